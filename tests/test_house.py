@@ -142,6 +142,8 @@ VAGUE = r"found|made|told|done|given|held|known|kept|said|shown|taken"
 """Participles that say nothing of what a value is or what a function does."""
 NOUNS = {"padding", "spring", "string", "bearing", "heading", "damping", "speed"}
 """Words that end like a participle and are none."""
+NOUNS |= {"using", "implied"}
+"""A preposition, `walker.using(slope=0.05)`; and a field of `System` that a protocol repeats."""
 
 
 def test_no_function_is_named_by_a_participle_alone():

@@ -49,7 +49,9 @@ def test_the_library_comes_with_its_licence():
 
 
 def test_names_are_not_html(compass):
-    system = replace(compass.system, scene=compass.system.scene.mapped(lambda e: e, lambda name: EVIL + name))
+    system = replace(
+        compass.system, scene=compass.system.scene.with_expressions(lambda e: e, lambda name: EVIL + name)
+    )
     evil, plain = (
         Elements(player.document(run, title=title))
         for run, title in ((replace(compass, system=system), EVIL), (compass, "x"))

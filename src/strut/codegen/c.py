@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 
 from strut.codegen.c_tables import literal
-from strut.codegen.find_loops import rolled
+from strut.codegen.find_loops import roll_loops
 from strut.codegen.instructions import AssignmentLine, Dialect, arithmetic, straight_line
 from strut.codegen.prepare import Prepared
 
@@ -107,7 +107,7 @@ def emit(
     `prepared`, what depends on parameters alone is left to it."""
     written = [f"out_{n}" for n in outputs]
     c = c_dialect(inputs, outputs)
-    looped = rolled(f, name, c, inputs, prepared)
+    looped = roll_loops(f, name, c, inputs, prepared)
     body, size, tables = looped or (
         straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1),
         0,
@@ -119,7 +119,7 @@ def emit(
     return tables + _in_parts(name, inputs, written, body, size)
 
 
-def nothing(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+def empty_function(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
     """The C function `name`, which has no results."""
     return function_text(name, inputs, [f"out_{n}" for n in outputs], [])
 
@@ -166,14 +166,14 @@ def _in_parts(
     }
     text = ""
     for k, part in enumerate(parts):
-        taken = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
-        given = [f"w[{slots[s.target]}] = {s.target};" for s in part if s.local and s.target in slots]
+        loads = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
+        stores = [f"w[{slots[s.target]}] = {s.target};" for s in part if s.local and s.target in slots]
         text += (
             function_text(
                 f"{name}_part{k}",
                 inputs,
                 written,
-                [*taken, *(_line(s) for s in part), *given],
+                [*loads, *(_line(s) for s in part), *stores],
                 ", strut_real *w",
                 "STRUT_PART",
             )

@@ -36,7 +36,7 @@ class Loops:
     def __init__(self, name: str, dialect: Dialect, tables: Tables) -> None:
         self.name, self.c, self.tables = name, dialect, tables
 
-    def added(
+    def add_to(
         self,
         steps: Sequence[Step],
         leaves: Sequence[Leaf],
@@ -62,7 +62,7 @@ class Loops:
         where = np.searchsorted(starts, np.arange(count), side="right") - 1
         begins = _run_begins(leaves, starts, where)
         if count >= MIN_RUN * len(begins):
-            return self._added_in_runs(steps, leaves, results, rows, into, sign, apart, starts, where, begins)
+            return self._add_in_runs(steps, leaves, results, rows, into, sign, apart, starts, where, begins)
         names, outer, inner = self._reads(leaves, starts, where)
         inner += self._steps(steps, leaves, names)
         begin, end = (self.tables.index(each, "r") for each in (starts, np.r_[starts[1:], count]))
@@ -75,7 +75,7 @@ class Loops:
                 f"    for (int k = {begin}; k < {end}; k++) {{",
                 *(f"        {line}" for line in inner),
                 *(
-                    f"        {each} {'+' if sign > 0 else '-'}= {_named(r, names)};"
+                    f"        {each} {'+' if sign > 0 else '-'}= {_reference_text(r, names)};"
                     for each, r in zip(sums, results, strict=True)
                 ),
                 "    }",
@@ -87,7 +87,7 @@ class Loops:
             ]
         )
 
-    def _added_in_runs(
+    def _add_in_runs(
         self,
         steps: Sequence[Step],
         leaves: Sequence[Leaf],
@@ -135,7 +135,9 @@ class Loops:
                 lines.append("        for (; k < length; k++) {")
             _, _, inner = self._reads(leaves, starts, where, f"begin + {by}", moved)
             inner += self._steps(steps, leaves, names)
-            inner += [f"{sum_of.format(i)} {adds} {_named(r, names)};" for i, r in enumerate(results)]
+            inner += [
+                f"{sum_of.format(i)} {adds} {_reference_text(r, names)};" for i, r in enumerate(results)
+            ]
             lines += [*(f"            {line}" for line in inner), "        }"]
         lines.append("    }")
         for i in sums:
@@ -145,7 +147,7 @@ class Loops:
             )
         return "\n    ".join([*lines, "}"])
 
-    def written(
+    def write_to(
         self,
         steps: Sequence[Step],
         leaves: Sequence[Leaf],
@@ -169,7 +171,7 @@ class Loops:
         names, _, inner = self._reads(leaves, np.arange(count), None)
         inner += self._steps(steps, leaves, names)
         inner += [
-            f"{into}[{self.tables.index(at, 'k')}] {sign} {_named(r, names)};"
+            f"{into}[{self.tables.index(at, 'k')}] {sign} {_reference_text(r, names)};"
             for at, r in zip(to, results, strict=True)
         ]
         lines = [
@@ -221,7 +223,7 @@ class Loops:
             last = leaves[-1 - refs[-1]].literal if refs[-1] < 0 else None
             lines.append(
                 f"const strut_real c{n} = "
-                f"{self.c.operation(op, [_named(r, names) for r in refs], last, self.name)};"
+                f"{self.c.operation(op, [_reference_text(r, names) for r in refs], last, self.name)};"
             )
         return lines
 
@@ -242,5 +244,5 @@ def _run_begins(leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray) -
     return np.flatnonzero(begins)
 
 
-def _named(reference: int, names: Sequence[str]) -> str:
+def _reference_text(reference: int, names: Sequence[str]) -> str:
     return f"c{reference}" if reference >= 0 else names[-1 - reference]

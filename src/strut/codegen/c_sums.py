@@ -41,7 +41,7 @@ class _Writer:
 
     def text(self, height: str) -> str:
         low, name = self.looped, self.name
-        self._still()
+        self._place_constants()
         before, lines = "", [f"for (int r = 0; r < {height}; r++) {self.out}[r] = R(0);"]
         if low.size:
             lines.insert(0, f"strut_real w[{low.size}];")
@@ -49,37 +49,37 @@ class _Writer:
         if first:
             before = emit(low.before, f"{name}_before", ARGUMENTS, ("w",), self.prepared)
             lines.append(f"STRUT_({name}_before)({', '.join(ARGUMENTS)}, w);")
-        for like in low.made:
+        for like in low.computed:
             last = first + like.size * like.length
             if isinstance(like, Totals):
                 lines.append(f"for (int r = {first}; r < {last}; r++) w[r] = R(0);")
-                lines += self._added(like, first + like.rows, "w", like.totals)
+                lines += self._adding_loops(like, first + like.rows, "w", like.totals)
             else:
-                lines += self._written(like, first)
+                lines += self._writing_loops(like, first)
             first = last
         for terms in low.terms:
-            lines += self._added(terms, terms.rows, self.out, 1)
+            lines += self._adding_loops(terms, terms.rows, self.out, 1)
         return (
             before
             + self.tables.text()
             + function_text(name, ARGUMENTS, [self.out], lines, kind="STRUT_LOOPS")
         )
 
-    def _written(self, like: Like, first: int) -> Iterator[str]:
+    def _writing_loops(self, like: Like, first: int) -> Iterator[str]:
         for chosen, sources in self._split(like):
             kernel = self._kernel(like, chosen, sources)
             to = [first + i * like.count + chosen for i in range(like.size)]
-            yield self.loops.written(kernel.steps, kernel.leaves, kernel.results, to, "w")
+            yield self.loops.write_to(kernel.steps, kernel.leaves, kernel.results, to, "w")
 
-    def _added(self, like: Like, rows: np.ndarray, into: str, apart: int) -> Iterator[str]:
+    def _adding_loops(self, like: Like, rows: np.ndarray, into: str, apart: int) -> Iterator[str]:
         for chosen, sources in self._split(like):
             chosen = chosen[np.argsort(rows[chosen], kind="stable")]
             kernel = self._kernel(like, chosen, sources)
-            yield self.loops.added(
+            yield self.loops.add_to(
                 kernel.steps, kernel.leaves, kernel.results, rows[chosen], into, apart=apart
             )
 
-    def _still(self) -> None:
+    def _place_constants(self) -> None:
         """What depends on parameters alone is kept behind them."""
         low = self.looped
         behind = np.flatnonzero((low.source == P) & (low.index < 0))
@@ -121,7 +121,7 @@ class _Writer:
                 elif v in g.entry:
                     at[v] = leaf(self._leaf(sources[g.entry[v][1]], reads[g.entry[v][1]]))
                 elif g.fixed[v]:
-                    at[v] = leaf(Leaf("p", self._prepared(g, v, sources, reads, len(chosen))))
+                    at[v] = leaf(Leaf("p", self._prepared_places(g, v, sources, reads, len(chosen))))
                 else:
                     refs = tuple(visit(a) for a in g.args[v])
                     kernel.steps.append((g.op[v], refs))
@@ -138,7 +138,7 @@ class _Writer:
             return Leaf(values=self.looped.numbers[index])
         return Leaf(SOURCES[source]) if source == T else Leaf(SOURCES[source], index)
 
-    def _prepared(
+    def _prepared_places(
         self, g: Graph, v: int, sources: Sequence[int], reads: Sequence[np.ndarray], count: int
     ) -> np.ndarray:
         """Where `prepare` puts something made of parameters and numbers, for every pass; what is equal,
@@ -150,13 +150,13 @@ class _Writer:
         first, which = _different(read)
         texts = {}
         for slot, places in zip(slots, read[:, first], strict=True):
-            made = self._leaf(sources[slot], places)
-            assert made.values is not None
+            leaf = self._leaf(sources[slot], places)
+            assert leaf.values is not None
             tables = self.prepared.tables
             texts[slot] = (
-                f"p[{tables.index(made.values, 'k')}]"
-                if made.array
-                else tables.number(made.values.tolist(), "k")
+                f"p[{tables.index(leaf.values, 'k')}]"
+                if leaf.array
+                else tables.number(leaf.values.tolist(), "k")
             )
         if len(first) == 1:
             return np.full(count, self.prepared.slot(self.prepared.hoist(self._text(g, v, texts))))

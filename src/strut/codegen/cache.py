@@ -48,7 +48,7 @@ log = logging.getLogger("strut")
 
 
 @contextmanager
-def _announced(name: str) -> Iterator[None]:
+def _announce_if_slow(name: str) -> Iterator[None]:
     """Says, once it takes long, that something is compiled."""
     timer = threading.Timer(PATIENCE, lambda: log.info("compiling %s (once; kept in the cache)", name))
     timer.daemon = True
@@ -80,9 +80,9 @@ def compiler() -> tuple[str, ...] | None:
             raise CompileError(
                 f"CC is '{name}', which is no command ({error}): set it to a C compiler, or unset it"
             ) from error
-        found = _find(program, os.environ.get("PATH", os.defpath)) if program else None
-        if found:
-            return (found, *arguments)
+        path = _find(program, os.environ.get("PATH", os.defpath)) if program else None
+        if path:
+            return (path, *arguments)
     return None
 
 
@@ -120,7 +120,7 @@ def build(
         check_private_file(lock := directory / f"{key}.lock")
         with filelock.FileLock(lock):
             if not _intact(library):
-                with _announced(name):
+                with _announce_if_slow(name):
                     _compile(library, sources(), main, cc)
     except OSError as error:
         if isinstance(error, CompileError):
@@ -161,14 +161,14 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
         flags = [flag if flag != "-O2" or length < LONG else "-O1" for flag in FLAGS]
         command = [*cc, *flags, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            process = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
             raise CompileError(
                 f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, "
                 f"or unset it"
             ) from error
-        if done.returncode != 0:
-            raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{done.stderr[:2000]}")
+        if process.returncode != 0:
+            raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{process.stderr[:2000]}")
         _check_product(product, cc)
         seal = {
             "sha256": hashlib.sha256(product.read_bytes()).hexdigest(),

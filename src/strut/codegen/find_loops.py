@@ -54,26 +54,26 @@ def graph_of(f: ca.Function, fixed: Callable[[int, int], bool]) -> Graph:
     """The graph of a function; `fixed` tells which entries of its arguments are. A quotient by something
     fixed is a product with its inverse, which is computed beforehand."""
     g = Graph()
-    held: dict[int, int] = {}
+    value_in_slot: dict[int, int] = {}
     inverse: dict[int, int] = {}
-    operation, taken, given = f.instruction_id, f.instruction_input, f.instruction_output
+    operation, inputs, outputs = f.instruction_id, f.instruction_input, f.instruction_output
     for k in range(f.n_instructions()):
-        op, i, o = operation(k), taken(k), given(k)
+        op, i, o = operation(k), inputs(k), outputs(k)
         if op == ca.OP_CONST:
-            held[o[0]] = v = g.add(op, (), True)
+            value_in_slot[o[0]] = v = g.add(op, (), True)
             g.number[v] = f.instruction_constant(k)
         elif op == ca.OP_INPUT:
-            held[o[0]] = v = g.add(op, (), fixed(i[0], i[1]))
+            value_in_slot[o[0]] = v = g.add(op, (), fixed(i[0], i[1]))
             g.entry[v] = (i[0], i[1])
         elif op == ca.OP_OUTPUT:
-            g.outputs.append((o[0], o[1], held[i[0]]))
+            g.outputs.append((o[0], o[1], value_in_slot[i[0]]))
         else:
-            args = tuple(held[slot] for slot in i)
+            args = tuple(value_in_slot[slot] for slot in i)
             if op == ca.OP_DIV and g.fixed[args[1]] and not g.fixed[args[0]] and args[1] not in g.number:
                 if args[1] not in inverse:
                     inverse[args[1]] = g.add(ca.OP_INV, (args[1],), True)
                 op, args = ca.OP_MUL, (args[0], inverse[args[1]])
-            held[o[0]] = g.add(op, args, all(g.fixed[a] for a in args))
+            value_in_slot[o[0]] = g.add(op, args, all(g.fixed[a] for a in args))
     return g
 
 
@@ -109,7 +109,7 @@ class Rolling:
         self.groups: dict[TermShape, list[Term]] = {}
         self.trees: dict[int, tuple[tuple, list[int]] | None] = {}
 
-    def found(self) -> bool:
+    def find(self) -> bool:
         """Are there loops worth it: most of the function?"""
         self._find_sums()
         sizes: dict[int, int] = {}
@@ -243,7 +243,7 @@ def fixed_tree(g: Graph, v: int, most: int = 12) -> tuple[tuple, list[int]] | No
     return (tree, leaves) if tree is not None else None
 
 
-def rolled(
+def roll_loops(
     f: ca.Function, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared | None
 ) -> tuple[list[AssignmentLine], int, str] | None:
     """`f` as statements, some of them loops; the size of the array `w` that they share; and their tables.
@@ -253,7 +253,7 @@ def rolled(
     parameters = inputs.index("p") if "p" in inputs else -1
     graph = graph_of(f, lambda j, _: j == parameters)
     rolling = Rolling(graph)
-    if not rolling.found():
+    if not rolling.find():
         return None
     return _Writer(rolling, name, c, inputs, prepared).written()
 
@@ -386,7 +386,7 @@ class _Writer:
         result = len(shape.steps) - 1 if shape.steps else -1
         rows = np.array([places[t.root] for t in terms])
         return AssignmentLine(
-            "", False, self.loops.added(shape.steps, leaves, [result], rows, "w", shape.sign), ()
+            "", False, self.loops.add_to(shape.steps, leaves, [result], rows, "w", shape.sign), ()
         )
 
     def _leaf(self, kind: tuple, values: list[int]) -> Leaf:
@@ -405,15 +405,15 @@ class _Writer:
             )
         if kind[0] == "local":
             return Leaf("w", np.array([self.kept[v] for v in values]))
-        return Leaf("p", np.array(self._prepared(kind[1], values)))
+        return Leaf("p", np.array(self._prepared_places(kind[1], values)))
 
-    def _prepared(self, tree: tuple | None, values: list[int]) -> list[int]:
+    def _prepared_places(self, tree: tuple | None, values: list[int]) -> list[int]:
         """Where `prepare` puts values of parameters, in a loop of its own if they are many and alike."""
         different = list(dict.fromkeys(values))
         if tree is None or len(different) < LEAST:
             return [self.prepared.slot(self._hoist(v)) for v in values]
-        g, found = self.g, [self.rolling.trees[v] for v in different]
-        leaves = [f[1] for f in found if f is not None]
+        g, trees = self.g, [self.rolling.trees[v] for v in different]
+        leaves = [f[1] for f in trees if f is not None]
         reads: list[str] = []
 
         def text(tree: tuple) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.codegen.lower_sums import Looped, looped
+from strut.codegen.lower_sums import Looped, lower_sums
 from strut.system import Event, Factors, Sample, Sums, System, sx, time
 
 SIGNATURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -124,7 +124,7 @@ def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lower
     energies = column(list(system.ledger.stored.values()))
     signals = column([q.signal for q in system.delays])
     summed = {"outputs": system.outputs} | ({} if powers.numel() else {"flow": system.flow})
-    loops = {name: looped(system, sums, v) for name, sums in summed.items() if isinstance(sums, Sums)}
+    loops = {name: lower_sums(system, sums, v) for name, sums in summed.items() if isinstance(sums, Sums)}
     results: dict[str, Callable[[], tuple[ca.SX, ...]]] = {
         "flow": lambda: (_flow(system),),
         "flow_and_powers": lambda: (_flow(system), powers),
@@ -142,7 +142,9 @@ def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lower
             column([s.offset for s in system.samples]),
         ),
     }
-    functions = _Functions({name: partial(_made, name, v, result) for name, result in results.items()})
+    functions = _Functions(
+        {name: partial(_make_function, name, v, result) for name, result in results.items()}
+    )
     resets, losses, channels = _jump_functions(system, jumps, v, energies)
     sizes = {
         "NX": v["x"].numel(),
@@ -170,7 +172,7 @@ def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lower
         channels,
         _jacobians(system, functions, resets) if jacobians else {},
         _state_jacobian(system, functions["flow"]) if stiff else None,
-        {name: made for name, made in loops.items() if made is not None},
+        {name: sums for name, sums in loops.items() if sums is not None},
     )
 
 
@@ -193,7 +195,7 @@ class _Functions(Mapping[str, ca.Function]):
         return len(self.makers)
 
 
-def _made(name: str, v: dict[str, ca.SX], results: Callable[[], tuple[ca.SX, ...]]) -> ca.Function:
+def _make_function(name: str, v: dict[str, ca.SX], results: Callable[[], tuple[ca.SX, ...]]) -> ca.Function:
     return _function(name, SIGNATURES[name], v, results())
 
 

@@ -33,7 +33,7 @@ class Looped:
         counts `numbers`.
     before: of the function's arguments, what is put first into `w` in straight lines, and of parameters
         alone, what follows them there.
-    made, terms: as in `Sums`, own expressions among the terms. size: of `w`.
+    computed, terms: `made` and `terms` of `Sums`, own expressions among the terms. size: of `w`.
     """
 
     source: np.ndarray
@@ -41,21 +41,21 @@ class Looped:
     numbers: np.ndarray
     before: ca.Function
     fixed: ca.Function
-    made: tuple[Like, ...]
+    computed: tuple[Like, ...]
     terms: tuple[Terms, ...]
     size: int
 
     def operations(self) -> int:
         """Arithmetic operations and function calls, what depends on parameters alone included."""
-        alike = [like.count * operation_count(like.function()) for like in (*self.made, *self.terms)]
+        alike = [like.count * operation_count(like.function()) for like in (*self.computed, *self.terms)]
         return operation_count(self.before) + sum(alike) + sum(t.count * t.size for t in self.terms)
 
     def digest(self, into: hashlib._Hash) -> None:
         """Add the content to a hash."""
-        for f in (self.before, self.fixed, *(like.function() for like in (*self.made, *self.terms))):
+        for f in (self.before, self.fixed, *(like.function() for like in (*self.computed, *self.terms))):
             into.update(f.serialize().encode())
         arrays = [self.source, self.index, self.numbers]
-        for like in (*self.made, *self.terms):
+        for like in (*self.computed, *self.terms):
             arrays += [like.reads, like.rows] if isinstance(like, Terms | Totals) else [like.reads]
             into.update(repr((type(like).__name__, like.length)).encode())
         for array in arrays:
@@ -63,7 +63,7 @@ class Looped:
             into.update(np.ascontiguousarray(array).tobytes())
 
 
-def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped | None:
+def lower_sums(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped | None:
     """The loops of sums; None if they are not worth it."""
     alike = [like for like in (*sums.made, *sums.terms) if like.count >= LEAST]
     work = sum(
@@ -101,12 +101,12 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
     if work < max(WORTH, before.n_instructions()):
         return None
     # own expressions are terms too, read behind the others
-    made, size, there = [], len(straight), len(source)
+    computed, size, there = [], len(straight), len(source)
     places = np.arange(len(source) + sum(like.size * like.length for like in sums.made))
     shift = first + len(others)
     places[shift:] += len(own)
     for like in sums.made:
-        made.append(replace(like, reads=places[like.reads]))
+        computed.append(replace(like, reads=places[like.reads]))
         source.extend([W] * (like.size * like.length))
         index.extend(range(size, size + like.size * like.length))
         size += like.size * like.length
@@ -123,7 +123,7 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
         np.array(numbers, dtype=float),
         before,
         _function("fixed", vectors, ("p",), [read[k] for k in still]),
-        tuple(made),
+        tuple(computed),
         tuple(terms),
         size,
     )
@@ -137,8 +137,8 @@ def _entries(system: System, sums: Sums) -> tuple[list[int], list[int]]:
         for q in getattr(system, group):
             at[q.name] = (kind, start)
             start += q.size
-    found = [at[q.name] for q, _ in sums.entries]
-    return [s for s, _ in found], [i + k for (_, i), (_, k) in zip(found, sums.entries, strict=True)]
+    places = [at[q.name] for q, _ in sums.entries]
+    return [s for s, _ in places], [i + k for (_, i), (_, k) in zip(places, sums.entries, strict=True)]
 
 
 def _entry(system: System, e: ca.SX) -> tuple[int, int] | None:

@@ -143,14 +143,14 @@ class Native:
 
     def caller(self, which: str, p: Any) -> Caller:
         """`evaluate` at one point after another, with everything prepared; see `Caller`."""
-        made = Caller(self.sizes, which, p)
-        made.own = self.parameters()
-        places = [address(a) for a in (made.t, made.x, made.z, made.u, made.p)]
-        rest = map(c_void_p, map(address, (made.d, made.out, made.own)))
-        made.run = functools.partial(
+        call = Caller(self.sizes, which, p)
+        call.own = self.parameters()
+        places = [address(a) for a in (call.t, call.x, call.z, call.u, call.p)]
+        rest = map(c_void_p, map(address, (call.d, call.out, call.own)))
+        call.run = functools.partial(
             self.library.strut_eval, FUNCTION_NUMBERS[which], 1, *map(c_void_p, places), 0, *rest
         )
-        return made
+        return call
 
     def jacobian(
         self,

@@ -17,7 +17,7 @@ DECLARES = "  casadi_real a"
 NUMBER = re.compile(r"\ba(\d+)\b")
 
 
-def chopped(source: str, long: int = LONG, piece: int = PIECE) -> str:
+def split_long_functions(source: str, long: int = LONG, piece: int = PIECE) -> str:
     """C as CasADi generates it of scalar expressions, one statement a line, with its long functions cut
     up."""
     lines, out, at = source.split("\n"), list[str](), 0
@@ -40,13 +40,13 @@ def _function(name: str, lines: list[str], long: int, piece: int) -> list[str]:
         return lines
     size = 1 + max(int(n) for line in declared for n in NUMBER.findall(line))
     body = [NUMBER.sub(lambda n: f"a[{int(n[1])}]", line) for line in body[:-1]]
-    found, calls = list[str](), list[str]()
+    pieces, calls = list[str](), list[str]()
     for k in range(0, len(body), piece):
         part = f"{name}_{k // piece}"
         head = (
             f"static void {part}(const casadi_real** arg, casadi_real** restrict res, casadi_real* "
             f"restrict a) {{"
         )
-        found += [head, *body[k : k + piece], "}", ""]
+        pieces += [head, *body[k : k + piece], "}", ""]
         calls.append(f"  {part}(arg, res, a);")
-    return [*found, lines[0], f"  casadi_real a[{size}];", *calls, "  return 0;", "}"]
+    return [*pieces, lines[0], f"  casadi_real a[{size}];", *calls, "  return 0;", "}"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import casadi as ca
 
 from strut.codegen.bandwidth import narrow_order, widths
-from strut.codegen.c import emit, nothing
+from strut.codegen.c import emit, empty_function
 from strut.codegen.c_sums import loop_text
 from strut.codegen.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
 from strut.codegen.prepare import Prepared
@@ -60,17 +60,17 @@ def generate(lowered: Lowered) -> Code:
         elif n in lowered.looped:
             parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], f"STRUT_{GIVES[n]}", prepared))
         elif lowered.gives_nothing(n):
-            parts.append(nothing(n, *SIGNATURES[n]))
+            parts.append(empty_function(n, *SIGNATURES[n]))
         else:
             parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
-    for name, each, several, (given, made) in (
+    for name, each, several, (inputs, outputs) in (
         ("reset", "reset", lowered.resets, RESET),
         ("losses", "loss", lowered.losses, LOSS),
     ):
         alike = _alike(several)
-        own = [(f, write(f, f"{each}_{k}", given, made)) for k, f in enumerate(several) if alike[k] == k]
+        own = [(f, write(f, f"{each}_{k}", inputs, outputs)) for k, f in enumerate(several) if alike[k] == k]
         parts += [_rare(text) if f.n_instructions() > RARE else text for f, text in own]
-        parts.append(_choose(name, given, made, alike, each=each))
+        parts.append(_choose(name, inputs, outputs, alike, each=each))
     for label, functions in lowered.jacobians.items():
         inputs = tuple(functions[0].name_in()) if functions else ()
         outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])

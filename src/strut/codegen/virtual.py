@@ -44,13 +44,13 @@ class Virtual:
 
     def caller(self, which: str, p: Any) -> Caller:
         """`evaluate` at one point after another; see `Caller`."""
-        made = Caller(self.sizes, which, p)
+        call = Caller(self.sizes, which, p)
 
         def run() -> None:
-            made.out[:] = self.evaluate(which, made.t, made.x, made.z, made.u, made.p, made.d)[0]
+            call.out[:] = self.evaluate(which, call.t, call.x, call.z, call.u, call.p, call.d)[0]
 
-        made.run = run
-        return made
+        call.run = run
+        return call
 
     def jacobian(
         self,

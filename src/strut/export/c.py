@@ -20,7 +20,7 @@ from strut.codegen import (
     emit,
     generate,
     literal,
-    lowered,
+    lower_system,
     runtime_sources,
 )
 from strut.errors import StorageError, ValueRangeError, did_you_mean
@@ -81,8 +81,8 @@ def export(
     says how it wants to be run: `strut.export(net.system(), directory, **net.options())`.
     """
     chosen = _options(method, step)
-    directory = made(Path(directory))
-    low = lowered(system, jacobians)
+    directory = make_directory(Path(directory))
+    low = lower_system(system, jacobians)
     code = generate(low)
     name = model_name(system.name)
     runtime = {file: text for file, text in runtime_sources().items() if file not in NOT_EXPORTED}
@@ -114,7 +114,7 @@ def model_name(name: str) -> str:
     return f"{word}_model" if word in ("main", "clean") or word.startswith("strut") else word
 
 
-def made(directory: Path) -> Path:
+def make_directory(directory: Path) -> Path:
     """The directory, created if needed."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def made(directory: Path) -> Path:
 
 def write(directory: Path, files: Mapping[str, str]) -> None:
     """Write texts by file name into a directory, created if needed."""
-    made(directory)
+    make_directory(directory)
     for file, text in files.items():
         put(directory / file, text)
 
@@ -134,7 +134,7 @@ def constants_text(name: str, group: str, word: str, entries: Sequence[Entry], s
     """An enumeration that names the entries of a vector, with units and meanings."""
     labels = identifiers([entry.name for entry in entries], f"{name}_{short or identifier(group)}")
     rows = [
-        f"    {label} = {k},{_meaning(entry)}"
+        f"    {label} = {k},{_entry_comment(entry)}"
         for k, (label, entry) in enumerate(zip(labels, entries, strict=True))
     ]
     enum = identifier(group)
@@ -158,26 +158,28 @@ def _constants(system: System, name: str) -> str:
         labels = system.labels(group)
         if not labels:
             continue
-        said = {
-            label: _described(q)
+        unit_and_note = {
+            label: _unit_and_note(q)
             for q in (getattr(system, group) if group != "outputs" else ())
             for label in q.labels
         }
         if group == "outputs":
-            said = {label: (system.output_units.get(label.split("[")[0], ""), "") for label in labels}
-        entries = [Entry(label, *said.get(label, ("", ""))) for label in labels]
+            unit_and_note = {
+                label: (system.output_units.get(label.split("[")[0], ""), "") for label in labels
+            }
+        entries = [Entry(label, *unit_and_note.get(label, ("", ""))) for label in labels]
         blocks.append(constants_text(name, group, word, entries, "y" if group == "outputs" else ""))
     return "\n".join(blocks)
 
 
-def _described(q: Quantity) -> tuple[str, str]:
+def _unit_and_note(q: Quantity) -> tuple[str, str]:
     """Unit, and bounds with the description."""
     low, high = q.bounds
     bounds = f"{low:g} to {high:g}" if abs(low) < 1e300 or abs(high) < 1e300 else ""
     return q.unit, ", ".join(part for part in (bounds, q.description) if part)
 
 
-def _meaning(entry: Entry) -> str:
+def _entry_comment(entry: Entry) -> str:
     text = ", ".join(part for part in (f"[{entry.unit}]" if entry.unit else "", entry.note) if part)
     return f" /* {comment(text)} */" if text else ""
 

@@ -18,14 +18,14 @@ def identifier(name: str) -> str:
 
 def identifiers(names: Iterable[str], prefix: str) -> list[str]:
     """Upper-case constants, one per name, all different."""
-    found: list[str] = []
+    words: list[str] = []
     for name in names:
         word = base = f"{prefix}_{identifier(name)}".upper()
         number = 2
-        while word in found:
+        while word in words:
             word, number = f"{base}_{number}", number + 1
-        found.append(word)
-    return found
+        words.append(word)
+    return words
 
 
 def comment(text: str) -> str:
@@ -51,7 +51,7 @@ def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
     """Identifiers, one per name, all different, no word of C or MATLAB, none of `taken`, short enough for
     both."""
     used = {*taken, *RESERVED}
-    found: list[str] = []
+    words: list[str] = []
     for name in names:
         word = base = identifier(name)[:LONGEST_NAME]
         number = 2
@@ -59,5 +59,5 @@ def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
             ending = f"_{number}"
             word, number = base[: LONGEST_NAME - len(ending)] + ending, number + 1
         used.add(word)
-        found.append(word)
-    return found
+        words.append(word)
+    return words

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.codegen import lowered
+from strut.codegen import lower_system
 from strut.system import System, start
 
 
@@ -43,7 +43,7 @@ def linearise(
     """The system near a point: the system's own starting values, changed by name or as whole vectors. Between
     events, with discrete states held; delays are taken as they are before a run."""
     values, f = start(system, x0, z0, u, p), _derivatives(system)
-    past = np.array(lowered(system).functions["past"](t, values.p)).reshape(-1)
+    past = np.array(lower_system(system).functions["past"](t, values.p)).reshape(-1)
     f0, A, B, C, D = (np.array(r) for r in f(t, values.x, values.z, values.u, values.p, past))
     return Linear(
         A, B, C, D, f0.reshape(-1), system.labels("x"), system.labels("u"), system.labels("outputs")
@@ -53,7 +53,7 @@ def linearise(
 def _derivatives(system: System) -> ca.Function:
     """Flow, and the four matrices, as one function; made once."""
     if "linear" not in system.cache:
-        functions = lowered(system).functions
+        functions = lower_system(system).functions
         arguments = functions["flow"].sx_in()
         named = dict(zip(functions["flow"].name_in(), arguments, strict=True))
         flow, outputs = functions["flow"](*arguments), functions["outputs"](*arguments)

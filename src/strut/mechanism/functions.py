@@ -15,7 +15,17 @@ from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.states import push_names
 from strut.mechanism.tree import Tree
-from strut.system import Entry, Expression, Labelled, Port, labelled, port, rate_unit, sx, time
+from strut.system import (
+    Entry,
+    Expression,
+    Port,
+    PortedFunction,
+    make_ported_function,
+    port,
+    rate_unit,
+    sx,
+    time,
+)
 
 TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
 
@@ -23,7 +33,7 @@ TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, al
 @checked
 def functions(
     mechanism: Mechanism, frames: Iterable[str] | None = None, stabilise: Expression = STABILISE
-) -> dict[str, Labelled]:
+) -> dict[str, PortedFunction]:
     """Functions of coordinates q, velocities v and parameters p, by name.
 
     forward_dynamics(q, v, tau, p): accelerations a = v' under generalised forces tau.
@@ -61,14 +71,14 @@ def functions(
     )
     passive = forces_of(tree, {})[0]
     square = Port("M", "mass matrix", shape=(tree.nv, tree.nv))
-    named: dict[str, Labelled] = {}
+    named: dict[str, PortedFunction] = {}
 
     def add(
         name: str, note: str, inputs: list[tuple[Port, ca.SX]], outputs: list[tuple[Port, ca.SX]]
     ) -> None:
         moving = any(ca.depends_on(ca.vec(e), time) for _, e in outputs if e.numel())
         clock = [(Port("t", "time", (Entry("t", "s"),)), time)] if moving else []
-        named[name] = labelled(name, note, [*clock, *inputs], outputs)
+        named[name] = make_ported_function(name, note, [*clock, *inputs], outputs)
 
     if closure is None:
         add(

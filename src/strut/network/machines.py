@@ -8,7 +8,7 @@ from copy import copy
 import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system import System, join, prefixed
+from strut.system import System, add_prefix, join
 
 
 def holding(network: System, machines: Mapping[str, System]) -> System:
@@ -23,7 +23,7 @@ def holding(network: System, machines: Mapping[str, System]) -> System:
     outside = {**{q.name: q.sym for q in (*network.x, *network.z, *network.p)}, **network.outputs}
     seen: set[str] = set()
     for node, machine in machines.items():
-        part = prefixed(machine, node)
+        part = add_prefix(machine, node)
         known = {**{q.name: q.sym for q in (*part.x, *part.z, *part.p)}, **part.outputs}
         driven = {q.name for q in part.u if q.name in outside}
         shown = {q.name for q in network.u if q.name.startswith(f"{node}.")}

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked, seed_number
-from strut.codegen import Virtual, compiled, lowered
+from strut.codegen import Virtual, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
@@ -69,10 +69,10 @@ def simulate(
     chosen = chosen_options(options)
     if control is not None and not isinstance(control, Hold):
         raise ModelError(f"control is {control!r}: say how often it acts, control=Hold(function, every=0.01)")
-    low = lowered(system)
+    low = lower_system(system)
     check_method(system, chosen, low.tables["velocity_of"])
     called = clock.perf_counter()
-    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
+    model = compile_system(system, backend=backend, stiff=chosen.method in STIFF)
     began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
     check_times(system, values.p)
@@ -127,7 +127,7 @@ def _driven(
 def names_of(system: System) -> Names:
     """The names of everything in a system's trajectories."""
     if "names" not in system.cache:
-        low, ledger = lowered(system), system.ledger
+        low, ledger = lower_system(system), system.ledger
         units = {q.name: q.unit for q in system.quantities() if q.unit} | dict(system.output_units)
         system.cache["names"] = Names(
             system.labels("x"),
@@ -156,14 +156,14 @@ def delays_of(system: System, p: np.ndarray) -> Delays | None:
     """The delays of a system with these parameters, for its trajectories."""
     if not system.delays:
         return None
-    functions = lowered(system).functions
+    functions = lower_system(system).functions
     return Delays(np.array(functions["delays"](p)).reshape(-1), functions["past"])
 
 
 def check_times(system: System, p: np.ndarray) -> None:
     """Durations that are expressions of parameters must be positive for these parameters (a row per run, or
     one)."""
-    functions, columns = lowered(system).functions, np.atleast_2d(p).T
+    functions, columns = lower_system(system).functions, np.atleast_2d(p).T
     if system.samples:
         for sample, every in zip(system.samples, np.array(functions["clocks"](columns)[0]), strict=True):
             if not np.all(every > 0):

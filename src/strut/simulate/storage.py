@@ -186,7 +186,7 @@ def load(path: Path, system: System | None) -> Trajectory:
 def _with_model(result: Trajectory, system: System) -> Trajectory:
     from dataclasses import replace
 
-    from strut.codegen import compiled
+    from strut.codegen import compile_system
     from strut.simulate.simulate import delays_of, names_of
 
     names = names_of(system)
@@ -200,4 +200,4 @@ def _with_model(result: Trajectory, system: System) -> Trajectory:
             f"the file holds a run of '{result.system_name}' with other names than the system "
             f"'{system.name}' given"
         )
-    return replace(result, model=compiled(system), system=system, delays=delays_of(system, result.p))
+    return replace(result, model=compile_system(system), system=system, delays=delays_of(system, result.p))

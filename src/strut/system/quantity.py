@@ -235,7 +235,7 @@ class Quantity(Packed):
             _alive[self.sym[i].element_hash()] = narrow
         return narrow
 
-    def renamed(self, name: str, value: Expression | None = None) -> Quantity:
+    def with_name(self, name: str, value: Expression | None = None) -> Quantity:
         """A quantity of the same kind with a new name and a symbol of its own."""
         from dataclasses import replace
 

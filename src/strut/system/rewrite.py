@@ -37,14 +37,14 @@ class Together:
             guard = self.add({"guard": jump.guard} if isinstance(jump, Event) else {})
             waiting.append((jump, body, guard, self.add(getattr(jump, body)), self.add(jump.loss)))
 
-        def finished() -> tuple:
-            found = []
+        def rewritten_tuple() -> tuple:
+            rewritten_jumps = []
             for jump, body, guard, reset, loss in waiting:
                 changes: dict[str, Any] = {**(guard() or {}), body: reset(), "loss": loss()}
-                found.append(replace(jump, **changes))
-            return tuple(found)
+                rewritten_jumps.append(replace(jump, **changes))
+            return tuple(rewritten_jumps)
 
-        return finished
+        return rewritten_tuple
 
     def rewrite(self, rule: Rewrite) -> None:
         self.expressions = rule(self.expressions) if self.expressions else []

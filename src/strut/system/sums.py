@@ -160,11 +160,11 @@ class Sums(Mapping[str, ca.SX]):
 
     def only(self, names: Container[str]) -> Sums:
         """Those with these names."""
-        kept = np.repeat([name in names for name in self.own], [e.numel() for e in self.own.values()])
-        place = np.cumsum(kept) - 1
+        is_chosen = np.repeat([name in names for name in self.own], [e.numel() for e in self.own.values()])
+        place = np.cumsum(is_chosen) - 1
         terms = []
         for t in self.terms:
-            chosen = kept[t.rows]
+            chosen = is_chosen[t.rows]
             if chosen.any():
                 terms.append(Terms(t.slots, t.results, t.reads[:, chosen], place[t.rows[chosen]]))
         return Sums(
@@ -187,9 +187,11 @@ class Sums(Mapping[str, ca.SX]):
         """Terms read only what there is, and add to what exists. known: the quantities of the system, by
         name."""
         for q, k in self.entries:
-            found = known.get(q.name)
-            if found is not q and (
-                found is None or found.size != q.size or not ca.is_equal(found.sym, q.sym)
+            own_quantity = known.get(q.name)
+            if own_quantity is not q and (
+                own_quantity is None
+                or own_quantity.size != q.size
+                or not ca.is_equal(own_quantity.sym, q.sym)
             ):
                 raise UnknownNameError(
                     f"{where} uses '{q.name}', which the system does not have: add that quantity (the same "

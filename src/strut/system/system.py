@@ -142,8 +142,8 @@ class System(Packed):
                 return q.sym
         if name in self.outputs:
             return self.outputs[name]
-        known = [q.name for q in self.quantities()] + list(self.outputs)
-        raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, known)}")
+        names = [q.name for q in self.quantities()] + list(self.outputs)
+        raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, names)}")
 
     def __repr__(self) -> str:
         sizes = ", ".join(
@@ -164,7 +164,7 @@ class System(Packed):
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
             word: (
                 ("name", "value", "unit", ""),
-                [(q.name, _shown(q.value), q.unit, q.description) for q in getattr(self, group)],
+                [(q.name, _value_text(q.value), q.unit, q.description) for q in getattr(self, group)],
             )
             for group, word in words
         }
@@ -195,8 +195,8 @@ class System(Packed):
         for event in self.events:
             if event.name == name:
                 return event
-        known = [e.name for e in self.events]
-        raise UnknownNameError(f"system '{self.name}' has no event '{name}': {did_you_mean(name, known)}")
+        names = [e.name for e in self.events]
+        raise UnknownNameError(f"system '{self.name}' has no event '{name}': {did_you_mean(name, names)}")
 
     def after(self, event: str, expression: Expression | str) -> ca.SX:
         """An expression, or what a name stands for, as it is just after an event, written in the state before
@@ -216,15 +216,15 @@ class System(Packed):
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
         """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled
         again."""
-        known = {q.name: group for group in GROUPS for q in getattr(self, group)}
-        wanted = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, known)
+        groups = {q.name: group for group in GROUPS for q in getattr(self, group)}
+        wanted = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, groups)
         for name in wanted:
-            if name not in known:
+            if name not in groups:
                 raise UnknownNameError(
-                    f"system '{self.name}' has no '{name}': {did_you_mean(name, list(known))}"
+                    f"system '{self.name}' has no '{name}': {did_you_mean(name, list(groups))}"
                 )
         changed: dict[str, tuple[Quantity, ...]] = {}
-        for group in {known[name] for name in wanted}:
+        for group in {groups[name] for name in wanted}:
             changed[group] = tuple(
                 _with_value(q, wanted[q.name]) if q.name in wanted else q for q in getattr(self, group)
             )
@@ -284,7 +284,7 @@ def _slices(system: System, group: str) -> dict[str, slice]:
     return places
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return ", ".join(f"{v:g}" for v in value) if isinstance(value, np.ndarray) else str(value)
 
 

@@ -71,7 +71,7 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
                 f"between events"
             )
 
-    for group, known, why in (
+    for group, letters, why in (
         ("x", "p", "initial values may depend on parameters only"),
         (
             "z",
@@ -80,7 +80,7 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
         ),
     ):
         for q in groups[group]:
-            scope.allow(merge(q.value), f"the initial value of '{q.name}'", known, why, q.size)
+            scope.allow(merge(q.value), f"the initial value of '{q.name}'", letters, why, q.size)
     groups["delays"] = tuple(
         _with_symbol(
             q,
@@ -198,7 +198,7 @@ def _merged_quantities(
     groups: dict[str, tuple[Any, ...]] = {}
     old, new = [], []
     for group, kind in KINDS.items():
-        kept: dict[str, Quantity] = {}
+        by_name: dict[str, Quantity] = {}
         for q in getattr(system, group):
             if not isinstance(q, kind):
                 raise ModelError(
@@ -206,13 +206,13 @@ def _merged_quantities(
                     f"{a(getattr(q, 'kind', type(q).__name__))}: "
                     f"{kind.__name__} needed"
                 )
-            first = kept.setdefault(q.name, q)
+            first = by_name.setdefault(q.name, q)
             if first is q:
                 continue
             if (
                 group == "p" and ca.is_equal(first.sym, q.sym) and np.array_equal(first.value, q.value)
             ):  # one of them has narrower bounds
-                kept[q.name] = max(first, q, key=lambda each: each.bounds[0])
+                by_name[q.name] = max(first, q, key=lambda each: each.bounds[0])
                 continue
             if (
                 group != "p"
@@ -226,7 +226,7 @@ def _merged_quantities(
                 )
             old.append(q.sym)
             new.append(first.sym)
-        groups[group] = tuple(kept.values())
+        groups[group] = tuple(by_name.values())
 
     def merge(expression: Expression) -> ca.SX:
         column = sx(expression)
@@ -367,7 +367,7 @@ def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
             [merge(scene.floor.height)], [scene.floor.x, scene.floor.y], [ca.DM(1), ca.DM(1)]
         )[0]
         scope.allow(flat, "the floor of the scene", "tzup", "the ground does not move with the machine")
-    return scene.mapped(merge)
+    return scene.with_expressions(merge)
 
 
 def _checked_implied(
@@ -386,18 +386,18 @@ def _checked_implied(
     ):
         raise ShapeError(f"{where} need {size} symbols as unknown and as many residuals")
     residual = merge(implied.residual)
-    known = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
-    scope.allow(known, where, "txzupd", "a rate cannot use random numbers", size)
+    at_rest = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
+    scope.allow(at_rest, where, "txzupd", "a rate cannot use random numbers", size)
     return replace(implied, residual=residual)
 
 
 def _checked_scales(system: SystemFields) -> tuple[str, ...]:
-    known = [q.name for q in system.p]
+    parameters = [q.name for q in system.p]
     for name in system.scales:
-        if str(name) not in known:
+        if str(name) not in parameters:
             raise UnknownNameError(
                 f"scales of system '{system.name}' name '{name}', which is no parameter: "
-                f"{did_you_mean(str(name), known)}"
+                f"{did_you_mean(str(name), parameters)}"
             )
     return tuple(str(name) for name in system.scales)
 

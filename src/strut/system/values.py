@@ -47,18 +47,18 @@ def parameters(system: System) -> np.ndarray:
     return _vector(system, "p", None, None)
 
 
-def runs_in(system: System, **givens: Any) -> int:
+def runs_in(system: System, **arguments: Any) -> int:
     """How many runs the arguments of a batch (x=, z=, u=, p=) describe: the one length that is not 1."""
     lengths: dict[int, str] = {}
-    for group, given in givens.items():
-        if given is None:
+    for group, argument in arguments.items():
+        if argument is None:
             continue
-        if not isinstance(given, Mapping):
-            array = _numbers(given, f"the {WORDS[group]}s of '{system.name}'")
+        if not isinstance(argument, Mapping):
+            array = _numbers(argument, f"the {WORDS[group]}s of '{system.name}'")
             if array.ndim == 2:
                 lengths[len(array)] = f"a matrix of shape {array.shape}"
             continue
-        for key, value in given.items():
+        for key, value in argument.items():
             where = system.slices(group).get(str(key))
             array = _numbers(value, f"{WORDS[group]} '{key}'")
             rows = array.ndim == 1 if where is None or where.stop - where.start == 1 else array.ndim == 2
@@ -141,9 +141,9 @@ def _unknown(system: System, group: str, name: str) -> UnknownNameError:
         return UnknownNameError(
             f"'{name}' of '{system.name}' is an output: it follows from the states, set those"
         )
-    known = [q.name for q in getattr(system, group)]
+    names = [q.name for q in getattr(system, group)]
     return UnknownNameError(
-        f"'{name}' is not {a(WORDS[group])} of '{system.name}': {did_you_mean(name, known)}"
+        f"'{name}' is not {a(WORDS[group])} of '{system.name}': {did_you_mean(name, names)}"
     )
 
 
@@ -177,15 +177,16 @@ def _defaults(
         elif q.name not in given:
             if columns is None:
                 f, rows = _initial(system, group)
-                known = [np.atleast_2d(v).T for v in (p, x) if v is not None]
-                columns = np.array(f(*known))
+                arguments = [np.atleast_2d(v).T for v in (p, x) if v is not None]
+                columns = np.array(f(*arguments))
             array[..., where] = columns[rows[q.name]].T.reshape(*shape[:-1], q.size)
     return array
 
 
 def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]:
-    """Initial values that are expressions, and where each stands. Called with matrices, the function maps over
-    their columns."""
+    """Initial values that are expressions, as a function of p (and x), and where each stands.
+
+    Called with matrices, the function maps over their columns."""
     # variants differ in which quantities are still expressions, so their names are part of the key
     names = tuple(q.name for q in getattr(system, group) if not isinstance(q.value, np.ndarray))
     return memo(system, _initial_function, group, names)

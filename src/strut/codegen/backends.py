@@ -33,7 +33,7 @@ GENERATOR = (
 """Files of this room on which the text of a unit depends: when one changes, everything is compiled again."""
 
 
-def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
+def lower_system(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
     """The functions of a system, made once per system."""
     return memo(system, _lower, jacobians, stiff)
 
@@ -74,7 +74,7 @@ def _warn_once() -> None:
 
 
 @checked
-def compiled(
+def compile_system(
     system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False
 ) -> Native | Virtual:
     """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND);
@@ -88,7 +88,7 @@ def compiled(
 def _compile(system: System, jacobians: bool, backend: str, stiff: bool) -> Native | Virtual:
     if backend == "auto" and compiler() is not None:
         return memo(system, _compile, jacobians, "native", stiff)
-    return _make(lowered(system, jacobians, stiff), backend)
+    return _make(lower_system(system, jacobians, stiff), backend)
 
 
 def _make(low: Lowered, backend: str) -> Native | Virtual:
