@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from strut.codegen.c import c_dialect, emit, function_text
-from strut.codegen.c_loops import Leaf, Loops, Step
+from strut.codegen.c_loops import Kernel, Leaf, Loops, Step, Target
 from strut.codegen.c_tables import Tables
 from strut.codegen.find_loops import Graph, graph_of
 from strut.codegen.instructions import straight_line
@@ -22,16 +21,9 @@ def loop_text(looped: Looped, name: str, result: str, height: str, prepared: Pre
     return _Writer(looped, name, result, prepared).text(height)
 
 
-@dataclass
-class _Kernel:
-    """What like terms do: the steps of a loop, its leaves, and which of both are the results."""
-
-    steps: list[Step]
-    leaves: list[Leaf]
-    results: list[int]
-
-
 class _Writer:
+    """Writes one function that is loops over like terms."""
+
     def __init__(self, looped: Looped, name: str, result: str, prepared: Prepared) -> None:
         self.looped, self.name, self.out, self.prepared = looped, name, f"out_{result}", prepared
         self.tables = Tables(name)
@@ -40,6 +32,7 @@ class _Writer:
         self.index = looped.index.copy()
 
     def text(self, height: str) -> str:
+        """Constants first, then what several terms use, then the terms."""
         low, name = self.looped, self.name
         self._place_constants()
         before, lines = "", [f"for (int r = 0; r < {height}; r++) {self.out}[r] = R(0);"]
@@ -69,15 +62,13 @@ class _Writer:
         for chosen, sources in self._split(like):
             kernel = self._kernel(like, chosen, sources)
             to = [first + i * like.count + chosen for i in range(like.size)]
-            yield self.loops.write_to(kernel.steps, kernel.leaves, kernel.results, to, "w")
+            yield self.loops.write_to("w", to, kernel)
 
     def _adding_loops(self, like: Like, rows: np.ndarray, into: str, apart: int) -> Iterator[str]:
         for chosen, sources in self._split(like):
             chosen = chosen[np.argsort(rows[chosen], kind="stable")]
             kernel = self._kernel(like, chosen, sources)
-            yield self.loops.add_to(
-                kernel.steps, kernel.leaves, kernel.results, rows[chosen], into, apart=apart
-            )
+            yield self.loops.add_to(Target(into, rows[chosen], apart=apart), kernel)
 
     def _place_constants(self) -> None:
         """What depends on parameters alone is kept behind them."""
@@ -101,36 +92,37 @@ class _Writer:
 
     # ---- kernels ----
 
-    def _kernel(self, like: Like, chosen: np.ndarray, sources: Sequence[int]) -> _Kernel:
+    def _kernel(self, like: Like, chosen: np.ndarray, sources: Sequence[int]) -> Kernel:
         """Results in terms of what is read and of what `prepare` computes: whatever is made of parameters and
         numbers alone."""
         g = graph_of(like.function(), lambda _, slot: sources[slot] in (P, NUMBER))
         reads = [like.reads[slot][chosen] for slot in range(len(sources))]
+        steps: list[Step] = []
+        leaves: list[Leaf] = []
         results: list[int] = [0] * like.size
-        kernel = _Kernel([], [], results)
         at: dict[int, int] = {}
 
-        def leaf(made: Leaf) -> int:
-            kernel.leaves.append(made)
-            return -len(kernel.leaves)
+        def add_leaf(leaf: Leaf) -> int:
+            leaves.append(leaf)
+            return -len(leaves)
 
         def visit(v: int) -> int:
             if v not in at:
                 if v in g.number:
-                    at[v] = leaf(Leaf(literal=g.number[v]))
+                    at[v] = add_leaf(Leaf(literal=g.number[v]))
                 elif v in g.entry:
-                    at[v] = leaf(self._leaf(sources[g.entry[v][1]], reads[g.entry[v][1]]))
+                    at[v] = add_leaf(self._leaf(sources[g.entry[v][1]], reads[g.entry[v][1]]))
                 elif g.fixed[v]:
-                    at[v] = leaf(Leaf("p", self._prepared_places(g, v, sources, reads, len(chosen))))
+                    at[v] = add_leaf(Leaf("p", self._prepared_places(g, v, sources, reads, len(chosen))))
                 else:
                     refs = tuple(visit(a) for a in g.args[v])
-                    kernel.steps.append((g.op[v], refs))
-                    at[v] = len(kernel.steps) - 1
+                    steps.append((g.op[v], refs))
+                    at[v] = len(steps) - 1
             return at[v]
 
         for _, entry, v in sorted(g.outputs, key=lambda output: output[1]):
             results[entry] = visit(v)
-        return kernel
+        return Kernel(steps, leaves, results)
 
     def _leaf(self, source: int, reads: np.ndarray) -> Leaf:
         index = self.index[reads]

@@ -26,7 +26,7 @@ from strut.codegen.private_folder import check_private_directory, check_private_
 from strut.errors import CompileError
 from strut.files import DAMAGE
 
-LONG = 400_000
+MAX_OPTIMISED_LENGTH = 400_000
 """Characters of C beyond which the compiler optimises less: half the time to wait, a quarter slower to
 run."""
 FLAGS = (
@@ -43,14 +43,15 @@ speed, -O1 compiles twice as fast but runs slip 17 % slower; -march=native gains
 library to its machine."""
 
 
-PATIENCE = 1.0  # [s] of compiling, after which something is said
+QUIET_TIME = 1.0
+"""Time [s] of compiling after which something is said."""
 log = logging.getLogger("strut")
 
 
 @contextmanager
 def _announce_if_slow(name: str) -> Iterator[None]:
     """Says, once it takes long, that something is compiled."""
-    timer = threading.Timer(PATIENCE, lambda: log.info("compiling %s (once; kept in the cache)", name))
+    timer = threading.Timer(QUIET_TIME, lambda: log.info("compiling %s (once; kept in the cache)", name))
     timer.daemon = True
     timer.start()
     try:
@@ -99,6 +100,7 @@ def compiler_identity(cc: tuple[str, ...]) -> str:
 
 
 def key_of(content: str, cc: tuple[str, ...]) -> str:
+    """The name of a library in the cache: a hash of its content, of the compiler and of the flags."""
     return hashlib.sha256("\0".join([content, compiler_identity(cc), *FLAGS]).encode()).hexdigest()[:40]
 
 
@@ -158,7 +160,7 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
             (Path(scratch) / name).write_text(text)
         product = Path(scratch) / library.name
         length = sum(len(line) for line in sources[main].splitlines() if not line.startswith("STRUT_TABLE"))
-        flags = [flag if flag != "-O2" or length < LONG else "-O1" for flag in FLAGS]
+        flags = [flag if flag != "-O2" or length < MAX_OPTIMISED_LENGTH else "-O1" for flag in FLAGS]
         command = [*cc, *flags, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:
             process = subprocess.run(command, capture_output=True, text=True, check=False)

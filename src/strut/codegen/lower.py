@@ -111,6 +111,7 @@ GIVES |= {"signals": "ND", "signal_rates": "ND", "delays": "ND", "past": "ND", "
 
 
 def column(parts: list[Any]) -> ca.SX:
+    """Expressions one below the other, dense; an empty column of none."""
     return ca.densify(ca.vertcat(*parts)) if parts else ca.SX(0, 1)
 
 
@@ -248,7 +249,7 @@ def _assignments(jump: Jump) -> dict[str, ca.SX]:
 
 def _jump_functions(
     system: System, jumps: list[Jump], v: dict[str, ca.SX], energies: ca.SX
-) -> tuple[list, list, tuple[str, ...]]:
+) -> tuple[list[ca.Function], list[ca.Function], tuple[str, ...]]:
     channels: dict[str, None] = {}
     rows: list[dict[str, ca.SX]] = []
     total = ca.sum1(energies) if energies.numel() else ca.SX(0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from strut.codegen.c_loops import MIN_OPERATIONS, MIN_TERMS
 from strut.system import Like, Sums, Terms, Totals, known_symbol, operation_count, time
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ SOURCES = ("t", "x", "z", "u", "p", "d", "number", "w")
 loops share."""
 T, P, NUMBER, W = (SOURCES.index(name) for name in ("t", "p", "number", "w"))
 ARGUMENTS = SOURCES[:6]
-LEAST, WORTH = 48, 400
-"""Like terms, and operations in them, that are worth loops."""
+"""Of a function that is loops."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Looped:
 
 def lower_sums(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped | None:
     """The loops of sums; None if they are not worth it."""
-    alike = [like for like in (*sums.made, *sums.terms) if like.count >= LEAST]
+    alike = [like for like in (*sums.made, *sums.terms) if like.count >= MIN_TERMS]
     work = sum(
         like.count * max(1, like.function().n_instructions() - len(like.reads) - like.size) for like in alike
     )
@@ -98,7 +98,7 @@ def lower_sums(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Loop
     for n, k in enumerate(still):
         source[first + k], index[first + k] = P, -1 - n
     before = _function("before", vectors, ARGUMENTS, [read[k] for k in straight])
-    if work < max(WORTH, before.n_instructions()):
+    if work < max(MIN_OPERATIONS, before.n_instructions()):
         return None
     # own expressions are terms too, read behind the others
     computed, size, there = [], len(straight), len(source)

@@ -92,6 +92,7 @@ class Caller:
         self.run: Callable[[], Any] = lambda: None
 
     def __call__(self) -> np.ndarray:
+        """Evaluate the function at the point that was put in."""
         self.run()
         return self.out
 
@@ -125,7 +126,9 @@ class Native:
         """Memory for one run."""
         return np.empty(self.sim_size // 8 + 1)
 
-    def evaluate(self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0) -> np.ndarray:
+    def evaluate(  # noqa: PLR0917  # the vectors of a system, in the order that all its functions have
+        self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0
+    ) -> np.ndarray:
         """One of the functions of `EVALUATED` at many points: rows of results for rows of arguments."""
         t = np.ascontiguousarray(np.atleast_1d(np.asarray(t, dtype=float)))
         m, s = len(t), self.sizes
@@ -152,7 +155,7 @@ class Native:
         )
         return call
 
-    def jacobian(
+    def jacobian(  # noqa: PLR0913, PLR0917  # the vectors of a system, in the order that all its functions have
         self,
         which: str,
         t: float,

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 
-LONG = 10_000
-"""Functions of more statements are cut."""
-PIECE = 400
+MAX_STATEMENTS = 10_000
+"""Statements of a function; longer ones are cut."""
+PIECE_STATEMENTS = 400
 """Statements of a piece."""
 HEAD = re.compile(r"static int (casadi_f\d+)\(.*\{$")
 DECLARES = "  casadi_real a"
 NUMBER = re.compile(r"\ba(\d+)\b")
 
 
-def split_long_functions(source: str, long: int = LONG, piece: int = PIECE) -> str:
+def split_long_functions(source: str, long: int = MAX_STATEMENTS, piece: int = PIECE_STATEMENTS) -> str:
     """C as CasADi generates it of scalar expressions, one statement a line, with its long functions cut
     up."""
     lines, out, at = source.split("\n"), list[str](), 0

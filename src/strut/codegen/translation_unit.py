@@ -31,6 +31,7 @@ class Code:
     functions: str
 
     def sizes_text(self, prefix: str) -> str:
+        """C that defines the prefix of the model's names and its sizes, for the templates."""
         return (
             "\n".join(
                 [f"#define STRUT_PREFIX {prefix}", *(f"#define STRUT_{k} {n}" for k, n in self.sizes.items())]
@@ -69,22 +70,22 @@ def generate(lowered: Lowered) -> Code:
     ):
         alike = _alike(several)
         own = [(f, write(f, f"{each}_{k}", inputs, outputs)) for k, f in enumerate(several) if alike[k] == k]
-        parts += [_rare(text) if f.n_instructions() > RARE else text for f, text in own]
+        parts += [_rare(text) if f.n_instructions() > MAX_OPTIMISED_RESET else text for f, text in own]
         parts.append(_choose(name, inputs, outputs, alike, each=each))
     for label, functions in lowered.jacobians.items():
-        inputs = tuple(functions[0].name_in()) if functions else ()
-        outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
+        arguments = tuple(functions[0].name_in()) if functions else ()
+        matrices = tuple(f"d_{n}" for n in JACOBIANS[label][1])
         if label == "reset_jacobian":
             alike = _alike(functions)
             parts += [
-                write(f, f"reset_jacobian_{k}", inputs, outputs)
+                write(f, f"reset_jacobian_{k}", arguments, matrices)
                 for k, f in enumerate(functions)
                 if alike[k] == k
             ]
             if functions:
-                parts.append(_choose("reset_jacobian", inputs, outputs, alike))
+                parts.append(_choose("reset_jacobian", arguments, matrices, alike))
         else:
-            parts.append(write(functions[0], label, inputs, outputs))
+            parts.append(write(functions[0], label, arguments, matrices))
     stiff = {"STIFF": 0}
     if lowered.state_jacobian is not None:
         pattern = lowered.state_jacobian.sparsity_out(0)
@@ -106,7 +107,7 @@ def unit_text(lowered: Lowered) -> str:
     code = generate(lowered)
     return "\n".join(
         [
-            HURRIED,
+            LINKAGE_MACROS,
             '#include "strut_math.h"',
             code.sizes_text("strut_model"),
             '#include "strut_types.h"',
@@ -118,7 +119,7 @@ def unit_text(lowered: Lowered) -> str:
     )
 
 
-HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
+LINKAGE_MACROS = """#if defined(__GNUC__) && !defined(__clang__)
 #define STRUT_RARE static __attribute__((noinline, optimize("O0")))
 #define STRUT_LOOPS static __attribute__((optimize("O3")))
 #endif"""
@@ -126,8 +127,8 @@ HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
 those of variational
 equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return map compiles in
     a third of the time."""
-RARE = 3000
-"""Instructions of a long reset; those of ordinary systems are shorter, and optimised."""
+MAX_OPTIMISED_RESET = 3000
+"""Instructions of a reset beyond which it is not optimised; those of ordinary systems are shorter."""
 
 
 def _rare(text: str) -> str:

@@ -21,7 +21,9 @@ class Virtual:
         self.lowered = lowered
         self.sizes = lowered.sizes
 
-    def evaluate(self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0) -> np.ndarray:
+    def evaluate(  # noqa: PLR0917  # as of `Native`
+        self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0
+    ) -> np.ndarray:
         """One of the model's functions at many points: rows of results for rows of arguments."""
         s = self.sizes
         t = np.atleast_1d(np.asarray(t, dtype=float))
@@ -52,7 +54,7 @@ class Virtual:
         call.run = run
         return call
 
-    def jacobian(
+    def jacobian(  # noqa: PLR0913, PLR0917  # as of `Native`
         self,
         which: str,
         t: float,
@@ -64,6 +66,8 @@ class Virtual:
         random: Any = (),
         jump: int = 0,
     ) -> dict[str, np.ndarray]:
+        """Dense Jacobians by name of variable; `which` is 'flow_jacobian', 'guard_jacobian' or
+        'reset_jacobian'."""
         values = {"t": t, "x": x, "z": z, "u": u, "p": p, "d": d, "random": random}
         f = self.lowered.jacobians[which][jump if which == "reset_jacobian" else 0]
         result = f(*[ca.DM(np.asarray(values[n], dtype=float).reshape(-1)) for n in f.name_in()])

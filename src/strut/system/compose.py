@@ -28,7 +28,12 @@ def add_prefix(system: System, prefix: str) -> System:
     fresh = {q: q.with_name(f"{prefix}.{q.name}") for q in system.quantities((*GROUPS, "randoms", "delays"))}
     follow = _substitution([q.sym for q in fresh], [q.sym for q in fresh.values()])
     return _assemble(
-        system.name, (system,), fresh, lambda name: f"{prefix}.{name}", follow, description=system.description
+        system.name,
+        (system,),
+        fresh,
+        rename=lambda name: f"{prefix}.{name}",
+        follow=follow,
+        description=system.description,
     )
 
 
@@ -72,7 +77,14 @@ def join(
     plug = _substitution([inputs[n].sym for n in solved], list(solved.values()))
     remaining = {q: new for q, new in quantities.items() if q.name not in sources}
     return _assemble(
-        name, parts, remaining, str, lambda e: plug(merge(e)), couplings or {}, outputs or {}, description
+        name,
+        parts,
+        remaining,
+        rename=str,
+        follow=lambda e: plug(merge(e)),
+        couplings=couplings or {},
+        outputs=outputs or {},
+        description=description,
     )
 
 
@@ -88,13 +100,18 @@ def _assemble(
     name: str,
     parts: tuple[System, ...],
     quantities: Mapping[Quantity, Quantity],
+    *,
     rename: Callable[[str], str],
     follow: Rewrite,
     couplings: Mapping[str, Expression] = {},
     outputs: Mapping[str, Expression] = {},
     description: str = "",
 ) -> System:
-    """The parts as one system: quantities replaced, names renamed, every expression rewritten."""
+    """The parts as one system: quantities replaced, names renamed, every expression rewritten.
+
+    quantities: what stands for each quantity that stays. rename: the new name of a name. follow: rewrites an
+    expression. couplings: added to the flow, by state. outputs: further ones.
+    """
 
     def merge_by_name(kind: str, mappings: list[Mapping[str, Expression]]) -> dict[str, ca.SX]:
         entries_by_name: dict[str, ca.SX] = {}

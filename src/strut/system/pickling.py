@@ -83,7 +83,9 @@ class _Unpickler(pickle.Unpickler):
         self.expressions = expressions
 
     def persistent_load(self, place: Any) -> ca.SX:
-        return self.expressions[place]
+        """The expression of a number."""
+        expression: ca.SX = self.expressions[place]
+        return expression
 
 
 def pack(thing: Any) -> tuple[bytes, tuple[tuple[str, str], ...], str]:

@@ -46,6 +46,7 @@ class Port:
 
     @property
     def rows_columns(self) -> tuple[int, int]:
+        """How many rows and columns it has; a vector has one column."""
         return self.shape or (len(self.entries), 1)
 
 

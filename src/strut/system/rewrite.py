@@ -29,7 +29,7 @@ class Together:
         end = len(self.expressions)
         return lambda: dict(zip(group, self.expressions[begin:end], strict=True))
 
-    def add_jumps(self, jumps: Sequence[Event] | Sequence[Sample]) -> Callable[[], tuple]:
+    def add_jumps(self, jumps: Sequence[Event] | Sequence[Sample]) -> Callable[[], tuple[Any, ...]]:
         """Collect events or samples."""
         waiting = []
         for jump in jumps:
@@ -37,7 +37,7 @@ class Together:
             guard = self.add({"guard": jump.guard} if isinstance(jump, Event) else {})
             waiting.append((jump, body, guard, self.add(getattr(jump, body)), self.add(jump.loss)))
 
-        def rewritten_tuple() -> tuple:
+        def rewritten_tuple() -> tuple[Any, ...]:
             rewritten_jumps = []
             for jump, body, guard, reset, loss in waiting:
                 changes: dict[str, Any] = {**(guard() or {}), body: reset(), "loss": loss()}
@@ -47,4 +47,5 @@ class Together:
         return rewritten_tuple
 
     def rewrite(self, rule: Rewrite) -> None:
+        """Rewrite everything that was collected, in one call of `rule`."""
         self.expressions = rule(self.expressions) if self.expressions else []

@@ -62,6 +62,7 @@ class Arrow:
 
 
 HINGES = ("revolute", "prismatic", "ball")
+"""Kinds of joints that are marked."""
 
 
 @checked
@@ -168,6 +169,7 @@ def rod(name: str, start: Sequence[Any], end: Sequence[Any], radius: Expression)
 
 @checked
 def ball(name: str, at: Sequence[Any], radius: Expression) -> Part:
+    """A sphere about a point; radius [m]."""
     return Part(name, "sphere", {"at": place(at), "radius": sx(radius)})
 
 

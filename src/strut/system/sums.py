@@ -31,6 +31,7 @@ class Like:
 
     @property
     def count(self) -> int:
+        """How many times the results are computed."""
         return int(self.reads.shape[1])
 
     @property
@@ -40,9 +41,11 @@ class Like:
 
     @property
     def size(self) -> int:
+        """How many results there are each time."""
         return int(self.results.numel())
 
     def function(self) -> ca.Function:
+        """The results as a CasADi function of the slots."""
         return ca.Function("like", [self.slots], [ca.densify(self.results)])
 
     def values(self, column: ca.SX) -> ca.SX:
@@ -62,9 +65,11 @@ class Totals(Like):
 
     @property
     def length(self) -> int:
+        """How many sums of each result there are."""
         return self.totals
 
     def values(self, column: ca.SX) -> ca.SX:
+        """The sums as expressions, a row for each result; `column` is what there is to read."""
         pattern = ca.Sparsity.triplet(self.count, self.totals, list(range(self.count)), self.rows.tolist())
         return ca.densify(ca.mtimes(super().values(column), ca.SX(ca.DM(pattern, 1))))
 

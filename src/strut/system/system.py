@@ -141,7 +141,8 @@ class System(Packed):
             if q.name == name:
                 return q.sym
         if name in self.outputs:
-            return self.outputs[name]
+            output: ca.SX = self.outputs[name]
+            return output
         names = [q.name for q in self.quantities()] + list(self.outputs)
         raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, names)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -31,10 +31,18 @@ from strut.system.symbol_scope import SymbolScope
 from strut.system.system_fields import SystemFields
 from strut.system.walk import check_walk
 
+T = TypeVar("T")
+Merge = Callable[[Expression], ca.SX]
+"""Rewrites an expression so that parameters of one name are one symbol."""
+
 TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+"""Operations whose result is true or false: no guard may end in one."""
 RESERVED = ("t", "time")
+"""Names of the time, which no quantity may have."""
 NO_RANDOM = "a flow cannot use random numbers; hold them in a discrete state with a Sample"
+"""The end of a message about a flow."""
 STATUSES = ("running", "done", "terminal", "zeno", "not finite", "interrupted")
+"""Words that say how a run ended, which no event may be called: a terminal event's name says so too."""
 
 KINDS: dict[str, type[Quantity]] = {
     "x": State,
@@ -144,11 +152,18 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
     return {
         **groups,
         "flow": _with_terms(
-            {name: flow[name] for name in states}, system.flow, merged, groups, scope, "the flow"
+            {name: flow[name] for name in states},
+            system.flow,
+            merged=merged,
+            groups=groups,
+            scope=scope,
+            what="the flow",
         ),
         "events": events,
         "samples": samples,
-        "outputs": _with_terms(outputs, system.outputs, merged, groups, scope, "the outputs"),
+        "outputs": _with_terms(
+            outputs, system.outputs, merged=merged, groups=groups, scope=scope, what="the outputs"
+        ),
         "output_units": _checked_units(system, outputs),
         "scales": _checked_scales(system),
         "ledger": ledger,
@@ -168,7 +183,7 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
     }
 
 
-def _own(expressions: Mapping, merged: bool) -> Mapping:
+def _own(expressions: Mapping[Any, Expression], merged: bool) -> Mapping[Any, Expression]:
     """What is to be checked as expressions: all, or of sums what terms are added to. Where parameters are
     merged, sums are written out."""
     return expressions.own if isinstance(expressions, Sums) and not merged else expressions
@@ -176,7 +191,8 @@ def _own(expressions: Mapping, merged: bool) -> Mapping:
 
 def _with_terms(
     own: dict[str, ca.SX],
-    given: Mapping,
+    given: Mapping[Any, Expression],
+    *,
     merged: bool,
     groups: Mapping[str, tuple[Quantity, ...]],
     scope: SymbolScope,
@@ -237,13 +253,13 @@ def _merged_quantities(
 
 def _with_symbol(q: Quantity, **changes: Any) -> Any:
     """A copy with other fields and the same symbol (dataclasses.replace would make a new one)."""
-    copy = replace(q, **changes)  # type: ignore[arg-type]
+    copy = replace(q, **changes)
     object.__setattr__(copy, "sym", q.sym)
     return copy
 
 
-def _by_name(mapping: Mapping, known: Mapping[str, int], where: str) -> dict[str, Expression]:
-    named = {}
+def _by_name(mapping: Mapping[Any, T], known: Mapping[str, int], where: str) -> dict[str, T]:
+    named: dict[str, T] = {}
     for key, value in dict(mapping).items():
         name = key.name if isinstance(key, Quantity) else str(key)
         if name not in known:
@@ -265,7 +281,7 @@ def _unique(names: list[str], where: str) -> None:
 
 
 def _checked_reset(
-    reset: Mapping, owner: str, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable
+    reset: Mapping[Any, Expression], owner: str, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge
 ) -> dict[str, ca.SX]:
     named = _by_name(reset, sizes, f"the reset of {owner}")
     return {
@@ -275,7 +291,7 @@ def _checked_reset(
 
 
 def _checked_loss(
-    loss: Mapping | None, owner: str, scope: SymbolScope, merge: Callable
+    loss: Mapping[str, Expression] | None, owner: str, scope: SymbolScope, merge: Merge
 ) -> dict[str, ca.SX] | None:
     if loss is None:
         return None
@@ -287,7 +303,7 @@ def _checked_loss(
     }
 
 
-def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable) -> Event:
+def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge) -> Event:
     owner = f"event '{event.name}'"
     guard = scope.allow(
         merge(event.guard),
@@ -325,7 +341,7 @@ def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], m
     )
 
 
-def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable) -> Sample:
+def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge) -> Sample:
     owner = f"sample '{sample.name}'"
     every = scope.allow(
         merge(sample.every),
@@ -352,7 +368,7 @@ def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int]
     )
 
 
-def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
+def _checked_scene(scene: Scene, scope: SymbolScope, merge: Merge) -> Scene:
     for name, expression in scene.columns().items():
         column = merge(expression)
         scope.allow(
@@ -371,7 +387,7 @@ def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
 
 
 def _checked_implied(
-    system: SystemFields, scope: SymbolScope, states: Mapping[str, int], merge: Callable
+    system: SystemFields, scope: SymbolScope, states: Mapping[str, int], merge: Merge
 ) -> Implied | None:
     implied = system.implied
     if implied is None:
@@ -412,7 +428,7 @@ def _checked_units(system: SystemFields, outputs: Mapping[str, ca.SX]) -> dict[s
     return {str(name): str(unit) for name, unit in system.output_units.items() if unit}
 
 
-def _checked_ledger(ledger: Ledger, scope: SymbolScope, merge: Callable) -> Ledger:
+def _checked_ledger(ledger: Ledger, scope: SymbolScope, merge: Merge) -> Ledger:
     def column(name: str, value: Expression, groups: str) -> ca.SX:
         return scope.allow(
             merge(value), f"'{name}' in the ledger", groups, "an energy depends on the present state only"

@@ -16,8 +16,10 @@ from strut.system.memoise import memo
 from strut.system.quantity import sx
 from strut.system.system import System
 
-GIVEN = {"x": "x0", "z": "z0", "u": "u", "p": "p"}
+ARGUMENTS = {"x": "x0", "z": "z0", "u": "u", "p": "p"}
+"""By group, the argument of `simulate` that gives its numbers."""
 WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
+"""By group, what messages call one of its quantities."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +33,20 @@ class Start:
 
 
 def start(
-    system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, runs: int | None = None
+    system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, *, runs: int | None = None
 ) -> Start:
     """The vectors to begin from. Each argument is a mapping from names to numbers, or a whole vector. With
     `runs`, numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
     with paused():
-        pv = _vector(system, "p", p, runs)
-        uv = _vector(system, "u", u, runs)
-        xv = _vector(system, "x", x0, runs, pv)
-        return Start(xv, _vector(system, "z", z0, runs, pv, xv), uv, pv)
+        pv = _vector(system, "p", p, runs=runs)
+        uv = _vector(system, "u", u, runs=runs)
+        xv = _vector(system, "x", x0, runs=runs, p=pv)
+        return Start(x=xv, z=_vector(system, "z", z0, runs=runs, p=pv, x=xv), u=uv, p=pv)
 
 
 def parameters(system: System) -> np.ndarray:
     """The system's own parameters, as a vector."""
-    return _vector(system, "p", None, None)
+    return _vector(system, "p", None)
 
 
 def runs_in(system: System, **arguments: Any) -> int:
@@ -82,10 +84,16 @@ def _vector(
     system: System,
     group: str,
     given: Any,
-    runs: int | None,
+    *,
+    runs: int | None = None,
     p: np.ndarray | None = None,
     x: np.ndarray | None = None,
 ) -> np.ndarray:
+    """The numbers of one group: defaults, with what is given put in, checked.
+
+    given: a mapping from names to numbers, or the whole vector. runs: how many rows, of a batch. p, x:
+        numbers of which initial values may be expressions.
+    """
     quantities, size = getattr(system, group), system.size(group)
     if given is None and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
         return np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
@@ -109,7 +117,7 @@ def _vector(
     for name in named:
         if name not in places:
             raise _unknown(system, group, name)
-    array = _defaults(system, group, shape, p, x, named)
+    array = _defaults(system, group, shape, p=p, x=x, given=named)
     by_name = {q.name: q for q in quantities} if named else {}
     for name, value in named.items():
         owner = by_name.get(name) or by_name[name[: name.index("[")]]
@@ -135,7 +143,7 @@ def _unknown(system: System, group: str, name: str) -> UnknownNameError:
         if name in system.slices(other):
             return UnknownNameError(
                 f"'{name}' of '{system.name}' is {a(word)}, not {a(WORDS[group])}: give it as "
-                f"{GIVEN[other]}={{'{name}': ...}}"
+                f"{ARGUMENTS[other]}={{'{name}': ...}}"
             )
     if name in system.slices("outputs"):
         return UnknownNameError(
@@ -156,9 +164,10 @@ def _defaults(
     system: System,
     group: str,
     shape: tuple[int, ...],
+    *,
     p: np.ndarray | None,
     x: np.ndarray | None,
-    given: Mapping,
+    given: Mapping[str, Any],
 ) -> np.ndarray:
     """The system's own values; expressions, of parameters and for discrete states also of the states that a
     run begins with, are evaluated where `given` does not replace them."""

@@ -59,7 +59,7 @@ class Foot:
     def with_names(self, rename: Callable[[str], str]) -> Foot:
         """The same foot of a system whose names have changed."""
         words = {n: rename(v) if v else "" for n, v in vars(self).items() if isinstance(v, str)}
-        return replace(self, **words, friction=tuple(rename(n) for n in self.friction))  # type: ignore[arg-type]
+        return replace(self, **words, friction=tuple(rename(n) for n in self.friction))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,7 +106,7 @@ class Walk:
         step = self.ground_step
         return replace(
             self,
-            **words,  # type: ignore[arg-type]
+            **words,
             feet=tuple(foot.with_names(rename) for foot in self.feet),
             progress=tuple(rename(n) for n in self.progress),
             ground_step=None if step is None else (rename(step[0]), rename(step[1])),
