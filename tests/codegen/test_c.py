@@ -161,8 +161,8 @@ def test_long_functions_are_split_and_give_the_same(monkeypatch):
     from strut.codegen import c as emitter
     from strut.codegen.translation_unit import generate
 
-    monkeypatch.setattr(emitter, "LONGEST", 10)
-    monkeypatch.setattr(emitter, "PART", 4)
+    monkeypatch.setattr(emitter, "MAX_STATEMENTS", 10)
+    monkeypatch.setattr(emitter, "PART_STATEMENTS", 4)
     monkeypatch.setenv("STRUT_CACHE", str(strut.codegen.cache.cache_directory() / "split"))
     k = Param("k", 0.3)
     chained = x

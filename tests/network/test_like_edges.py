@@ -239,8 +239,8 @@ def test_listings_are_the_same_in_loops_however_short(name, monkeypatch):
 
     alone = found("virtual")[1]
     monkeypatch.setattr(alike, "LEAST", 2)
-    monkeypatch.setattr(looped, "LEAST", 1)
-    monkeypatch.setattr(looped, "WORTH", 1)
+    monkeypatch.setattr(looped, "MIN_TERMS", 1)
+    monkeypatch.setattr(looped, "MIN_OPERATIONS", 1)
     loops, native = found("native")
     assert "flow" in loops
     assert native == pytest.approx(alone, rel=1e-13, abs=1e-13)
