@@ -52,7 +52,7 @@ FOR_OTHER_ROOMS = [
     "Start",
     "Sums",
     "Terms",
-    "Together",
+    "BatchRewrite",
     "Totals",
     "check_name",
     "initial_values",

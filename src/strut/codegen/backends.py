@@ -19,6 +19,7 @@ from strut.gc_pause import paused
 from strut.system import System, memo
 
 BACKENDS = ("auto", "native", "virtual")
+"""Ways to run a system: compiled where possible, compiled, on CasADi's virtual machine."""
 GENERATOR = (
     "bandwidth",
     "c",
@@ -34,7 +35,7 @@ GENERATOR = (
 
 
 def lower_system(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
-    """The functions of a system, made once per system."""
+    """Return the plain functions of a system, made once per system; see `lower`."""
     return memo(system, _lower, jacobians, stiff)
 
 
@@ -77,8 +78,13 @@ def _warn_once() -> None:
 def compile_system(
     system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False
 ) -> Native | Virtual:
-    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND);
-    `stiff`: also with implicit methods."""
+    """Return the system ready to run, compiled once per system and kept with it.
+
+    jacobians: also derivatives of flow, guards and resets. backend: 'native', 'virtual' or 'auto' (default,
+        also $STRUT_BACKEND). stiff: also implicit methods.
+    Raises `ModelError` for a backend that does not exist, `CompileError` where 'native' finds no compiler or
+    it fails.
+    """
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")

@@ -11,12 +11,12 @@ from strut.codegen.c_loops import Kernel, Leaf, Loops, Step, Target
 from strut.codegen.c_tables import Tables
 from strut.codegen.find_loops import Graph, graph_of
 from strut.codegen.instructions import straight_line
-from strut.codegen.lower_sums import ARGUMENTS, NUMBER, SOURCES, Looped, P, T
+from strut.codegen.lower_sums import ARGUMENTS, NUMBER, SOURCES, LoopedFunction, P, T
 from strut.codegen.prepare import Prepared
 from strut.system import Like, Totals
 
 
-def loop_text(looped: Looped, name: str, result: str, height: str, prepared: Prepared) -> str:
+def loop_text(looped: LoopedFunction, name: str, result: str, height: str, prepared: Prepared) -> str:
     """The C function `name`, with all it needs; `height` is how many numbers its one result has."""
     return _Writer(looped, name, result, prepared).text(height)
 
@@ -24,7 +24,7 @@ def loop_text(looped: Looped, name: str, result: str, height: str, prepared: Pre
 class _Writer:
     """Writes one function that is loops over like terms."""
 
-    def __init__(self, looped: Looped, name: str, result: str, prepared: Prepared) -> None:
+    def __init__(self, looped: LoopedFunction, name: str, result: str, prepared: Prepared) -> None:
         self.looped, self.name, self.out, self.prepared = looped, name, f"out_{result}", prepared
         self.tables = Tables(name)
         self.c = c_dialect(ARGUMENTS, (result,))

@@ -102,7 +102,7 @@ class TermShape:
     kinds: tuple[LeafKind, ...]
 
 
-class Rolling:
+class LoopFinder:
     """Finds the loops of one function."""
 
     def __init__(self, graph: Graph) -> None:
@@ -256,21 +256,21 @@ def roll_loops(
         return None
     parameters = inputs.index("p") if "p" in inputs else -1
     graph = graph_of(f, lambda j, _: j == parameters)
-    rolling = Rolling(graph)
-    if not rolling.find():
+    finder = LoopFinder(graph)
+    if not finder.find():
         return None
-    return _Writer(rolling, name, c, inputs, prepared).written()
+    return _Writer(finder, name, c, inputs, prepared).written()
 
 
 class _Writer:
     """Writes a function whose loops were found: straight lines, level by level, with the loops between."""
 
     def __init__(
-        self, rolling: Rolling, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared
+        self, finder: LoopFinder, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared
     ) -> None:
-        self.rolling, self.g, self.name, self.c, self.inputs, self.prepared = (
-            rolling,
-            rolling.g,
+        self.finder, self.g, self.name, self.c, self.inputs, self.prepared = (
+            finder,
+            finder.g,
             name,
             c,
             inputs,
@@ -282,11 +282,11 @@ class _Writer:
         self.hoisted: dict[int, str] = {}
 
     def written(self) -> tuple[list[AssignmentLine], int, str] | None:
-        g, rolling = self.g, self.rolling
-        in_loop = {id(t) for terms in rolling.groups.values() for t in terms}
-        sums = {root: terms for root, terms in rolling.sums.items() if any(id(t) in in_loop for t in terms)}
-        inside = {k for k, t in enumerate(rolling.terms) if id(t) in in_loop}
-        skipped = [o in inside for o in rolling.owner]
+        g, finder = self.g, self.finder
+        in_loop = {id(t) for terms in finder.groups.values() for t in terms}
+        sums = {root: terms for root, terms in finder.sums.items() if any(id(t) in in_loop for t in terms)}
+        inside = {k for k, t in enumerate(finder.terms) if id(t) in in_loop}
+        skipped = [o in inside for o in finder.owner]
         for root, terms in sums.items():  # the chain of a sum is written anew
             v = root
             for _ in range(len(terms) - 1):
@@ -296,7 +296,7 @@ class _Writer:
         if stage is None:
             return None
         loops: dict[tuple[TermShape, int], list[Term]] = {}
-        for shape, terms in rolling.groups.items():
+        for shape, terms in finder.groups.items():
             for t in terms:
                 loops.setdefault((shape, max((stage[v] for v in t.leaves), default=0)), []).append(t)
         places = {root: k for k, root in enumerate(sums)}
@@ -417,7 +417,7 @@ class _Writer:
         different = list(dict.fromkeys(values))
         if tree is None or len(different) < MIN_TERMS:
             return [self.prepared.slot(self._hoist(v)) for v in values]
-        g, trees = self.g, [self.rolling.trees[v] for v in different]
+        g, trees = self.g, [self.finder.trees[v] for v in different]
         leaves = [f[1] for f in trees if f is not None]
         reads: list[str] = []
 

@@ -26,7 +26,7 @@ ARGUMENTS = SOURCES[:6]
 
 
 @dataclass(frozen=True, eq=False)
-class Looped:
+class LoopedFunction:
     """A function as loops: the flow, or the outputs.
 
     source, index: for everything there is to read, which of `SOURCES` it is in and where; `index` of a number
@@ -63,7 +63,7 @@ class Looped:
             into.update(np.ascontiguousarray(array).tobytes())
 
 
-def lower_sums(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped | None:
+def lower_sums(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> LoopedFunction | None:
     """The loops of sums; None if they are not worth it."""
     alike = [like for like in (*sums.made, *sums.terms) if like.count >= MIN_TERMS]
     work = sum(
@@ -117,7 +117,7 @@ def lower_sums(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Loop
             0,
             Terms(slot, slot, np.arange(there - len(own), there)[None, :], np.array([row for row, _ in own])),
         )
-    return Looped(
+    return LoopedFunction(
         np.array(source, dtype=np.int8),
         np.array(index, dtype=np.int64),
         np.array(numbers, dtype=float),

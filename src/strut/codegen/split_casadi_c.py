@@ -13,8 +13,11 @@ MAX_STATEMENTS = 10_000
 PIECE_STATEMENTS = 400
 """Statements of a piece."""
 HEAD = re.compile(r"static int (casadi_f\d+)\(.*\{$")
+"""The first line of a function."""
 DECLARES = "  casadi_real a"
+"""How a line begins that declares the numbers of a function."""
 NUMBER = re.compile(r"\ba(\d+)\b")
+"""One of these numbers."""
 
 
 def split_long_functions(source: str, long: int = MAX_STATEMENTS, piece: int = PIECE_STATEMENTS) -> str:

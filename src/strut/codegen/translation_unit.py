@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import casadi as ca
 from strut.codegen.bandwidth import narrow_order, widths
 from strut.codegen.c import emit, empty_function
 from strut.codegen.c_sums import loop_text
-from strut.codegen.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
+from strut.codegen.lower import JACOBIANS, LOSS, RESET, RESULT_SIZE, SIGNATURES, Lowered
 from strut.codegen.prepare import Prepared
 from strut.codegen.runtime.contract_c import generated_headers
 
@@ -46,6 +47,10 @@ class Code:
         return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
 
 
+Write = Callable[[ca.Function, str, tuple[str, ...], tuple[str, ...]], str]
+"""Writes a CasADi function as C: function, name, names of arguments and of results."""
+
+
 def generate(lowered: Lowered) -> Code:
     """Write the model as C. What depends on parameters alone goes into `prepare`, called once per run; NK
     counts it."""
@@ -59,11 +64,23 @@ def generate(lowered: Lowered) -> Code:
         if n == "flow_and_powers" and not lowered.sizes["NW"]:
             parts.append(NO_POWERS)
         elif n in lowered.looped:
-            parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], f"STRUT_{GIVES[n]}", prepared))
+            height = f"STRUT_{RESULT_SIZE[n]}"
+            parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], height, prepared))
         elif lowered.gives_nothing(n):
             parts.append(empty_function(n, *SIGNATURES[n]))
         else:
             parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
+    parts += _jump_functions(lowered, write)
+    parts += _jacobian_functions(lowered, write)
+    stiff_sizes, stiff_parts = _state_jacobian(lowered, write)
+    tables = [_table(name, values) for name, values in lowered.tables.items()]
+    sizes = {**lowered.sizes, "NK": prepared.count, **stiff_sizes}
+    return Code(sizes, "\n".join([*tables, prepared.text(), *parts, *stiff_parts]))
+
+
+def _jump_functions(lowered: Lowered, write: Write) -> list[str]:
+    """C of what every jump does: its reset and its losses; what is alike is written once."""
+    parts = []
     for name, each, several, (inputs, outputs) in (
         ("reset", "reset", lowered.resets, RESET),
         ("losses", "loss", lowered.losses, LOSS),
@@ -72,34 +89,44 @@ def generate(lowered: Lowered) -> Code:
         own = [(f, write(f, f"{each}_{k}", inputs, outputs)) for k, f in enumerate(several) if alike[k] == k]
         parts += [_rare(text) if f.n_instructions() > MAX_OPTIMISED_RESET else text for f, text in own]
         parts.append(_choose(name, inputs, outputs, alike, each=each))
+    return parts
+
+
+def _jacobian_functions(lowered: Lowered, write: Write) -> list[str]:
+    """C of the Jacobians that were asked for."""
+    parts = []
     for label, functions in lowered.jacobians.items():
-        arguments = tuple(functions[0].name_in()) if functions else ()
-        matrices = tuple(f"d_{n}" for n in JACOBIANS[label][1])
+        inputs = tuple(functions[0].name_in()) if functions else ()
+        outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
         if label == "reset_jacobian":
             alike = _alike(functions)
             parts += [
-                write(f, f"reset_jacobian_{k}", arguments, matrices)
+                write(f, f"reset_jacobian_{k}", inputs, outputs)
                 for k, f in enumerate(functions)
                 if alike[k] == k
             ]
             if functions:
-                parts.append(_choose("reset_jacobian", arguments, matrices, alike))
+                parts.append(_choose("reset_jacobian", inputs, outputs, alike))
         else:
-            parts.append(write(functions[0], label, arguments, matrices))
-    stiff = {"STIFF": 0}
-    if lowered.state_jacobian is not None:
-        pattern = lowered.state_jacobian.sparsity_out(0)
-        order = narrow_order(pattern)
-        lower, upper = widths(pattern, order)
-        stiff = {"STIFF": 1, "NNZ": pattern.nnz(), "LOWER": lower, "UPPER": upper}
-        place = {state: k for k, state in enumerate(order)}
-        parts.append(_table("jacobian_order", order))
-        parts.append(_table("jacobian_row", [place[k] for k in pattern.row()]))
-        parts.append(_table("jacobian_column", [place[k] for k in pattern.get_col()]))
-        parts.append(write(lowered.state_jacobian, "state_jacobian", SIGNATURES["flow"][0], ("d_x",)))
-    tables = [_table(name, values) for name, values in lowered.tables.items()]
-    sizes = {**lowered.sizes, "NK": prepared.count, **stiff}
-    return Code(sizes, "\n".join([*tables, prepared.text(), *parts]))
+            parts.append(write(functions[0], label, inputs, outputs))
+    return parts
+
+
+def _state_jacobian(lowered: Lowered, write: Write) -> tuple[dict[str, int], list[str]]:
+    """Sizes and C of the Jacobian by the state that implicit methods factor, in the order that makes it a
+    narrow band."""
+    if lowered.state_jacobian is None:
+        return {"STIFF": 0}, []
+    pattern = lowered.state_jacobian.sparsity_out(0)
+    order = narrow_order(pattern)
+    lower, upper = widths(pattern, order)
+    place = {state: k for k, state in enumerate(order)}
+    return {"STIFF": 1, "NNZ": pattern.nnz(), "LOWER": lower, "UPPER": upper}, [
+        _table("jacobian_order", order),
+        _table("jacobian_row", [place[k] for k in pattern.row()]),
+        _table("jacobian_column", [place[k] for k in pattern.get_col()]),
+        write(lowered.state_jacobian, "state_jacobian", SIGNATURES["flow"][0], ("d_x",)),
+    ]
 
 
 def unit_text(lowered: Lowered) -> str:

@@ -42,7 +42,9 @@ FOR_CPP_END = """#ifdef __cplusplus
 """
 """Around the declarations of a header, so that C++ links to what C compiled."""
 HISTORY_ROWS = 4096
-LONGEST_PREFIX = 40  # leaves room for the names of functions within MATLAB's 63 letters
+"""Rows of memory for delayed signals in the example `main.c`."""
+MAX_PREFIX_LENGTH = 40
+"""Letters of a model's name in C and MATLAB: leaves room for the names of functions within MATLAB's 63."""
 
 METHODS = {
     name: method.c_constant for name, method in INTEGRATORS.items() if method.kind is not StepKind.IMPLICIT
@@ -110,7 +112,7 @@ def _operations(low: Lowered, name: str) -> int:
 def model_name(name: str) -> str:
     """What files and functions of a model begin with; nothing that the runtime or the Makefile own, and not
     too long."""
-    word = identifier(name)[:LONGEST_PREFIX]
+    word = identifier(name)[:MAX_PREFIX_LENGTH]
     return f"{word}_model" if word in ("main", "clean") or word.startswith("strut") else word
 
 

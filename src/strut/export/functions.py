@@ -16,7 +16,9 @@ from strut.system import Port, PortedFunction
 from strut.version import VERSION
 
 LANGUAGES = ("c", "matlab")
+"""In which functions can be written."""
 RUNTIME = ("strut_math.h", "strut_template.h")
+"""Files of the runtime that exported functions include."""
 
 
 @checked

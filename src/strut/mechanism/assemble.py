@@ -21,6 +21,7 @@ from strut.mechanism.states import coordinate_names, push_names, quantities_of, 
 from strut.mechanism.tree import Tree
 from strut.system import (
     Arrow,
+    BatchRewrite,
     Discrete,
     Event,
     Expression,
@@ -30,7 +31,6 @@ from strut.system import (
     Sample,
     State,
     System,
-    Together,
     Walk,
     sx,
     time,
@@ -163,7 +163,7 @@ class Assembly:
         states and their rates; `residual` of accelerations is zero for the right ones, and shorter to
         differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
-        all_of_it = Together()
+        all_of_it = BatchRewrite()
         flow = all_of_it.add(
             self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()}
         )

@@ -31,7 +31,7 @@ from strut.system.quantity import (
     sx,
     time,
 )
-from strut.system.rewrite import Together
+from strut.system.rewrite import BatchRewrite
 from strut.system.scene import (
     HINGES,
     KINDS,
@@ -56,6 +56,7 @@ __all__ = [
     "HINGES",
     "KINDS",
     "Arrow",
+    "BatchRewrite",
     "Delay",
     "Discrete",
     "Entry",
@@ -83,7 +84,6 @@ __all__ = [
     "Sums",
     "System",
     "Terms",
-    "Together",
     "Totals",
     "Walk",
     "add_prefix",

@@ -14,7 +14,7 @@ from strut.system.quantity import Expression, sx
 Rewrite = Callable[[list[ca.SX]], list[ca.SX]]
 
 
-class Together:
+class BatchRewrite:
     """Groups of named expressions, collected first and rewritten in one go."""
 
     def __init__(self) -> None:
