@@ -115,10 +115,10 @@ def test_the_header_says_what_is_computed():
 
 
 def lowered_flow(system):
-    from strut.export.matlab_system import _labelled, _ports
+    from strut.export.matlab_system import _ported_function, _ports
 
     low = lower_system(system)
-    return _labelled(low.functions["flow"], "flow", _ports(system, low))
+    return _ported_function(low.functions["flow"], "flow", _ports(system, low))
 
 
 def test_labels_must_fit():
