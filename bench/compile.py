@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.load import SYSTEMS
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import System, compiled, simulate_batch
+from strut import System, compile_system, simulate_batch
 from strut.codegen import cache as build
 from strut.codegen.native import Native
 
@@ -76,14 +76,14 @@ def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, 
         try:
             began = clock.perf_counter()
             system = make()
-            compiled(system, backend=BACKEND)
+            compile_system(system, backend=BACKEND)
             return system, clock.perf_counter() - began, spent, only_library(system).stat().st_size
         finally:
             build.subprocess.run = run  # type: ignore[attr-defined]
 
 
 def only_library(system: System) -> Path:
-    """The one library a system has used. `compiled` keeps one per backend name, so a run that names its
+    """The one library a system has used. `compile_system` keeps one per backend name, so a run that names its
     backend otherwise than the build did would quietly use the shipped flags, and all rows would be the same
     code."""
     used = {unit.path for unit in system.cache.values() if isinstance(unit, Native)}
@@ -156,7 +156,7 @@ def time_cached_starts(effort: Effort) -> Section:
             rows.append(
                 Row(
                     name,
-                    f"System {described * 1e3:.1f} ms, compiled() {ready * 1e3:.1f} ms",
+                    f"System {described * 1e3:.1f} ms, compile_system() {ready * 1e3:.1f} ms",
                     None,
                     tuple(map(sum, parts)),
                     extra={"parts": parts},

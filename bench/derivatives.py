@@ -19,7 +19,7 @@ from bench.compile import fresh_cache
 from bench.dynamics import POINTS, Pinocchio, chain, pinocchio, states
 from bench.robots import MISSING, humanoid
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import State, System, compiled
+from strut import State, System, compile_system
 from strut.mechanism import Mechanism, Tree, urdf
 from strut.mechanism.derivatives import forward_derivatives
 from strut.system.ported_function import operation_count
@@ -56,7 +56,9 @@ def compile_derivatives(
     q, v, a = State("q", np.zeros(tree.nq)), State("v", np.zeros(tree.nv)), State("a", np.zeros(tree.nv))
     bound = ca.substitute([ca.vec(expression)], [tree.q, tree.v, tau], [q.sym, v.sym, a.sym])[0]
     with fresh_cache():
-        model = compiled(System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound}))
+        model = compile_system(
+            System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound})
+        )
     seconds = clock.perf_counter() - began
     p = np.concatenate([param.value for param in params] or [np.empty(0)])
 

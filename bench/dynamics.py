@@ -20,7 +20,7 @@ from bench.compile import fresh_cache
 from bench.peers import mujoco, optional
 from bench.robots import MISSING, humanoid
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import State, System, compiled, simulate_batch
+from strut import State, System, compile_system, simulate_batch
 from strut.mechanism import Mechanism, Tree, joints, system, urdf
 from strut.walkers.coman import coman_mechanism
 
@@ -79,7 +79,7 @@ class Ours:
         q, v, a = State("q", np.zeros(tree.nq)), State("v", np.zeros(tree.nv)), State("a", np.zeros(tree.nv))
         bound = ca.substitute([expression], [tree.q, tree.v, third], [q.sym, v.sym, a.sym])[0]
         params = list(m.params.values())
-        self.model = compiled(
+        self.model = compile_system(
             System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound})
         )
         self.p = np.concatenate([param.value for param in params] or [np.empty(0)])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.compile import fresh_cache
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import System, compiled, network, simulate_batch
+from strut import System, compile_system, network, simulate_batch
 
 STEP, STEPS = 1e-3, 20_000
 EXAMPLES = Path(__file__).parent.parent / "examples" / "network"
@@ -76,7 +76,7 @@ def _compiled_once(count: int) -> Row:
         read = clock.perf_counter()
         system = net.system()
         lowered = clock.perf_counter()
-        compiled(system)
+        compile_system(system)
         ended = clock.perf_counter()
     extra = {"read": read - began, "lowered": lowered - read, "compiled": ended - lowered}
     note = ", ".join(f"{name} {t:.1f} s" for name, t in extra.items())
@@ -107,7 +107,7 @@ def time_file(name: str) -> Row:
         began = clock.perf_counter()
         net = network.load(EXAMPLES / f"{name}.cdn")
         system = net.system()
-        compiled(system)
+        compile_system(system)
         ended = clock.perf_counter()
         simulate_batch(system, STEP, method="rk4", step=STEP)
         run = clock.perf_counter()

@@ -167,11 +167,11 @@ NOUNS = {
 """Words that end like a participle and are none."""
 DECORATORS = {"checked"}
 """A decorator says what the function below it is, as `cached_property` does."""
-
-
 KINDS = {"anchored", "coupled", "driven", "fixed", "kneed", "prescribed", "rolling", "stepping"}
 """Adjectives that say which kind of what their module is about: a fixed joint, a kneed walker, contact by
 stepping, a coupled constraint, as textbooks call them."""
+NOUNS |= {"using", "implied"}
+"""A preposition, `walker.using(slope=0.05)`; and a field of `System` that a protocol repeats."""
 
 
 def test_no_function_is_named_by_a_participle_alone():

@@ -98,7 +98,9 @@ def test_joints_survive_a_file_and_names(cart, tmp_path):
     for kept, whole in zip(loaded.stage().pivots, cart.stage(rate=30).pivots, strict=True):
         assert (kept.name, kept.kind) == (whole.name, whole.kind)
         np.testing.assert_allclose(kept.at, whole.at, atol=1e-6)
-    two = strut.join("two", strut.prefixed(walkers.pendulum(), "a"), strut.prefixed(walkers.pendulum(), "b"))
+    two = strut.join(
+        "two", strut.add_prefix(walkers.pendulum(), "a"), strut.add_prefix(walkers.pendulum(), "b")
+    )
     assert [h.name for h in two.scene.hinges] == ["a.pivot", "b.pivot"]
     with pytest.raises(
         ModelError, match="the joint 'knee' is marked as 'weld': known are revolute, prismatic, ball"

@@ -38,8 +38,8 @@ def test_the_legs_of_the_compass_meet_at_the_hip():
 
 
 def test_scenes_are_composed_and_checked():
-    one = strut.prefixed(strut.walkers.pendulum(), "a")
-    both = strut.join("both", one, strut.prefixed(strut.walkers.rimless_wheel(), "b"))
+    one = strut.add_prefix(strut.walkers.pendulum(), "a")
+    both = strut.join("both", one, strut.add_prefix(strut.walkers.rimless_wheel(), "b"))
     assert {p.name.split(".")[0] for p in both.scene.parts} == {"a", "b"}
     assert both.scene.floor is not None
     with pytest.raises(ModelError, match="drawn as 'cone'"):

@@ -49,7 +49,7 @@ def test_the_library_comes_with_its_licence():
 
 
 def test_names_are_not_html(compass):
-    scene = compass.system.scene.mapped(lambda e: e, lambda name: EVIL + name)
+    scene = compass.system.scene.with_expressions(lambda e: e, lambda name: EVIL + name)
     system = replace(compass.system, scene=replace(scene, points={}))  # whose outputs keep their names
     evil, plain = (
         Elements(player.document(run, title=title))

@@ -105,7 +105,7 @@ def test_scales_are_parameters_and_stay_when_joined():
         UnknownNameError, match="scales of system 'fall' name 'gravity', which is no parameter: known: g"
     ):
         System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("gravity",))
-    part = strut.prefixed(System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("g",)), "left")
+    part = strut.add_prefix(System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("g",)), "left")
     assert part.scales == ("left.g",)
     assert part.dimensionless
 

@@ -29,6 +29,7 @@ from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
 from strut.system import (
     Arrow,
+    BatchRewrite,
     Discrete,
     Event,
     Factors,
@@ -36,7 +37,6 @@ from strut.system import (
     Input,
     Ledger,
     System,
-    Together,
     Walk,
     sx,
     time,
@@ -399,7 +399,7 @@ class _Stepping:
             self.ground.floor(),
         )
         scene = replace(scene, points=assembly.points)
-        all_of_it = Together()
+        all_of_it = BatchRewrite()
         rates, happening = (
             all_of_it.add(flow),
             all_of_it.add_jumps(self._events(gap, strike, force, take_off)),

@@ -23,6 +23,7 @@ from strut.mechanism.states import coordinate_names, push_names, quantities_of, 
 from strut.mechanism.tree import Tree
 from strut.system import (
     Arrow,
+    BatchRewrite,
     Discrete,
     Event,
     Expression,
@@ -32,7 +33,6 @@ from strut.system import (
     Sample,
     State,
     System,
-    Together,
     Walk,
     sx,
     time,
@@ -179,7 +179,7 @@ class Assembly:
         differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
         # all expressions are collected first and rewritten at once: common subexpressions stay common
-        all_of_it = Together()
+        all_of_it = BatchRewrite()
         flow = all_of_it.add(
             self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()}
         )

@@ -194,7 +194,7 @@ def _with_model(result: Trajectory, system: System) -> Trajectory:
     """A loaded run that can compute again, with its system. Raises ModelError for one with other names."""
     from dataclasses import replace
 
-    from strut.codegen import compiled
+    from strut.codegen import compile_system
     from strut.simulate.simulate import delays_of, names_of
 
     names = names_of(system)
@@ -208,4 +208,4 @@ def _with_model(result: Trajectory, system: System) -> Trajectory:
             f"the file holds a run of '{result.system_name}' with other names than the system "
             f"'{system.name}' given"
         )
-    return replace(result, model=compiled(system), system=system, delays=delays_of(system, result.p))
+    return replace(result, model=compile_system(system), system=system, delays=delays_of(system, result.p))
