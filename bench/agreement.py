@@ -90,7 +90,7 @@ def _centre(pin: Any, model: Any, data: Any, q: np.ndarray) -> np.ndarray:
 
 
 def _worst(ours: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> tuple[str, float]:
-    found = [("nothing", 0.0)]
+    worst = [("nothing", 0.0)]
     for name, theirs in expected.items():
         difference = np.abs(ours[name].reshape(theirs.shape) - theirs).max(initial=0.0)
         like = (
@@ -98,8 +98,8 @@ def _worst(ours: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> tupl
         )  # at velocities of about one
         scale = max(np.abs(e).max(initial=0.0) for e in like)
         least = NEARBY if name == "centre of mass" else 1e-9
-        found.append((name, float(difference / max(scale, least))))
-    return max(found, key=lambda pair: pair[1])
+        worst.append((name, float(difference / max(scale, least))))
+    return max(worst, key=lambda pair: pair[1])
 
 
 def _ours(tree: Tree, passive: bool) -> Any:
@@ -166,13 +166,13 @@ def _as_pinocchio(tree: Tree, model: Any, q: np.ndarray) -> tuple[np.ndarray, np
     import pinocchio as pin
 
     theirs, P = pin.neutral(model), np.zeros((model.nv, tree.nv))
-    known = {name_of(name): k for k, name in enumerate(model.names)}
+    places = {name_of(name): k for k, name in enumerate(model.names)}
     for node in tree.nodes:
         c = node.connection
         if not c.joint.nv:
             continue
         joint = model.joints[
-            known["root_joint"] if c.name == "base" and "root_joint" in known else known[c.name]
+            places["root_joint"] if c.name == "base" and "root_joint" in places else places[c.name]
         ]
         if c.joint.kind == "free":
             theirs[joint.idx_q : joint.idx_q + 7] = q[tree.q_of[c.name]]

@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.load import SYSTEMS
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import System, compiled, simulate_batch
+from strut import System, compile_system, simulate_batch
 from strut.codegen import cache as build
 from strut.codegen.native import Native
 
@@ -36,25 +36,25 @@ T, STEP = 10.0, 1e-3  # [s]
 @contextmanager
 def flags(choice: tuple[str, ...]) -> Iterator[None]:
     """strut's own flags with another optimisation."""
-    kept = build.FLAGS
-    build.FLAGS = tuple(flag for old in kept for flag in (choice if old.startswith("-O") else (old,)))  # type: ignore[assignment]
+    before = build.FLAGS
+    build.FLAGS = tuple(flag for old in before for flag in (choice if old.startswith("-O") else (old,)))  # type: ignore[assignment]
     try:
         yield
     finally:
-        build.FLAGS = kept
+        build.FLAGS = before
 
 
 @contextmanager
 def fresh_cache() -> Iterator[Path]:
-    kept = os.environ.get("STRUT_CACHE")
+    before = os.environ.get("STRUT_CACHE")
     with tempfile.TemporaryDirectory(prefix="strut-bench-") as directory:
         os.environ["STRUT_CACHE"] = directory
         try:
             yield Path(directory)
         finally:
             os.environ.pop("STRUT_CACHE")
-            if kept is not None:
-                os.environ["STRUT_CACHE"] = kept
+            if before is not None:
+                os.environ["STRUT_CACHE"] = before
 
 
 def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, float, float, int]:
@@ -63,7 +63,7 @@ def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, 
     spent = 0.0
     run = subprocess.run
 
-    def timed(*arguments: Any, **options: Any) -> Any:
+    def call_timed(*arguments: Any, **options: Any) -> Any:
         nonlocal spent
         began = clock.perf_counter()
         try:
@@ -72,21 +72,21 @@ def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, 
             spent += clock.perf_counter() - began
 
     with fresh_cache(), flags(choice):
-        build.subprocess.run = timed  # type: ignore[attr-defined]
+        build.subprocess.run = call_timed  # type: ignore[attr-defined]
         try:
             began = clock.perf_counter()
             system = make()
-            compiled(system, backend=BACKEND)
+            compile_system(system, backend=BACKEND)
             return system, clock.perf_counter() - began, spent, only_library(system).stat().st_size
         finally:
             build.subprocess.run = run  # type: ignore[attr-defined]
 
 
 def only_library(system: System) -> Path:
-    """The one library a system has used. `compiled` keeps one per backend name, so a run that names its
+    """The one library a system has used. `compile_system` keeps one per backend name, so a run that names its
     backend otherwise than the build did would quietly use the shipped flags, and all rows would be the same
     code."""
-    used = {made.path for made in system.cache.values() if isinstance(made, Native)}
+    used = {unit.path for unit in system.cache.values() if isinstance(unit, Native)}
     if len(used) != 1:
         raise RuntimeError(f"'{system.name}' ran other code than was built for it: {sorted(map(str, used))}")
     return Path(used.pop())
@@ -97,45 +97,45 @@ def _run(system: System) -> np.ndarray:
     return simulate_batch(system, T, method="rk4", step=STEP, backend=BACKEND, **many).x
 
 
-def _compared(name: str, make: Callable[[], System], effort: Effort) -> Section:
+def compare_ways(name: str, make: Callable[[], System], effort: Effort) -> Section:
     builds: dict[str, list[tuple[System, float, float, int]]] = {label: [] for label in CHOICES}
     for _ in range(min(3, effort.rounds)):
         for label, choice in CHOICES.items():
             if sum(b[1] for b in builds[label]) < effort.cap:
                 builds[label].append(built(make, choice))
-    ends = {label: _run(made[-1][0]) for label, made in builds.items()}
+    ends = {label: _run(attempts[-1][0]) for label, attempts in builds.items()}
     first = ends[next(iter(CHOICES))]
     rows = measure(
         [
             Contender(
                 f"run, {label}",
                 "",
-                lambda made=made: _run(made[-1][0]),  # type: ignore[misc]
+                lambda attempts=attempts: _run(attempts[-1][0]),  # type: ignore[misc]
                 float(np.max(np.abs(ends[label] - first))),
             )
-            for label, made in builds.items()
+            for label, attempts in builds.items()
         ],
         effort,
     )
-    told: list[Row] = []
-    if len({only_library(made[-1][0]).name for made in builds.values()}) != len(CHOICES):
+    rows_told: list[Row] = []
+    if len({only_library(attempts[-1][0]).name for attempts in builds.values()}) != len(CHOICES):
         raise RuntimeError(f"'{name}': two choices of flags gave one library")
-    for row, made in zip(rows, builds.values(), strict=True):
-        whole, alone, size = min(m[1] for m in made), min(m[2] for m in made), made[-1][3]
-        told.append(
+    for row, attempts in zip(rows, builds.values(), strict=True):
+        whole, alone, size = min(m[1] for m in attempts), min(m[2] for m in attempts), attempts[-1][3]
+        rows_told.append(
             replace(
                 row,
                 setting=f"ready in {whole:.2f} s, of that cc {alone:.2f} s",
                 note=f"{size / 1024:.0f} KiB",
-                extra={"ready": [m[1] for m in made], "cc": [m[2] for m in made], "bytes": size},
+                extra={"ready": [m[1] for m in attempts], "cc": [m[2] for m in attempts], "bytes": size},
             )
         )
     return Section(
-        f"{name}, compiled and run: RK4 at 1 ms, 10 s", "end state against the first row", tuple(told)
+        f"{name}, compiled and run: RK4 at 1 ms, 10 s", "end state against the first row", tuple(rows_told)
     )
 
 
-def _loaded(effort: Effort) -> Section:
+def time_cached_starts(effort: Effort) -> Section:
     """Fresh processes, each with a warm cache; what they print is the time, so start and imports are left
     out."""
     rows = []
@@ -143,20 +143,20 @@ def _loaded(effort: Effort) -> Section:
         for name in SYSTEMS:
             command = [sys.executable, "-m", "bench.load", name]
             subprocess.run([*command, "first"], capture_output=True, check=True, cwd=ROOT)
-            done = [
+            processes = [
                 subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
                 for _ in range(effort.rounds)
             ]
-            failed = next((run.stderr.strip().split("\n")[-1] for run in done if run.returncode), None)
+            failed = next((run.stderr.strip().split("\n")[-1] for run in processes if run.returncode), None)
             if failed is not None:
                 rows.append(Row(name, note=failed))
                 continue
-            parts = [tuple(map(float, run.stdout.split())) for run in done]
+            parts = [tuple(map(float, run.stdout.split())) for run in processes]
             described, ready = (min(part[k] for part in parts) for k in (0, 1))
             rows.append(
                 Row(
                     name,
-                    f"System {described * 1e3:.1f} ms, compiled() {ready * 1e3:.1f} ms",
+                    f"System {described * 1e3:.1f} ms, compile_system() {ready * 1e3:.1f} ms",
                     None,
                     tuple(map(sum, parts)),
                     extra={"parts": parts},
@@ -171,4 +171,4 @@ def run(effort: Effort) -> list[Section]:
     if build.compiler() is None:
         missing = Row("strut", note="no C compiler")
         return [Section("compiling", "none", (missing,))]
-    return [*(_compared(name, make, effort) for name, make in SYSTEMS.items()), _loaded(effort)]
+    return [*(compare_ways(name, make, effort) for name, make in SYSTEMS.items()), time_cached_starts(effort)]

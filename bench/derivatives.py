@@ -19,7 +19,7 @@ from bench.compile import fresh_cache
 from bench.dynamics import POINTS, Pinocchio, chain, pinocchio, states
 from bench.robots import MISSING, humanoid
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import State, System, compiled
+from strut import State, System, compile_system
 from strut.mechanism import Mechanism, Tree, urdf
 from strut.mechanism.derivatives import forward_derivatives
 from strut.system.ported_function import operation_count
@@ -39,7 +39,9 @@ WAYS = {"through the inverse": through_inverse, "straight": straight}
 Evaluated = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def prepared(m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]) -> tuple[Evaluated | None, int, float]:
+def compile_derivatives(
+    m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]
+) -> tuple[Evaluated | None, int, float]:
     """The derivatives at rows of q, v, tau, a matrix each (None where that is too long); their operations;
     and the time to derive and compile them [s]."""
     began = clock.perf_counter()
@@ -54,15 +56,17 @@ def prepared(m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]) -> tuple[Evaluat
     q, v, a = State("q", np.zeros(tree.nq)), State("v", np.zeros(tree.nv)), State("a", np.zeros(tree.nv))
     bound = ca.substitute([ca.vec(expression)], [tree.q, tree.v, tau], [q.sym, v.sym, a.sym])[0]
     with fresh_cache():
-        model = compiled(System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound}))
-    taken = clock.perf_counter() - began
+        model = compile_system(
+            System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound})
+        )
+    seconds = clock.perf_counter() - began
     p = np.concatenate([param.value for param in params] or [np.empty(0)])
 
-    def evaluated(Q: np.ndarray, V: np.ndarray, A: np.ndarray) -> np.ndarray:
+    def evaluate(Q: np.ndarray, V: np.ndarray, A: np.ndarray) -> np.ndarray:
         flat = model.evaluate("outputs", np.zeros(len(Q)), np.hstack([Q, V, A]), [], [], p)
         return flat.reshape(len(Q), expression.shape[1], expression.shape[0]).transpose(0, 2, 1)
 
-    return evaluated, count, taken
+    return evaluate, count, seconds
 
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -82,36 +86,38 @@ def _pinocchio(peer: Pinocchio) -> Callable[[], list[Parts]]:
     return call
 
 
-def _in_our_order(found: list[Parts], order: np.ndarray) -> np.ndarray:
+def _in_our_order(derivatives: list[Parts], order: np.ndarray) -> np.ndarray:
     """Side by side as ours are; of M^-1 it fills the upper half."""
     at = np.ix_(order, order)
-    return np.array([np.hstack([dq[at], dv[at], (np.triu(M) + np.triu(M, 1).T)[at]]) for dq, dv, M in found])
+    return np.array(
+        [np.hstack([dq[at], dv[at], (np.triu(M) + np.triu(M, 1).T)[at]]) for dq, dv, M in derivatives]
+    )
 
 
-def _by_motions(tree: Tree, found: np.ndarray, Q: np.ndarray) -> np.ndarray:
+def _by_motions(tree: Tree, derivatives: np.ndarray, Q: np.ndarray) -> np.ndarray:
     """Derivatives by q as derivatives by small motions along v."""
     f = ca.Function("B", [tree.q], [ca.jacobian(tree.qdot, tree.v)])
-    turned = [row[:, : tree.nq] @ np.array(f(q)) for row, q in zip(found, Q, strict=True)]
-    return np.concatenate([np.array(turned), found[:, :, tree.nq :]], axis=2)
+    turned = [row[:, : tree.nq] @ np.array(f(q)) for row, q in zip(derivatives, Q, strict=True)]
+    return np.concatenate([np.array(turned), derivatives[:, :, tree.nq :]], axis=2)
 
 
-def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None) -> Section:
+def compare_ways(title: str, m: Mechanism, effort: Effort, text: str | None = None) -> Section:
     tree = Tree(m)
     Q, V, A = states(tree)
     contenders, extras = [], []
     first: np.ndarray | None = None
     for name, way in WAYS.items():
-        f, count, taken = prepared(m, way)
-        extras.append({"operations": count, "ready": taken})
+        f, count, seconds = compile_derivatives(m, way)
+        extras.append({"operations": count, "ready": seconds})
         if f is None:
             contenders.append(Contender("strut", name, note=f"{count} operations, too long to compile"))
             continue
-        found = f(Q, V, A)
-        first = found if first is None else first
-        error = None if found is first else _relative(found, first)
+        derivatives = f(Q, V, A)
+        first = derivatives if first is None else first
+        error = None if derivatives is first else _relative(derivatives, first)
         contenders.append(
             Contender(
-                "strut", name, lambda f=f: f(Q, V, A), error, f"{count} operations, ready in {taken:.1f} s"
+                "strut", name, lambda f=f: f(Q, V, A), error, f"{count} operations, ready in {seconds:.1f} s"
             )
         )
     assert first is not None
@@ -131,17 +137,17 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
     )
 
 
-def _relative(found: np.ndarray, expected: np.ndarray) -> float:
-    return float(np.abs(found - expected).max() / np.abs(expected).max())
+def _relative(derivatives: np.ndarray, expected: np.ndarray) -> float:
+    return float(np.abs(derivatives - expected).max() / np.abs(expected).max())
 
 
 def run(effort: Effort) -> list[Section]:
-    sections = [_compared(f"chain of {n}", chain(n), effort) for n in (10, 20)]
-    sections.append(_compared("COMAN, 29 joints", coman_mechanism(), effort))
+    sections = [compare_ways(f"chain of {n}", chain(n), effort) for n in (10, 20)]
+    sections.append(compare_ways("COMAN, 29 joints", coman_mechanism(), effort))
     text = humanoid()
     if text is None:
         return [
             *sections,
             Section("humanoid, 35 velocities: derivatives", "none", (Row("strut", note=MISSING),)),
         ]
-    return [*sections, _compared("humanoid, 35 velocities", urdf.parse(text), effort, text)]
+    return [*sections, compare_ways("humanoid, 35 velocities", urdf.parse(text), effort, text)]

@@ -20,7 +20,7 @@ from bench.compile import fresh_cache
 from bench.peers import mujoco, optional
 from bench.robots import MISSING, humanoid
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import State, System, compiled, simulate_batch
+from strut import State, System, compile_system, simulate_batch
 from strut.mechanism import Mechanism, Tree, joints, system, urdf
 from strut.walkers.coman import coman_mechanism
 
@@ -79,7 +79,7 @@ class Ours:
         q, v, a = State("q", np.zeros(tree.nq)), State("v", np.zeros(tree.nv)), State("a", np.zeros(tree.nv))
         bound = ca.substitute([expression], [tree.q, tree.v, third], [q.sym, v.sym, a.sym])[0]
         params = list(m.params.values())
-        self.model = compiled(
+        self.model = compile_system(
             System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound})
         )
         self.p = np.concatenate([param.value for param in params] or [np.empty(0)])
@@ -152,9 +152,9 @@ class Pinocchio:
             "forward dynamics": lambda: [pin.aba(model, data, q, v, a).copy() for q, v, a in rows],
         }
 
-    def ours(self, name: str, found: np.ndarray) -> np.ndarray:
+    def ours(self, name: str, results: np.ndarray) -> np.ndarray:
         """What it found, in the order of our velocities."""
-        return found[:, self.order]
+        return results[:, self.order]
 
 
 class MuJoCo:
@@ -225,14 +225,14 @@ class MuJoCo:
             ),
         }
 
-    def ours(self, name: str, found: np.ndarray) -> np.ndarray:
+    def ours(self, name: str, results: np.ndarray) -> np.ndarray:
         """What it found, along our velocities."""
         if name == "inverse dynamics":
-            return np.einsum("kij,ki->kj", self.turn, found)
-        return np.linalg.solve(self.turn, (found - self.extra)[:, :, None])[:, :, 0]
+            return np.einsum("kij,ki->kj", self.turn, results)
+        return np.linalg.solve(self.turn, (results - self.extra)[:, :, None])[:, :, 0]
 
 
-def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None) -> list[Section]:
+def compare_ways(title: str, m: Mechanism, effort: Effort, text: str | None = None) -> list[Section]:
     """`text` is the machine as URDF; strut writes it unless it was read from one."""
     tree = Tree(m)
     Q, V, A = states(tree)
@@ -255,8 +255,8 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
             call = peer.calls()[name] if peer else None
             error = None
             if call is not None and name != "mass matrix":
-                found = peer.ours(name, np.array(call()))
-                error = float(np.abs(found - mine).max() / np.abs(mine).max())
+                results = peer.ours(name, np.array(call()))
+                error = float(np.abs(results - mine).max() / np.abs(mine).max())
             contenders.append(Contender(who, "" if call else "not installed, or cannot", call, error))
         rows = tuple(
             Row(r.name, r.setting, r.error, tuple(t / POINTS for t in r.times), r.note)
@@ -275,10 +275,10 @@ def _humanoid(effort: Effort) -> list[Section]:
     with fresh_cache():
         began = clock.perf_counter()
         functions(urdf.parse(text), ("forward dynamics",))
-        taken = clock.perf_counter() - began
-    made = Row("strut", "derive, write and compile", None, (taken,), "asked for: below 30 s")
-    sections = _compared("humanoid, 35 velocities", urdf.parse(text), effort, text)
-    return [*sections, Section("humanoid: getting ready", "none", (made,))]
+        seconds = clock.perf_counter() - began
+    own_row = Row("strut", "derive, write and compile", None, (seconds,), "asked for: below 30 s")
+    sections = compare_ways("humanoid, 35 velocities", urdf.parse(text), effort, text)
+    return [*sections, Section("humanoid: getting ready", "none", (own_row,))]
 
 
 def _steps(effort: Effort) -> list[Section]:
@@ -307,10 +307,10 @@ def run(effort: Effort) -> list[Section]:
     """Chains of several lengths, COMAN and a humanoid; then steps of the published chain."""
     sections = []
     for n in CHAINS:
-        sections += _compared(f"chain of {n}", chain(n), effort)
+        sections += compare_ways(f"chain of {n}", chain(n), effort)
     return (
         sections
-        + _compared("COMAN, 29 joints", coman_mechanism(), effort)
+        + compare_ways("COMAN, 29 joints", coman_mechanism(), effort)
         + _humanoid(effort)
         + _steps(effort)
     )

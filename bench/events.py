@@ -47,7 +47,7 @@ def wheel_scipy() -> tuple[float, int]:
     def leap(which: int, t: float, x: np.ndarray) -> tuple[np.ndarray, Mode]:
         return np.array([x[0] - (1 - 2 * which) * 2 * HALF, KEPT * x[1]]), mode
 
-    return scipy_hybrid(mode, (SLOPE - HALF, 1.0), T, leap, TOLERANCE)
+    return scipy_hybrid(mode, (SLOPE - HALF, 1.0), T, leap, tolerance=TOLERANCE)
 
 
 def ball_exact() -> tuple[float, int]:
@@ -63,7 +63,7 @@ def ball_scipy() -> tuple[float, int]:
     def leap(which: int, t: float, x: np.ndarray) -> tuple[np.ndarray, Mode]:
         return np.array([x[0], -x[1]]), mode
 
-    return scipy_hybrid(mode, (1.0, 0.0), T, leap, TOLERANCE)
+    return scipy_hybrid(mode, (1.0, 0.0), T, leap, tolerance=TOLERANCE)
 
 
 def _strut(system: System, tolerance: float) -> tuple[float, int]:
@@ -71,7 +71,7 @@ def _strut(system: System, tolerance: float) -> tuple[float, int]:
     return float(events.t[-1]), len(events)
 
 
-def _compared(
+def compare_ways(
     title: str,
     system: System,
     theirs: Callable[[], tuple[float, int]],
@@ -109,6 +109,6 @@ def run(effort: Effort) -> list[Section]:
         walkers.bouncing_ball(restitution=1.0, g=G),
     )
     return [
-        _compared("rimless wheel", wheel, wheel_scipy, wheel_exact(), effort),
-        _compared("bouncing ball, restitution 1", ball, ball_scipy, ball_exact(), effort),
+        compare_ways("rimless wheel", wheel, wheel_scipy, wheel_exact(), effort),
+        compare_ways("bouncing ball, restitution 1", ball, ball_scipy, ball_exact(), effort),
     ]

@@ -85,7 +85,7 @@ def _mujoco() -> dict[str, list[Contender]]:
             mj.mj_step(model, data)
         return end()
 
-    def rolled() -> np.ndarray:
+    def roll_out() -> np.ndarray:
         reset()
         initial = np.empty(mj.mj_stateSize(model, everything))
         mj.mj_getState(model, data, initial, everything)
@@ -98,7 +98,7 @@ def _mujoco() -> dict[str, list[Contender]]:
             _contender("MuJoCo", f"mj_step, nstep={STEPS}", in_c),
             _contender("MuJoCo", "mj_step in a Python loop", in_python),
         ],
-        "all": [_contender("MuJoCo", "rollout, one thread", rolled)],
+        "all": [_contender("MuJoCo", "rollout, one thread", roll_out)],
     }
 
 

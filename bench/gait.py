@@ -121,11 +121,11 @@ def _once(gait: Gait) -> tuple[Row, ...]:
     import time
 
     began = time.perf_counter()
-    found = basin(gait, cells=CELLS)
+    cells_reached = basin(gait, cells=CELLS)
     return (
         Row(
             "strut",
-            f"{found.walks.sum()} of {found.walks.size} cells walk",
+            f"{cells_reached.walks.sum()} of {cells_reached.walks.size} cells walk",
             None,
             (time.perf_counter() - began,),
         ),

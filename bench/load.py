@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bench.oscillators import oscillators
-from strut import System, compiled, walkers
+from strut import System, compile_system, walkers
 
 SYSTEMS: dict[str, Callable[[], System]] = {
     "pendulum": walkers.pendulum,
@@ -34,5 +34,5 @@ if __name__ == "__main__":
     began = clock.perf_counter()
     system = SYSTEMS[sys.argv[1]]()
     described = clock.perf_counter()
-    compiled(system)
+    compile_system(system)
     print(described - began, clock.perf_counter() - described)

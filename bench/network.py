@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.compile import fresh_cache
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import System, compiled, network, simulate_batch
+from strut import System, compile_system, network, simulate_batch
 
 STEP, STEPS = 1e-3, 20_000
 EXAMPLES = Path(__file__).parent.parent / "examples" / "network"
@@ -21,7 +21,7 @@ ORIGINAL = {20: (435e-6, 12.9e-6), 50: (4915e-6, 138e-6)}
 """Time per step [s] of its interpreter and of its generated C."""
 
 
-def coupled(count: int) -> str:
+def oscillator_text(count: int) -> str:
     """The text of a network of phase oscillators."""
     return f"""
 integrator {{ method = "runge-kutta" }}
@@ -43,7 +43,7 @@ edge from "n{{1:{count}}}" to "n$(@1 + 1)" {{ x' += "input.x - output.x" }}
 """
 
 
-def _stepping(system: System) -> Contender:
+def step_batch(system: System) -> Contender:
     def call() -> object:
         return simulate_batch(system, STEPS * STEP, method="rk4", step=STEP)
 
@@ -51,8 +51,8 @@ def _stepping(system: System) -> Contender:
 
 
 def _steps(count: int, effort: Effort) -> Section:
-    system = network.loads(coupled(count)).system()
-    row = measure([_stepping(system)], effort)[0]
+    system = network.loads(oscillator_text(count)).system()
+    row = measure([step_batch(system)], effort)[0]
     ours = Row(row.name, row.setting, None, tuple(t / STEPS for t in row.times))
     interpreter, generated = ORIGINAL[count]
     quoted = [
@@ -72,11 +72,11 @@ def _compile(count: int, rounds: int = 1) -> Row:
 def _compiled_once(count: int) -> Row:
     with fresh_cache():
         began = clock.perf_counter()
-        net = network.loads(coupled(count))
+        net = network.loads(oscillator_text(count))
         read = clock.perf_counter()
         system = net.system()
         lowered = clock.perf_counter()
-        compiled(system)
+        compile_system(system)
         ended = clock.perf_counter()
     extra = {"read": read - began, "lowered": lowered - read, "compiled": ended - lowered}
     note = ", ".join(f"{name} {t:.1f} s" for name, t in extra.items())
@@ -101,13 +101,13 @@ LISTINGS = ("05_many", "11_hopf", "13_matsuoka", "18_pendulums", "23_chains")
 """Networks of the size of the thesis' listings."""
 
 
-def _listing(name: str) -> Row:
+def time_file(name: str) -> Row:
     """From file to compiled, and one step of what the file asks for."""
     with fresh_cache():
         began = clock.perf_counter()
         net = network.load(EXAMPLES / f"{name}.cdn")
         system = net.system()
-        compiled(system)
+        compile_system(system)
         ended = clock.perf_counter()
         simulate_batch(system, STEP, method="rk4", step=STEP)
         run = clock.perf_counter()
@@ -139,6 +139,6 @@ def run(effort: Effort) -> list[Section]:
         *(_steps(count, effort) for count in ORIGINAL),
         _compiles(50, effort.rounds),
         *large,
-        Section("listings: from file to compiled, nothing cached", "-", tuple(map(_listing, LISTINGS))),
+        Section("listings: from file to compiled, nothing cached", "-", tuple(map(time_file, LISTINGS))),
         Section("reading large networks", "-", (_load(20_000),)),
     ]

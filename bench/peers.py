@@ -36,7 +36,7 @@ def rising(guard: Callable[[float, Any], float]) -> Callable[[float, Any], float
 
 
 def scipy_hybrid(
-    mode: Mode, x0: Sequence[float], t_end: float, leap: Leap, tolerance: float, method: str = "DOP853"
+    mode: Mode, x0: Sequence[float], t_end: float, leap: Leap, *, tolerance: float, method: str = "DOP853"
 ) -> tuple[float, int]:
     """A hybrid system as one does it with SciPy: solve_ivp to a terminal event, reset, and again, in a Python
     loop.

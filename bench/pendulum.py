@@ -66,18 +66,18 @@ def _cvodes() -> Solve:
     on CasADi's virtual machine."""
     x = ca.SX.sym("x", 2)
     dae = {"x": x, "ode": ca.vertcat(x[1], -G * ca.sin(x[0]))}
-    made: dict[float, ca.Function] = {}
+    functions: dict[float, ca.Function] = {}
 
     def solve(tolerance: float) -> Any:
-        if tolerance not in made:
+        if tolerance not in functions:
             options: dict[str, Any] = {
                 "reltol": tolerance,
                 "abstol": tolerance,
                 "linear_multistep_method": "adams",
                 "max_num_steps": 1_000_000,
             }
-            made[tolerance] = ca.integrator("pendulum", "cvodes", dae, 0.0, T, options)
-        return made[tolerance](x0=START)["xf"]
+            functions[tolerance] = ca.integrator("pendulum", "cvodes", dae, 0.0, T, options)
+        return functions[tolerance](x0=START)["xf"]
 
     return solve
 
@@ -86,18 +86,18 @@ def _sundae() -> Solve | None:
     """scikit-sundae's interface to CVODE, with a rate in Python."""
     if sundae is None:
         return None
-    made: dict[float, Any] = {}
+    functions: dict[float, Any] = {}
     cvode = sundae.CVODE
 
     def fill(t: float, x: Any, dx: Any) -> None:
         dx[0], dx[1] = x[1], -G * math.sin(x[0])
 
     def solve(tolerance: float) -> Any:
-        if tolerance not in made:
-            made[tolerance] = cvode(
+        if tolerance not in functions:
+            functions[tolerance] = cvode(
                 fill, method="Adams", rtol=tolerance, atol=tolerance, max_num_steps=1_000_000
             )
-        return made[tolerance].solve([0.0, T], list(START)).y[-1]
+        return functions[tolerance].solve([0.0, T], list(START)).y[-1]
 
     return solve
 

@@ -37,14 +37,14 @@ def duration(seconds: float | None) -> str:
 def table(results: Mapping[str, Sequence[Section]]) -> Table:
     """One table, a block for every comparison; ratios are to the first row of the block, above 1 is slower
     than it."""
-    shown = Table(title="time of each over time of the first in its block")
+    ratios = Table(title="time of each over time of the first in its block")
     for heading in ("contender", "setting", "error", "best", "median", "ratio", "note"):
-        shown.add_column(
+        ratios.add_column(
             heading, justify="right" if heading in ("error", "best", "median", "ratio") else "left"
         )
     for section in (section for sections in results.values() for section in sections):
-        shown.add_section()
-        shown.add_row(
+        ratios.add_section()
+        ratios.add_row(
             f"[bold]{section.title}[/bold]",
             f"[dim]error: {escape(section.error_is)}[/dim]",
             "",
@@ -54,7 +54,7 @@ def table(results: Mapping[str, Sequence[Section]]) -> Table:
             section.remark,
         )
         for row in section.rows:
-            shown.add_row(
+            ratios.add_row(
                 f"  {row.name}",
                 row.setting,
                 _error(row.error),
@@ -63,7 +63,7 @@ def table(results: Mapping[str, Sequence[Section]]) -> Table:
                 _ratio(section.ratio(row)),
                 row.note,
             )
-    return shown
+    return ratios
 
 
 def _error(error: float | None) -> str:

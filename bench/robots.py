@@ -41,7 +41,7 @@ def humanoid() -> str | None:
     """URDF of a humanoid with 29 hinges and a free base, which all readers understand alike: the base hangs
     on a link 'world' by a floating joint; shapes, which no equation of motion needs, are left out. None where
     it is not installed."""
-    path = _installed(HUMANOID)
+    path = find_installed(HUMANOID)
     if path is None:
         return None
     robot = ElementTree.fromstring(path.read_text())
@@ -57,9 +57,9 @@ def humanoid() -> str | None:
     return ElementTree.tostring(robot, encoding="unicode")
 
 
-def _installed(name: str) -> Path | None:
+def find_installed(name: str) -> Path | None:
     """A file of the package, found without importing it."""
-    return next((Path(str(file.locate())) for file in _listed(PACKAGE) if file.name == name), None)
+    return next((Path(str(file.locate())) for file in package_files(PACKAGE) if file.name == name), None)
 
 
 # ---- a census of what can be read ----
@@ -79,11 +79,11 @@ class Census:
 
 def files_of(package: str, ending: str) -> list[Path]:
     """Files of an installed package with this ending; none where it is not installed."""
-    return sorted({Path(str(file.locate())) for file in _listed(package) if file.name.endswith(ending)})
+    return sorted({Path(str(file.locate())) for file in package_files(package) if file.name.endswith(ending)})
 
 
 @functools.cache
-def _listed(package: str) -> list[importlib.metadata.PackagePath]:
+def package_files(package: str) -> list[importlib.metadata.PackagePath]:
     try:
         return list(importlib.metadata.files(package) or ())
     except importlib.metadata.PackageNotFoundError:
@@ -100,20 +100,20 @@ def count_robots(package: str, ending: str, compare: bool = True) -> Census:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = urdf.load(path) if ending == ".urdf" else mjcf.load(path, roots=_roots())
+                robot = urdf.load(path) if ending == ".urdf" else mjcf.load(path, roots=_roots())
             except StrutError as error:
                 census.refused[_reason(str(error), path)] += 1
                 continue
         census.loaded += 1
         if not compare:
             continue
-        if ending == ".xml" and found.forces:  # MuJoCo counts dry friction among constraints
+        if ending == ".xml" and robot.forces:  # MuJoCo counts dry friction among constraints
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = mjcf.load(path, roots=_roots(), ignore=["frictionloss"])
+                robot = mjcf.load(path, roots=_roots(), ignore=["frictionloss"])
         try:
             what, worst = (worst_against_pinocchio if ending == ".urdf" else worst_against_mujoco)(
-                found, path
+                robot, path
             )
         except NotImplementedError as error:
             what, worst = str(error), np.inf
@@ -147,15 +147,15 @@ def _peer_reads(path: Path) -> bool:
 @functools.cache
 def _roots() -> list[Path]:
     """The folders of all packages, which may all be read: some use the files of others."""
-    found: set[Path] = set()
+    robot: set[Path] = set()
     for package in {name for names in PACKAGES.values() for name in names}:
         files = [
             file
-            for file in (_listed(package))
+            for file in (package_files(package))
             if len(file.parts) > 1 and not file.parts[0].endswith((".dist-info", ".data", ".."))
         ]
-        found |= {Path(str(file.locate())).parents[len(file.parts) - 2] for file in files}
-    return sorted(folder for folder in found if folder.is_dir())
+        robot |= {Path(str(file.locate())).parents[len(file.parts) - 2] for file in files}
+    return sorted(folder for folder in robot if folder.is_dir())
 
 
 def _reason(message: str, path: Path) -> str:

@@ -57,7 +57,7 @@ def scipy_cell(stiffness: float, attack: float) -> int:
         steps += 1
         return None if steps == STEPS else (s, stance(s[0] + ahead))
 
-    scipy_hybrid(flight, (0.0, LENGTH, SPEED, 0.0), T, leap, TOLERANCE)
+    scipy_hybrid(flight, (0.0, LENGTH, SPEED, 0.0), T, leap, tolerance=TOLERANCE)
     return steps
 
 
@@ -101,7 +101,7 @@ def run(effort: Effort) -> list[Section]:
         ],
         effort,
     )
-    guess = _extrapolated(by_cell[1])
+    guess = extrapolate(by_cell[1])
     quoted = [
         Row(name, "another machine", None, (time,), "quoted, not measured here", kind="quoted")
         for name, time in PUBLISHED.items()
@@ -117,7 +117,7 @@ def run(effort: Effort) -> list[Section]:
     ]
 
 
-def _extrapolated(few: Row) -> Row:
+def extrapolate(few: Row) -> Row:
     """SciPy on the whole grid, as if all cells were like the few."""
     if not few.times:
         return few

@@ -12,7 +12,7 @@ import numpy as np
 from bench.peers import scipy
 from bench.timing import Contender, Effort, Section, measure
 from strut import State, System, simulate, walkers
-from strut.codegen.compile_system import compiled, lowered
+from strut.codegen.backends import compile_system, lower_system
 from strut.system.values import start
 
 TOLERANCE = 1e-7
@@ -72,7 +72,10 @@ def brusselator(cells: int = 50) -> tuple[System, Rate, float]:
 def compiled_functions(system: System) -> tuple[Rate, Rate]:
     """Our own compiled flow, and the exact Jacobian as CasADi evaluates it, as SciPy wants them."""
     values = start(system)
-    flow, exact = compiled(system).caller("flow", values.p), lowered(system, stiff=True).state_jacobian
+    flow, exact = (
+        compile_system(system).caller("flow", values.p),
+        lower_system(system, stiff=True).state_jacobian,
+    )
 
     def rate(t: float, x: np.ndarray) -> np.ndarray:
         flow.t[0], flow.x[:] = t, x
@@ -95,11 +98,11 @@ def section(title: str, problem: tuple[System, Rate, float], method: str, effort
 
     def theirs(name: str, rate: Rate, jacobian: Rate | None) -> Any:
         options = {} if jacobian is None else {"jac": jacobian}
-        found = scipy.solve_ivp(
+        solution = scipy.solve_ivp(
             rate, (0.0, end), begin, method=METHODS[method], rtol=TOLERANCE, atol=TOLERANCE / 100, **options
         )
-        steps[name] = len(found.t) - 1
-        return found.y[:, -1]
+        steps[name] = len(solution.t) - 1
+        return solution.y[:, -1]
 
     exact = simulate(system, end, method="radau", rtol=1e-11, atol=1e-14, ledger=False).raw.x_end
     rate, jacobian = compiled_functions(system)

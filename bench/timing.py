@@ -84,24 +84,24 @@ def measure(contenders: Sequence[Contender], effort: Effort) -> tuple[Row, ...]:
         if contender.call:
             contender.call()
     for _ in range(effort.rounds):
-        for contender, taken in zip(contenders, times, strict=True):
-            if contender.call and sum(taken) < effort.cap:
-                taken += _turn(contender.call, effort.share)
+        for contender, times_taken in zip(contenders, times, strict=True):
+            if contender.call and sum(times_taken) < effort.cap:
+                times_taken += _turn(contender.call, effort.share)
     return tuple(
-        Row(c.name, c.setting, c.error, tuple(taken), c.note if c.call else c.note or "not installed")
-        for c, taken in zip(contenders, times, strict=True)
+        Row(c.name, c.setting, c.error, tuple(times_taken), c.note if c.call else c.note or "not installed")
+        for c, times_taken in zip(contenders, times, strict=True)
     )
 
 
 def _turn(call: Callable[[], Any], share: float) -> list[float]:
-    taken: list[float] = []
+    times_taken: list[float] = []
     spent = 0.0
-    while not taken or spent < share:
+    while not times_taken or spent < share:
         began = clock.perf_counter()
         call()
-        taken.append(clock.perf_counter() - began)
-        spent += taken[-1]
-    return taken
+        times_taken.append(clock.perf_counter() - began)
+        spent += times_taken[-1]
+    return times_taken
 
 
 Solve = Callable[[float], Any]

@@ -55,14 +55,14 @@ def scipy_walk(slope: float) -> float:
     """When the last of the steps ended."""
     strike = rising(lambda t, x: -(x[0] + x[1] + 2 * slope) if x[1] > x[0] and x[0] + slope < -0.03 else -1.0)
     mode: Mode = (flow, (strike,))
-    done = 0
+    steps = 0
 
     def leap(which: int, t: float, x: np.ndarray) -> tuple[np.ndarray, Mode] | None:
-        nonlocal done
-        done += 1
-        return None if done == STEPS else (struck(x), mode)
+        nonlocal steps
+        steps += 1
+        return None if steps == STEPS else (struck(x), mode)
 
-    return scipy_hybrid(mode, START, 60.0, leap, TOLERANCE)[0]
+    return scipy_hybrid(mode, START, 60.0, leap, tolerance=TOLERANCE)[0]
 
 
 def run(effort: Effort) -> list[Section]:
@@ -112,14 +112,14 @@ def run(effort: Effort) -> list[Section]:
         Section(
             f"compass, {WALKERS} walkers, {STEPS} steps each",
             "time of the last strike [s], on 20 walkers",
-            (*many, _extrapolated(peers[0])),
+            (*many, extrapolate(peers[0])),
             "needed: 100 times faster than solve_ivp",
         ),
     ]
 
 
-def _error(found: np.ndarray, exact: np.ndarray) -> float:
-    return float(np.abs(found - exact).max())
+def _error(ends: np.ndarray, exact: np.ndarray) -> float:
+    return float(np.abs(ends - exact).max())
 
 
 def _scipy_one() -> Contender:
@@ -131,16 +131,16 @@ def _scipy_one() -> Contender:
     return Contender(
         "SciPy DOP853, restarted",
         f"tol {TOLERANCE:.0e}",
-        lambda: scipy_hybrid(mode, START, 10.0, lambda k, t, x: (struck(x), mode), TOLERANCE),
+        lambda: scipy_hybrid(mode, START, 10.0, lambda k, t, x: (struck(x), mode), tolerance=TOLERANCE),
     )
 
 
 def _scipy_few(slopes: np.ndarray, exact: np.ndarray) -> Contender:
     if scipy is None:
         return Contender("SciPy DOP853, restarted")
-    found = np.array([scipy_walk(slope) for slope in slopes.tolist()])
+    ends = np.array([scipy_walk(slope) for slope in slopes.tolist()])
     worst = float(
-        np.abs(found - exact)[np.abs(found - exact) < 0.5].max()
+        np.abs(ends - exact)[np.abs(ends - exact) < 0.5].max()
     )  # some make 20 steps a little after 14.7 s
     return Contender(
         "SciPy DOP853, restarted",
@@ -150,7 +150,7 @@ def _scipy_few(slopes: np.ndarray, exact: np.ndarray) -> Contender:
     )
 
 
-def _extrapolated(few: Row) -> Row:
+def extrapolate(few: Row) -> Row:
     if not few.times:
         return few
     scale = WALKERS / SAMPLE

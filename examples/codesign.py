@@ -52,7 +52,7 @@ def cases() -> dict[str, Case]:
     }
 
 
-def compared(case: Case) -> Compared:
+def compare_case(case: Case) -> Compared:
     machine = optimal.design(case.walker, free=case.free, cost=COST, slope=case.slope, **case.asked)
     fixed = {name: (value, value) for name, value in machine.parameters.items()}  # the machine stays as it is
     then = optimal.design(case.walker, free=fixed, cost=COST, slope=0.0, guess=machine, **case.asked)
@@ -61,9 +61,9 @@ def compared(case: Case) -> Compared:
 
 
 def main() -> dict[str, Compared]:
-    found = {}
+    comparisons = {}
     for name, case in cases().items():
-        found[name] = c = compared(case)
+        comparisons[name] = c = compare_case(case)
         print(f"{name}: squared torque over weight and distance, on level ground")
         for label, design in (("design, then control", c.then), ("both at once", c.both)):
             machine = ", ".join(f"{n} {v:.4g}" for n, v in design.parameters.items())
@@ -72,7 +72,7 @@ def main() -> dict[str, Compared]:
                 f"{'verified' if design.ok else 'not verified'}"
             )
         print(f"  both at once costs {c.both.result.cost / c.then.result.cost:.0%} of the other")
-    return found
+    return comparisons
 
 
 if __name__ == "__main__":

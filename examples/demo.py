@@ -36,10 +36,10 @@ def main(directory: str | Path = "demo") -> Design:
     )
     say("First the motor alone; equations are compiled once, and kept ...")
     motor = optimal.design(walker, cost="squared-torque", speed=SPEED)
-    say(f"  solved in {1e3 * motor.result.times['solve']:.0f} ms: {told(motor)}")
+    say(f"  solved in {1e3 * motor.result.times['solve']:.0f} ms: {summary_line(motor)}")
     say("Now with a spring beside it, as stiff as may be best ...")
     both = optimal.design(walker, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=SPEED)
-    say(f"  solved in {1e3 * both.result.times['solve']:.0f} ms: {told(both)}")
+    say(f"  solved in {1e3 * both.result.times['solve']:.0f} ms: {summary_line(both)}")
     print()
     print(both.table())
     print()
@@ -54,7 +54,7 @@ def main(directory: str | Path = "demo") -> Design:
     return both
 
 
-def told(design: Design) -> str:
+def summary_line(design: Design) -> str:
     """What was found, in a line."""
     spring = f"spring {design.parameters['hip_spring']:.2f} N m/rad, " if design.parameters else ""
     largest = f"{abs(design.gait.multipliers[0]):.3f}" if design.gait is not None else "unknown"

@@ -1,7 +1,7 @@
 """A walker of your own: two legs from a URDF, made to walk on level ground by a motor and a spring that are
 found at once.
 
-Run it with `python examples/design_urdf.py`; it prints what it finds. `designed` is all there is to it.
+Run it with `python examples/design_urdf.py`; it prints what it finds. `design_walker` is all there is to it.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ def walker() -> System:
     return contact.stepping(robot, legs, contact.plane(Param("slope", 0.05, "rad", bounds=(-0.2, 0.2))))
 
 
-def designed(speed: float = 0.5) -> Design:
+def design_walker(speed: float = 0.5) -> Design:
     """hip_spring and the mass at the hip, with the torque of the hip: level ground, least squared torque."""
     free = {"hip_spring": (0.0, 200.0), "hip_mass": (5.0, 20.0)}
     return optimal.design(walker(), free=free, cost="squared-torque", speed=speed, slope=0.0)
 
 
 def main(directory: str | Path | None = None) -> Design:
-    found = designed()
-    print(found.table())
+    design = design_walker()
+    print(design.table())
     if directory is not None:
-        print(report.design_result(found).folder(directory).directory / "index.html")
-    return found
+        print(report.design_result(design).folder(directory).directory / "index.html")
+    return design
 
 
 if __name__ == "__main__":

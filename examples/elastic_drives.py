@@ -28,29 +28,29 @@ ASKED = {"speed": 0.5, "step_length": 0.35, "torque": 100.0}
 def designs() -> dict[str, Design]:
     """The same walk asked of the same walker, driven in each way; constants of springs are free."""
     compass = walkers.compass(slope=0.0)
-    found = {}
+    designs_found = {}
     for kind in actuator.KINDS:
         walker = actuator.driven(compass, kind)  # again a System: everything else goes on as before
-        found[kind] = optimal.design(
+        designs_found[kind] = optimal.design(
             walker, free=actuator.constants(compass, kind), cost=COST, intervals=16, accuracy=1e-9, **ASKED
         )
-    return found
+    return designs_found
 
 
-def motor(found: Design, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def motor(design: Design, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Torque [N m] and rate [rad/s] of the motor over a step."""
-    plan = found.result.at(t)
+    plan = design.result.at(t)
     if "hip_motor" in plan:
         return plan["hip_motor_torque"], plan["hip_motor_rate"]
     return plan["hip_torque"], plan["swing_rate"] - plan["stance_rate"]
 
 
-def figures(found: dict[str, Design]) -> view.Panels:
+def figures(designs_found: dict[str, Design]) -> view.Panels:
     """What the motors do over one step."""
     torques, powers = [], []
-    for kind, color in zip(found, PALETTE, strict=False):
-        t = np.linspace(0, found[kind].result.duration, 401)
-        torque, rate = motor(found[kind], t)
+    for kind, color in zip(designs_found, PALETTE, strict=False):
+        t = np.linspace(0, designs_found[kind].result.duration, 401)
+        torque, rate = motor(designs_found[kind], t)
         torques.append(Line(kind, t, torque, color))
         powers.append(Line(kind, t, torque * rate, color))
     return view.Panels(
@@ -60,9 +60,9 @@ def figures(found: dict[str, Design]) -> view.Panels:
 
 
 def main(picture: str | Path = "elastic_drives.svg") -> dict[str, Design]:
-    found = designs()
+    designs_found = designs()
     print("a compass on level ground, driven")
-    for kind, design in found.items():
+    for kind, design in designs_found.items():
         springs = ", ".join(f"{n} {v:.4g} N m/rad" for n, v in design.parameters.items()) or "no spring"
         b = design.replay.balance
         print(f"  {kind:8s}  squared torque {design.result.cost:8.4g} N^2 m s, {springs}")
@@ -72,9 +72,9 @@ def main(picture: str | Path = "elastic_drives.svg") -> dict[str, Design]:
             end="",
         )
         print("the simulator agrees" if design.ok else "not verified")
-    figures(found).save(picture)
+    figures(designs_found).save(picture)
     print(f"motors over one step: {picture}")
-    return found
+    return designs_found
 
 
 if __name__ == "__main__":

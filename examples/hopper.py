@@ -191,8 +191,8 @@ def main(directory: str | Path = "demo/hopper") -> strut.Trajectory:
 
     # Keep the run, read it again, go on from where it ended.
     directory.mkdir(parents=True, exist_ok=True)
-    kept = strut.Trajectory.load(run.save(directory / "hopper.h5"), hopper)
-    more = strut.simulate(hopper, t=(kept.t1, 10), **kept.end)
+    loaded = strut.Trajectory.load(run.save(directory / "hopper.h5"), hopper)
+    more = strut.simulate(hopper, t=(loaded.t1, 10), **loaded.end)
     print(f"saved, loaded, went on to {more.t1:g} s: apex {more['apex'][-1]:.4f} m")
 
     # The whole machine, controller included, as C for whatever has a compiler.

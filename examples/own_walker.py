@@ -42,14 +42,14 @@ def stilts() -> System:
         L * (ca.cos(a) - ca.cos(other)),
     )  # its foot, seen from the one on the ground
     gap = (up + rise.sym + ca.tan(fall.sym) * forward) * ca.cos(fall.sym)
-    kept = ca.cos(2 * half.sym)  # of the velocity, in the impact: what points along the new circle
+    fraction_kept = ca.cos(2 * half.sym)  # of the velocity, in the impact: what points along the new circle
     turning = g.sym / L * ca.sin(a) + ankle.sym / (m * L**2)
     push_x = m * L * (turning * ca.cos(a) - rate**2 * ca.sin(a))
     push_z = m * (g.sym - L * (turning * ca.sin(a) + rate**2 * ca.cos(a)))
     length_of_step = forward * ca.cos(fall.sym) - up * ca.sin(fall.sym)
     strike = {
         lean: other,
-        spin: kept * rate,
+        spin: fraction_kept * rate,
         height: height.sym + up,
         rise: 0,
         stride: length_of_step,

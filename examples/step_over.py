@@ -20,7 +20,7 @@ HEIGHT = 0.05
 STEPS = 2
 
 
-def planned() -> optimal.Solution:
+def plan_steps() -> optimal.Solution:
     walker = walkers.kneed()
     passive = gait.find(walker)
     effort = optimal.Integral("effort", walker["hip_torque"] ** 2)
@@ -48,7 +48,7 @@ def planned() -> optimal.Solution:
 
 
 def main(page: Path = Path("step_over.html")) -> optimal.Replay:
-    plan = planned()
+    plan = plan_steps()
     again = optimal.replay(plan)
     print(
         f"effort {plan.cost:.4g} N2 m2 s, torque at most {np.abs(plan['hip_torque']).max():.3g} N m, "

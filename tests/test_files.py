@@ -18,14 +18,14 @@ SOURCE = Path(strut.__file__).parent
 SLOW_SAVE = """
 import sys, time
 from pathlib import Path
-from strut.files import written
+from strut.files import write_whole
 
 def write(scratch):
     scratch.write_text("half of")
     print("writing", flush=True)
     time.sleep(60)
 
-written(Path(sys.argv[1]), write)
+write_whole(Path(sys.argv[1]), write)
 """
 
 
@@ -101,7 +101,7 @@ def test_many_at_once(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 
     def save(k):
-        files.written(
+        files.write_whole(
             tmp_path / "a.txt", lambda scratch: (scratch.write_text(f"{k}" * 1000), time.sleep(0.001))
         )
 
@@ -120,7 +120,7 @@ ALLOWED = {
 
 
 def test_every_save_goes_through_one_function():
-    """Calls that write a file by its path, other than inside a function that `written` hands a scratch file."""
+    """Calls that write a file by its path, other than inside a function that `write_whole` hands a scratch file."""
     found = {}
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text())

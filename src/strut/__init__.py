@@ -9,7 +9,7 @@ from strut.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from strut import actuator, contact, gait, linear, mechanism, network, optimal, report, view, walkers
-    from strut.codegen import CONTROLLER, compiled
+    from strut.codegen import CONTROLLER, compile_system
     from strut.errors import StrutError
     from strut.export import export, export_functions, export_matlab
     from strut.mechanism import Mechanism, constraints, joints
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         State,
         System,
         Walk,
+        add_prefix,
         join,
-        prefixed,
         time,  # noqa: F401 strut.time; not in __all__, to leave the module of that name alone
     )
     from strut.units import deg
@@ -48,7 +48,7 @@ _ROOMS = (
 """Packages that are names of `strut`: imported when first asked for, so that `import strut` costs nothing."""
 
 _HOMES = {
-    "strut.codegen": ("CONTROLLER", "compiled"),
+    "strut.codegen": ("CONTROLLER", "compile_system"),
     "strut.errors": ("StrutError",),
     "strut.export": ("export", "export_functions", "export_matlab"),
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
@@ -67,7 +67,7 @@ _HOMES = {
             "State",
             "System",
         ),
-        *("Walk", "join", "prefixed", "time"),
+        *("Walk", "join", "add_prefix", "time"),
     ),
     "strut.units": ("deg",),
 }
@@ -124,7 +124,8 @@ __all__ = [
     "Walk",
     "__version__",
     "actuator",
-    "compiled",
+    "add_prefix",
+    "compile_system",
     "constraints",
     "contact",
     "deg",
@@ -138,7 +139,6 @@ __all__ = [
     "mechanism",
     "network",
     "optimal",
-    "prefixed",
     "report",
     "simulate",
     "simulate_batch",

@@ -13,24 +13,24 @@ Roots = Iterable[str | os.PathLike[str]]
 
 
 def resolve_roots(roots: Roots) -> tuple[Path, ...]:
-    """The folders, whole; one that is no folder is an error."""
+    """Return the folders with all links followed; raise `StorageError` for one that is no folder."""
     if isinstance(roots, (str, bytes, os.PathLike)):
         raise StorageError(f"roots is {roots!r}: give a list of folders, roots=[{str(roots)!r}]")
     folders = []
     for root in roots:
         try:
             folder = Path(root).expanduser().resolve()
-            known = folder.is_dir()
+            is_folder = folder.is_dir()
         except (TypeError, ValueError, OSError, RuntimeError) as error:
             raise StorageError(f"the root {root!r} is no folder ({error})") from error
-        if not known:
+        if not is_folder:
             raise StorageError(f"the root '{root}' is no folder: give one that exists")
         folders.append(folder)
     return tuple(folders)
 
 
 def is_inside(path: Path, folders: Iterable[Path]) -> bool:
-    """The path, all links followed, lies in one of these folders, which are whole already."""
+    """Does the path, all links followed, lie in one of these folders, which are whole already?"""
     whole = path.resolve()
     return any(whole.is_relative_to(folder) for folder in folders)
 

@@ -81,10 +81,10 @@ def a(word: str) -> str:
 
 
 def did_you_mean(name: object, known: "list[str] | tuple[str, ...]") -> str:
-    """A sentence that lists what exists, nearest first."""
+    """Return a sentence for a wrong name: the nearest that exists, and what there is."""
     import difflib
 
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-    return hint + (f"known: {shown}" if known else "there are none")
+    choices = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    return hint + (f"known: {choices}" if known else "there are none")

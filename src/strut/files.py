@@ -36,7 +36,7 @@ DAMAGE = (
 into `StorageError`."""
 
 
-def written(path: Path, write: Callable[[Path], None]) -> Path:
+def write_whole(path: Path, write: Callable[[Path], None]) -> Path:
     """Write a file that appears whole or not at all: a failure leaves what was there before, and says why.
 
     write: fills a scratch file beside the target, which then takes the target's place; it is on the disk
@@ -143,4 +143,4 @@ def put(path: Path, content: str | bytes) -> Path:
     def write(scratch: Path) -> None:
         scratch.write_bytes(data)
 
-    return written(path, write)
+    return write_whole(path, write)

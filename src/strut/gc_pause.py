@@ -1,4 +1,4 @@
-"""Work that makes many objects, all of which stay."""
+"""`pause_gc`: no garbage collection during work that makes many objects, all of which stay."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def paused() -> Iterator[None]:
-    """Without looking for garbage: there is none, and looking for it takes as long as the work."""
+def pause_gc() -> Iterator[None]:
+    """Switch Python's garbage collector off inside a `with` block, and on again after it if it was on: where
+    all objects stay, looking for garbage takes as long as the work."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 def safe(text: object) -> str:
-    """Text in which nothing is taken for HTML."""
+    """Escape a text, so that nothing in it is taken for HTML."""
     return html.escape(str(text))
 
 

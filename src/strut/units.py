@@ -42,14 +42,14 @@ _FIRST = re.compile(r"[A-Za-z%]*")
 
 @checked
 def deg(angle: float) -> float:
-    """Degrees as radians."""
+    """Return degrees as radians."""
     return math.radians(finite("an angle", angle, "degrees"))
 
 
 @checked
 def to_si(unit: str) -> tuple[float, str]:
-    """The factor that makes SI of a unit, and the SI unit: 'cm' gives 0.01 and 'm', 'kN/m' gives 1000 and
-    'N/m'."""
+    """Return the factor that makes SI of a unit, and the SI unit: 'cm' gives 0.01 and 'm', 'kN/m' gives 1000
+    and 'N/m'."""
     words = re.findall(r"[^\W\d_]+|[%°]", unit)
     for k, word in enumerate(words):
         base = next(

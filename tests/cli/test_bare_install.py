@@ -165,7 +165,7 @@ def test_importing_strut_imports_no_numbers_and_no_extra():
         "typer",
         "strut.system",
     }
-    code = "import sys, strut.cli.app; print(*sys.modules)"
+    code = "import sys, strut.cli.app; strut.cli.app.application(); print(*sys.modules)"
     modules = set(
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import strut
+from strut.catalogue import MECHANISM_DESCRIPTIONS, SYSTEM_DESCRIPTIONS
 from strut.cli import main
 from strut.cli.model import parse_times
 from strut.errors import ValueRangeError
@@ -320,6 +321,25 @@ def test_list(capsys):
     assert {m["name"] for m in json.loads(out)} == set(strut.walkers.CATALOGUE)
     _, out, _ = run(capsys, "list")
     assert all(name in out for name in strut.walkers.MECHANISMS)
+
+
+def test_what_is_listed_is_what_machines_say_of_themselves():
+    machines = {name: make().description for name, make in strut.walkers.CATALOGUE.items()}
+    assert machines == SYSTEM_DESCRIPTIONS
+    assert set(strut.walkers.MECHANISMS) == set(MECHANISM_DESCRIPTIONS)
+
+
+def test_list_builds_and_imports_no_machine():
+    code = "import sys; from strut.cli.app import main\ntry: main(['list'])\nfinally: print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "rimless-wheel" in done.stdout
+    assert not set(done.stdout.split()) & {
+        "casadi",
+        "scipy",
+        "strut.system",
+        "strut.walkers",
+        "strut.simulate",
+    }
 
 
 def test_export(capsys, tmp_path):

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from strut.cli import design as commands
-from strut.cli.app import main
+from strut.cli import main
 
 
 def ran(capsys, *words):

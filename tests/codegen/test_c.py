@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strut import Param, State, System, compiled
+from strut import Param, State, System, compile_system
+from strut.codegen.backends import lower_system
 from strut.codegen.c import OPERATIONS, emit
 from strut.codegen.c_tables import literal
-from strut.codegen.compile_system import lowered
 from strut.codegen.lower import SIGNATURES
 
 a, b = State("a", 0.7), State("b", -0.4)
@@ -78,7 +78,7 @@ POINTS = np.array([[0.7, -0.4], [-1.3, 0.2], [0.0, 1.0], [2.5, 2.5], [-0.1, -3.0
 @pytest.fixture(scope="module")
 def models():
     system = System("every", x=[a, b], flow={a: 0, b: 0}, outputs=EVERY)
-    return compiled(system, backend="native"), compiled(system, backend="virtual")
+    return compile_system(system, backend="native"), compile_system(system, backend="virtual")
 
 
 def test_every_operation(models):
@@ -122,7 +122,7 @@ def test_random_expressions(chosen):
     """One small compilation per example, so few of them; each holds several expressions."""
     system = System("random", x=[a, b], flow={a: 0, b: 0}, outputs={f"y{k}": e for k, e in enumerate(chosen)})
     native, virtual = (
-        compiled(system, backend=backend).evaluate("outputs", np.zeros(5), POINTS, [], [], [])
+        compile_system(system, backend=backend).evaluate("outputs", np.zeros(5), POINTS, [], [], [])
         for backend in ("native", "virtual")
     )
     np.testing.assert_allclose(native, virtual, rtol=1e-12, atol=1e-12)
@@ -142,10 +142,10 @@ def test_names_of_users_do_not_reach_the_code():
     double, phi = State("double", 1.0), State("φ", 1.0)
     k = Param("return", 2.0)
     system = System("struct", x=[double, phi], p=[k], flow={double: -k * double, phi: double})
-    text = emit(lowered(system).functions["flow"], "flow", *SIGNATURES["flow"])
+    text = emit(lower_system(system).functions["flow"], "flow", *SIGNATURES["flow"])
     assert "φ" not in text
     assert "return" not in text
-    assert compiled(system).evaluate("flow", 0.0, [1.0, 1.0], [], [], [2.0]).tolist() == [[-2.0, 1.0]]
+    assert compile_system(system).evaluate("flow", 0.0, [1.0, 1.0], [], [], [2.0]).tolist() == [[-2.0, 1.0]]
 
 
 def test_whole_powers_are_multiplied():
@@ -161,16 +161,16 @@ def test_long_functions_are_split_and_give_the_same(monkeypatch):
     from strut.codegen import c as emitter
     from strut.codegen.translation_unit import generate
 
-    monkeypatch.setattr(emitter, "LONGEST", 10)
-    monkeypatch.setattr(emitter, "PART", 4)
+    monkeypatch.setattr(emitter, "MAX_STATEMENTS", 10)
+    monkeypatch.setattr(emitter, "PART_STATEMENTS", 4)
     monkeypatch.setenv("STRUT_CACHE", str(strut.codegen.cache.cache_directory() / "split"))
     k = Param("k", 0.3)
     chained = x
     for step in range(40):
         chained = ca.sin(chained + k * y) * (1 + step) / (2 + chained**2)
     system = System("split", x=[a, b], p=[k], flow={a: chained, b: chained * y}, outputs=EVERY)
-    assert "_part3" in generate(lowered(system)).functions
-    native, virtual = (compiled(system, backend=backend) for backend in ("native", "virtual"))
+    assert "_part3" in generate(lower_system(system)).functions
+    native, virtual = (compile_system(system, backend=backend) for backend in ("native", "virtual"))
     for which in ("flow", "outputs"):
         ours, theirs = (
             m.evaluate(which, np.zeros(len(POINTS)), POINTS, [], [], [0.3]) for m in (native, virtual)

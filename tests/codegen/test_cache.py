@@ -99,7 +99,7 @@ def test_an_interrupted_build_is_recovered(fresh_cache, tmp_path, monkeypatch):
 
 def test_a_compiler_may_have_arguments(fresh_cache, monkeypatch):
     monkeypatch.setenv("CC", "cc -O1")
-    assert isinstance(strut.compiled(decay()), Native)
+    assert isinstance(strut.compile_system(decay()), Native)
 
 
 def test_concurrent_processes_share_one_build(fresh_cache, tmp_path):
@@ -136,7 +136,7 @@ def test_a_second_process_does_not_call_the_compiler(fresh_cache, tmp_path):
 
 def test_without_a_compiler_there_is_one_warning_and_the_same_answer(monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler")
-    monkeypatch.setattr("strut.codegen.compile_system._warned", False)
+    monkeypatch.setattr("strut.codegen.backends._warned", False)
     with pytest.warns(RuntimeWarning, match="no C compiler found") as caught:
         run = strut.simulate(decay(), t=1.0)
         strut.simulate(decay(), t=1.0)
@@ -178,7 +178,7 @@ def test_a_cache_path_that_is_a_file_is_reported(monkeypatch, tmp_path):
 
 
 def test_digest_is_the_same_in_every_process():
-    code = "from tests.codegen.test_cache import decay; from strut.codegen.compile_system import lowered; print(lowered(decay()).digest())"
+    code = "from tests.codegen.test_cache import decay; from strut.codegen.backends import lower_system; print(lower_system(decay()).digest())"
     found = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
@@ -194,8 +194,8 @@ def test_backend_is_checked():
 def test_native_is_the_default():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert isinstance(strut.compiled(decay()), Native)
-    assert Path(strut.compiled(decay()).path).is_file()
+        assert isinstance(strut.compile_system(decay()), Native)
+    assert Path(strut.compile_system(decay()).path).is_file()
 
 
 def test_the_cache_is_the_users_alone(fresh_cache):

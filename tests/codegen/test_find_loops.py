@@ -6,17 +6,17 @@ import pytest
 
 from strut import Param, State, System
 from strut.codegen import translation_unit as unit
-from strut.codegen.compile_system import compiled, lowered
+from strut.codegen.backends import compile_system, lower_system
 
 
 def flow_of(system, x, p, backend):
-    return compiled(system, backend=backend).evaluate("flow", np.zeros(len(x)), x, [], [], p)
+    return compile_system(system, backend=backend).evaluate("flow", np.zeros(len(x)), x, [], [], p)
 
 
 def check(rates, n, loops=True):
     x, p = State("x", np.linspace(0.1, 2, n)), Param("p", np.linspace(0.5, 1.5, n))
     system = System("sums", x=(x,), p=(p,), flow={x: ca.vertcat(*rates(x, p))})
-    assert ("like terms" in unit.unit_text(lowered(system))) == loops
+    assert ("like terms" in unit.unit_text(lower_system(system))) == loops
     rng = np.random.default_rng(n)
     points, values = rng.uniform(0.2, 2, size=(4, n)), rng.uniform(0.5, 1.5, size=n)
     native, virtual = (flow_of(system, points, values, backend) for backend in ("native", "virtual"))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from strut import compiled, walkers
-from strut.codegen.compile_system import lowered
+from strut import compile_system, walkers
+from strut.codegen.backends import lower_system
 from strut.codegen.lower import JACOBIANS
 from strut.system.values import start
 from tests.problems import driven, pleiades, servo
@@ -23,8 +23,8 @@ TOLERANCE = 1e-7  # of central differences with this step
 @pytest.mark.parametrize("make", SYSTEMS, ids=lambda make: make.__name__)
 def test_jacobians_match_differences(make, backend):
     system = make()
-    low = lowered(system, jacobians=True)
-    model = compiled(system, jacobians=True, backend=backend)
+    low = lower_system(system, jacobians=True)
+    model = compile_system(system, jacobians=True, backend=backend)
     rng = np.random.default_rng(1)
     values = start(system)
     point = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from strut import Discrete, Input, Param, State, System, compiled, time
+from strut import Discrete, Input, Param, State, System, compile_system, time
 
 
 def machine():
@@ -17,7 +17,7 @@ def machine():
 @pytest.mark.parametrize("backend", ["native", "virtual"])
 @pytest.mark.parametrize("which", ["flow", "outputs"])
 def test_one_point_after_another(backend, which):
-    model = compiled(machine(), backend=backend)
+    model = compile_system(machine(), backend=backend)
     rng = np.random.default_rng(0)
     t, x, z, u = (
         rng.standard_normal(5),
@@ -36,4 +36,4 @@ def test_one_point_after_another(backend, which):
 @pytest.mark.parametrize("backend", ["native", "virtual"])
 def test_parameters_must_be_as_many_as_there_are(backend):
     with pytest.raises(ValueError, match="broadcast"):
-        compiled(machine(), backend=backend).caller("flow", [1.0, 2.0])
+        compile_system(machine(), backend=backend).caller("flow", [1.0, 2.0])

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 
-from strut.codegen.split_casadi_c import chopped
+from strut.codegen.split_casadi_c import split_long_functions
 from strut.optimal.nlp import stage_function as stage
 
 
@@ -20,7 +20,9 @@ def wild(n: int) -> ca.Function:
 def test_pieces_compute_the_same(monkeypatch):
     f = wild(40)
     x = np.array([0.3, -0.7, 1.1])
-    monkeypatch.setattr(stage, "chopped", lambda source: chopped(source, long=50, piece=7))
+    monkeypatch.setattr(
+        stage, "split_long_functions", lambda source: split_long_functions(source, long=50, piece=7)
+    )
     source = stage._source([f])
     assert "casadi_f0_9(arg, res, a);" in source
     cc = stage.compiler()
@@ -32,5 +34,5 @@ def test_pieces_compute_the_same(monkeypatch):
 
 def test_short_functions_stay_whole():
     source = stage._source([wild(3)])
-    assert chopped(source) == source
-    assert chopped(source, long=10) != source
+    assert split_long_functions(source) == source
+    assert split_long_functions(source, long=10) != source

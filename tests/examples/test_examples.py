@@ -196,7 +196,7 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
     rigid, series, parallel = (found[kind].result.cost for kind in ("rigid", "series", "parallel"))
     assert series < 0.5 * parallel < 0.5 * rigid
     assert found["series"].replay.balance.dissipated > 10  # and pays for it in work
-    curves = load("elastic_drives").figures(found)[0].named
+    curves = load("elastic_drives").figures(found)[0].by_name
     t, torque = curves["rigid"].x, curves["rigid"].y
     assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(
         rigid, rel=1e-3

@@ -81,15 +81,16 @@ def test_how_to_pages_are_true(page, tmp_path, monkeypatch):
 
 
 def test_the_integrator_page_quotes_the_code():
-    """Lines that its diffs take away stand in the code."""
+    """Lines that its diffs leave as they are stand in the code."""
     page = (ROOT / "docs" / "how-to" / "integrator.md").read_text(encoding="utf-8")
-    removed = re.findall(r"^-(?!-)(\S.*)$", page, flags=re.MULTILINE)
-    sources = [
-        ROOT / "src" / "strut" / name for name in ("codegen/runtime/strut_math.h", "simulate/options.py")
-    ]
-    code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
-    assert len(removed) == 4
-    assert all(line in code for line in removed)
+    diffs = "".join(re.findall(r"```diff\n(.*?)```", page, flags=re.DOTALL))
+    context = re.findall(r"^ (.*)$", diffs, flags=re.MULTILINE)
+    runtime = ROOT / "src" / "strut" / "codegen" / "runtime"
+    code = "\n".join(
+        (runtime / name).read_text(encoding="utf-8") for name in ("tableau.py", "integrators.py")
+    ).splitlines()
+    assert len(context) == 4
+    assert all(line in code for line in context)
 
 
 def test_the_front_page_runs(tmp_path, monkeypatch):

@@ -85,10 +85,10 @@ def test_a_walk_names_what_there_is():
 
 
 def test_parts_take_their_walk_along():
-    left = strut.prefixed(stilts(), "left")
+    left = strut.add_prefix(stilts(), "left")
     assert left.walk.section == "left.foot_strike"
     assert left.walk.feet[0].normal == "left.push"
-    both = strut.join("both", left, strut.prefixed(strut.walkers.pendulum(), "right"))
+    both = strut.join("both", left, strut.add_prefix(strut.walkers.pendulum(), "right"))
     assert both.walk.section == "left.foot_strike"
     assert gait.weight_of(both) == pytest.approx(60 * 9.81)
-    assert strut.join("two", left, strut.prefixed(stilts(), "right")).walk is None
+    assert strut.join("two", left, strut.add_prefix(stilts(), "right")).walk is None

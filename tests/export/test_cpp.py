@@ -9,7 +9,7 @@ import pytest
 
 import strut
 from strut import walkers
-from strut.system.ported_function import Entry, Port, labelled
+from strut.system.ported_function import Entry, Port, make_ported_function
 
 STRICT_C = ["cc", "-std=c99", "-O2", "-pedantic", "-Wall", "-Wextra", "-Werror"]
 STRICT_CPP = ["g++", "-std=c++11", "-O2", "-pedantic", "-Wall", "-Wextra", "-Werror"]
@@ -62,7 +62,7 @@ int main()
 
 def test_functions_in_cpp(tmp_path):
     a = ca.SX.sym("a")
-    square = labelled(
+    square = make_ported_function(
         "square", "", [(Port("a", "", (Entry("a"),)), a)], [(Port("b", "", (Entry("b"),)), a**2)]
     )
     strut.export_functions("plain", {"square": square}, tmp_path, languages=["c"], unit="math")

@@ -9,10 +9,10 @@ import pytest
 
 import strut
 from strut import Mechanism, Param, constraints, joints, mechanism
-from strut.codegen.compile_system import lowered
+from strut.codegen.backends import lower_system
 from strut.errors import ModelError
 from strut.mechanism import Stop
-from strut.system.ported_function import Entry, Port, labelled
+from strut.system.ported_function import Entry, Port, make_ported_function
 from strut.walkers.coman import coman_mechanism
 from tests.export.octave import matrix, needs_octave, numbers, octave
 
@@ -163,9 +163,9 @@ def test_forward_dynamics_is_that_of_the_system(make):
         tau = np.zeros(nv)
         tau[driven] = u
         p = np.concatenate([each.value for each in system.p])
-        flow = np.array(lowered(system).functions["flow"](t, np.concatenate([q, v]), [], u, p, [])).reshape(
-            -1
-        )
+        flow = np.array(
+            lower_system(system).functions["flow"](t, np.concatenate([q, v]), [], u, p, [])
+        ).reshape(-1)
         found = f.function.call([*([t] if f.inputs[0].name == "t" else []), q, v, tau, p])[0]
         np.testing.assert_allclose(
             np.array(found).reshape(-1), flow[nq:], rtol=1e-10, atol=1e-10 * np.abs(flow).max()
@@ -249,7 +249,7 @@ def test_functions_of_any_origin(tmp_path):
     evil = "*/ int injected; /*\nint injected;"
     double = Port("double", evil, (Entry("a b", evil, evil), Entry("a.b")))
     ports = [(double, s), (Port("w", "", (Entry("1"),), values=(2.0,)), r)]
-    f = labelled("if", evil, ports, [(Port("double", evil, shape=(2, 2)), s @ s.T * r)])
+    f = make_ported_function("if", evil, ports, [(Port("double", evil, shape=(2, 2)), s @ s.T * r)])
     strut.export_functions("for", {"if": f}, tmp_path, unit="while")
     subprocess.run(["cc", "-c", *STRICT, "-o", tmp_path / "o.o", tmp_path / "for_while.c"], check=True)
     symbols = subprocess.run(["nm", tmp_path / "o.o"], capture_output=True, text=True, check=True).stdout
@@ -262,7 +262,7 @@ def test_mistakes_are_named(tmp_path):
         strut.export_functions("m", {}, tmp_path, languages=["matlb"])
     r = ca.SX.sym("r")
     first, second = (
-        labelled(n, "", [(Port("p", "", (Entry("r"),), values=(v,)), r)], [])
+        make_ported_function(n, "", [(Port("p", "", (Entry("r"),), values=(v,)), r)], [])
         for n, v in (("f", 1.0), ("g", 2.0))
     )
     with pytest.raises(ModelError, match="different parameters"):

@@ -313,10 +313,10 @@ def everything():
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA compiler here")
 def test_the_runtime_is_device_code(tmp_path):
     """nvcc compiles model and runtime for the GPU, a run per thread."""
-    from strut.codegen.compile_system import lowered
+    from strut.codegen.backends import lower_system
     from strut.codegen.translation_unit import generate, runtime_sources
 
-    code = generate(lowered(everything()))
+    code = generate(lower_system(everything()))
     for name, text in runtime_sources().items():
         (tmp_path / name).write_text(text)
     (tmp_path / "kernel.cu").write_text(f"""

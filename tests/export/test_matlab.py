@@ -6,12 +6,12 @@ import pytest
 
 import strut
 from strut import Delay, Discrete, Event, Input, Param, Random, Sample, State, System, walkers
+from strut.codegen.backends import lower_system
 from strut.codegen.c import OPERATIONS as IN_C
-from strut.codegen.compile_system import lowered
 from strut.errors import CompileError, ModelError, ShapeError
 from strut.export.identifiers import distinct
 from strut.export.matlab import OPERATIONS, function_text, literal
-from strut.system.ported_function import Entry, Labelled, Port, labelled
+from strut.system.ported_function import Entry, Port, PortedFunction, make_ported_function
 from strut.system.values import start
 from tests.codegen.test_c import EVERY, POINTS, x, y
 from tests.export.octave import matrix, needs_octave, numbers, octave
@@ -25,7 +25,7 @@ MODELS = [*walkers.CATALOGUE.values(), driven, servo]
 def every(names=EVERY):
     point = Port("point", "where", (Entry("x"), Entry("y")))
     result = Port("result", "all of them", tuple(Entry(name) for name in names))
-    return labelled(
+    return make_ported_function(
         "every",
         "Every operation.",
         [(point, ca.vertcat(x, y))],
@@ -60,7 +60,9 @@ def test_what_is_not_real_is_nan(tmp_path):
         ca.log1p(3 * s),
         s**0.3,
     )
-    f = labelled("f", "", [(Port("s", "", (Entry("s"),)), s)], [(Port("r", "", shape=(8, 1)), results)])
+    f = make_ported_function(
+        "f", "", [(Port("s", "", (Entry("s"),)), s)], [(Port("r", "", shape=(8, 1)), results)]
+    )
     (tmp_path / "f.m").write_text(function_text(f, "f"))
     assert numbers(octave(tmp_path, "printf('%d ', isnan(f(-0.5)));")).tolist() == [1] * 8
 
@@ -68,7 +70,7 @@ def test_what_is_not_real_is_nan(tmp_path):
 @needs_octave
 def test_a_branch_not_taken_does_not_spoil_the_other(tmp_path):
     s = ca.SX.sym("s")
-    f = labelled(
+    f = make_ported_function(
         "f",
         "",
         [(Port("s", "", (Entry("s"),)), s)],
@@ -84,7 +86,7 @@ def test_everything_that_c_can_say():
 
 def test_an_operation_without_equivalent_is_named():
     s = ca.SX.sym("s")
-    f = labelled(
+    f = make_ported_function(
         "wrong", "", [(Port("s", "", (Entry("s"),)), s)], [(Port("r", "", (Entry("r"),)), ca.erfinv(s))]
     )
     with pytest.raises(
@@ -113,18 +115,18 @@ def test_the_header_says_what_is_computed():
 
 
 def lowered_flow(system):
-    from strut.export.matlab_system import _labelled, _ports
+    from strut.export.matlab_system import _ported_function, _ports
 
-    low = lowered(system)
-    return _labelled(low.functions["flow"], "flow", _ports(system, low))
+    low = lower_system(system)
+    return _ported_function(low.functions["flow"], "flow", _ports(system, low))
 
 
 def test_labels_must_fit():
     s = ca.SX.sym("s", 2)
     with pytest.raises(ShapeError, match="'s' of function 'f' has shape"):
-        labelled("f", "", [(Port("s", "", (Entry("s"),)), s)], [])
+        make_ported_function("f", "", [(Port("s", "", (Entry("s"),)), s)], [])
     with pytest.raises(ShapeError, match="2 arguments or results, but 1 labels"):
-        Labelled("f", "", ca.Function("f", [s, ca.SX.sym("r")], []), (Port("s", "", shape=(2, 1)),), ())
+        PortedFunction("f", "", ca.Function("f", [s, ca.SX.sym("r")], []), (Port("s", "", shape=(2, 1)),), ())
 
 
 # ---- systems ----
@@ -142,7 +144,7 @@ def test_functions_equal_strut(make, tmp_path):
     """Flow, outputs, guards and resets at random points, with the parameters the struct gives."""
     system, rng = make(), np.random.default_rng(1)
     done = strut.export_matlab(system, tmp_path)
-    low, name = lowered(system), system.name
+    low, name = lower_system(system), system.name
     code, expected = f"p = {name}_parameters();\n", []
     for _ in range(5):
         t, x0, z, u, p = arguments(system, rng)

@@ -123,7 +123,7 @@ def test_mistakes_are_named(mistake, tmp_path, monkeypatch):
 
 def test_an_argument_of_the_wrong_kind_is_a_type_error_too():
     with pytest.raises(TypeError, match="a System is needed") as raised:
-        strut.prefixed(3, "left")
+        strut.add_prefix(3, "left")
     assert isinstance(raised.value, ArgumentError)
     assert raised.value.__cause__ is not None
 

@@ -9,7 +9,7 @@ from strut.errors import ModelError
 from strut.mechanism import shapes
 from strut.system.scene import Hinge
 from strut.view.motion import film, flat
-from strut.view.motion import scene_json as staged
+from strut.view.motion import frames as staged
 
 
 def pivots(run):
@@ -98,7 +98,9 @@ def test_joints_survive_a_file_and_names(cart, tmp_path):
     for kept, whole in zip(loaded.stage().pivots, cart.stage(rate=30).pivots, strict=True):
         assert (kept.name, kept.kind) == (whole.name, whole.kind)
         np.testing.assert_allclose(kept.at, whole.at, atol=1e-6)
-    two = strut.join("two", strut.prefixed(walkers.pendulum(), "a"), strut.prefixed(walkers.pendulum(), "b"))
+    two = strut.join(
+        "two", strut.add_prefix(walkers.pendulum(), "a"), strut.add_prefix(walkers.pendulum(), "b")
+    )
     assert [h.name for h in two.scene.hinges] == ["a.pivot", "b.pivot"]
     with pytest.raises(
         ModelError, match="the joint 'knee' is marked as 'weld': known are revolute, prismatic, ball"
@@ -107,7 +109,7 @@ def test_joints_survive_a_file_and_names(cart, tmp_path):
 
 
 def test_joints_are_drawn(cart):
-    stage = staged.staged(cart)
+    stage = staged.sample_frames(cart)
     with_joints, without = (flat.frame(stage, 3, flat.Look(joints=on)) for on in (True, False))
     seen = flat.eye(stage)
     new = with_joints[len(flat.machine(stage, 3, seen)) :][: len(with_joints) - len(without)]
@@ -118,6 +120,6 @@ def test_joints_are_drawn(cart):
     for line, pivot in zip(axes, stage.pivots[:2], strict=True):
         drawn, axis = line.points[1] - line.points[0], seen(pivot.axis[3])
         assert abs(drawn[0] * axis[1] - drawn[1] * axis[0]) < 1e-12
-    packed = film.encoded(stage)["pivots"]
+    packed = film.encode_film(stage)["pivots"]
     assert [p["kind"] for p in packed] == ["prismatic", "revolute", "ball"]
     np.testing.assert_allclose(film.rows(packed[1]["at"]), stage.pivots[1].at, atol=1e-6)

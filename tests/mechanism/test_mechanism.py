@@ -107,7 +107,7 @@ def test_every_number_can_be_a_parameter_and_be_differentiated_by():
     m.joint("b", upper, lower, joints.revolute(), at=(0, 0, -length))
     machine = system(m)
     assert set(machine.labels("p")) == {"g", "length", "mass", "fraction", "inertia"}
-    model = strut.compiled(machine, jacobians=True)
+    model = strut.compile_system(machine, jacobians=True)
     x, p, u = (
         np.array([0.3, -0.8, 1.1, 0.4]),
         np.array([q.value[0] for q in machine.p]),

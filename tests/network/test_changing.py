@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 import strut
 from strut import network
-from strut.cli.app import app
+from strut.cli.app import application
 from strut.network import NetworkError
 from tests.network.reading import begin
 
@@ -101,7 +101,7 @@ def test_the_monitor_tells_names_apart(tmp_path):
     path.write_text(
         'node "n-1" { x = 1  x\' = 1  k = 5 } node "n_1" { x = 2  x\' = 1  k = 6 }', encoding="utf-8"
     )
-    result = CliRunner().invoke(app, ["monitor", str(path), "-t", "0:0.5:1"])
+    result = CliRunner().invoke(application(), ["monitor", str(path), "-t", "0:0.5:1"])
     assert result.exit_code == 0, result.output
     lines = [line.split("\t") for line in result.stdout.splitlines()]
     assert lines[0] == ["t", "n-1.x", "n-1.k", "n_1.x", "n_1.k"]

@@ -8,7 +8,7 @@ import pytest
 from strut import network
 from strut.codegen import lower_sums as looped
 from strut.codegen import translation_unit as unit
-from strut.codegen.compile_system import compiled, lowered
+from strut.codegen.backends import compile_system, lower_system
 from strut.network.lower import like_reader
 from strut.system.sums import Sums, Totals
 from strut.system.values import start
@@ -25,7 +25,7 @@ def coupled(count, term="w * sin(input.x - output.x - b + g)"):
 
 
 def rates(system, x, backend="virtual", **p):
-    model = compiled(system, backend=backend)
+    model = compile_system(system, backend=backend)
     values = [np.asarray(q.value, dtype=float)[0] for q in system.using(p).p]
     return model.evaluate("flow", np.zeros(len(x)), x, [], [], values)
 
@@ -96,7 +96,7 @@ def test_whatever_edges_say_is_the_same_together_and_compiled(kind, monkeypatch)
         system = network.loads(of_kind(kind, 16)).system()
         x = np.random.default_rng(1).normal(size=(3, system.size("x")))
         p, u = ([float(q.value[0]) for q in group] for group in (system.p, system.u))
-        model = compiled(system, backend=backend)
+        model = compile_system(system, backend=backend)
         values = [model.evaluate(name, [0.0, 1.0, 2.0], x, [], u, p) for name in ("flow", "outputs")]
         return isinstance(system.flow, Sums), system.labels("outputs"), np.hstack(values)
 
@@ -124,7 +124,7 @@ GROWING = (
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in GROWING])
 def test_code_does_not_grow_with_edges_of_any_kind(kind):
     def length(count):
-        text = unit.generate(lowered(network.loads(of_kind(kind, count)).system())).functions
+        text = unit.generate(lower_system(network.loads(of_kind(kind, count)).system())).functions
         return sum(len(line) for line in text.splitlines() if not line.startswith("STRUT_TABLE"))
 
     assert abs(length(40) - length(30)) < 40  # digits of sizes; edges are 870 and 1560
@@ -140,11 +140,11 @@ def test_what_edges_add_is_summed_up_once_however_many_read_it():
     s = 0.1 * np.sin(x[None, :] - x[:, None]).sum(axis=1)
     r = 0.1 * (s.sum() - s)
     rate = -0.3 * x + ((r + 1).sum() - (r + 1)) - 15 * r
-    found = compiled(system, backend="native").evaluate(
+    found = compile_system(system, backend="native").evaluate(
         "flow", 0.0, x, [], [], [float(q.value[0]) for q in system.p]
     )
     assert found[0] == pytest.approx(rate, rel=1e-12)
-    assert len(lowered(system).looped) == 2
+    assert len(lower_system(system).looped) == 2
 
 
 @pytest.mark.parametrize("edge", ['s <= "[input.x; 1]"', 's[1] += "input.x"'])
@@ -153,7 +153,7 @@ def test_edges_that_set_or_add_to_elements_are_taken_one_by_one(edge):
     system = network.loads(text).system()
     assert not any(isinstance(like, Totals) for like in system.flow.made)
     values = {q.name: float(q.value[0]) for q in (*system.x, *system.p)}
-    rates = compiled(system).evaluate(
+    rates = compile_system(system).evaluate(
         "flow", 0.0, [values[n] for n in system.labels("x")], [], [], [values[q.name] for q in system.p]
     )
     found = dict(zip(system.labels("x"), rates[0], strict=True))
@@ -167,7 +167,7 @@ def test_derivatives_in_functions_are_taken_edge_by_edge():
         <no-self> edge all "n{{1:16}}" {{ y' += "f(input.x)" }}"""
     ).system()
     x = np.arange(16.0)
-    values = dict(zip(system.labels("x"), compiled(system, backend="virtual").evaluate(
+    values = dict(zip(system.labels("x"), compile_system(system, backend="virtual").evaluate(
         "flow", 0.0, [v for k in x for v in (k, 0.0)], [], [], [float(q.value[0]) for q in system.p])[0], strict=True))  # fmt: skip
     assert [values[f"n{k + 1}.y"] for k in range(16)] == pytest.approx(-0.3 * (x.sum() - x))
 
@@ -175,7 +175,7 @@ def test_derivatives_in_functions_are_taken_edge_by_edge():
 def test_compiled_loops_give_the_same():
     x = np.random.default_rng(2).normal(size=(3, 12))
     system = network.loads(coupled(12)).system()
-    assert "like terms" in unit.unit_text(lowered(system))
+    assert "like terms" in unit.unit_text(lower_system(system))
     assert rates(system, x, "native", g=0.1) == pytest.approx(rates(system, x, g=0.1), abs=1e-14)
 
 
@@ -184,7 +184,7 @@ def test_edges_that_read_neighbours_are_runs_without_tables(term):
     """All to all: two runs for each node, up to it and behind it; loops that compilers can vectorise."""
     x = np.random.default_rng(3).normal(size=(3, 43))
     system = network.loads(coupled(43, term)).system()
-    text = unit.unit_text(lowered(system))
+    text = unit.unit_text(lower_system(system))
     loop = text[text.index("/* 1806 like terms, in 84 runs */") :]
     inner = loop[loop.index("for (; k + 4 <= length") : loop.index("lanes0[l] +=")]
     assert "[k + l]" in inner
@@ -194,7 +194,7 @@ def test_edges_that_read_neighbours_are_runs_without_tables(term):
 
 def test_code_does_not_grow_with_edges():
     def code(count):
-        lines = unit.unit_text(lowered(network.loads(coupled(count)).system())).splitlines()
+        lines = unit.unit_text(lower_system(network.loads(coupled(count)).system())).splitlines()
         return sum(len(line) for line in lines if not line.startswith("STRUT_TABLE"))
 
     twenty, fifty = (code(n) for n in (20, 50))
@@ -202,7 +202,7 @@ def test_code_does_not_grow_with_edges():
 
 
 def test_sines_are_taken_for_nodes_not_for_edges():
-    text = unit.unit_text(lowered(network.loads(coupled(20)).system()))
+    text = unit.unit_text(lower_system(network.loads(coupled(20)).system()))
     flow = text[text.index("STRUT_(flow)(strut_real") : text.index("STRUT_(guards)(strut_real")]
     loop = flow[: flow.index("STRUT_SIN(")].rpartition("for (")[2]
     assert flow.count("STRUT_SIN(") == flow.count("STRUT_COS(") == 1
@@ -229,18 +229,18 @@ def test_listings_are_the_same_in_loops_however_short(name, monkeypatch):
 
     def found(backend):
         system = network.load(EXAMPLES / f"{name}.cdn").system()
-        begin, model = start(system), compiled(system, backend=backend)
+        begin, model = start(system), compile_system(system, backend=backend)
         x = begin.x + 0.1 * np.random.default_rng(0).normal(size=(3, len(begin.x)))
         z, u = (np.tile(v, (3, 1)) for v in (begin.z, begin.u))
         values = [
             model.evaluate(function, [0.0, 0.3, 0.9], x, z, u, begin.p) for function in ("flow", "outputs")
         ]
-        return lowered(system).looped, np.hstack(values)
+        return lower_system(system).looped, np.hstack(values)
 
     alone = found("virtual")[1]
     monkeypatch.setattr(like_reader, "MIN_EDGES_FOR_LOOP", 2)
-    monkeypatch.setattr(looped, "LEAST", 1)
-    monkeypatch.setattr(looped, "WORTH", 1)
+    monkeypatch.setattr(looped, "MIN_TERMS", 1)
+    monkeypatch.setattr(looped, "MIN_OPERATIONS", 1)
     loops, native = found("native")
     assert "flow" in loops
     assert native == pytest.approx(alone, rel=1e-13, abs=1e-13)

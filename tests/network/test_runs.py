@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 import strut
 from strut import network
-from strut.cli.app import app
+from strut.cli.app import application
 from strut.cli.model import Reading, find_runnable
 
 SWITCH = """
@@ -84,14 +84,14 @@ def test_parameters_stay_symbols():
 def test_the_command_line_runs_and_checks(tmp_path):
     path = tmp_path / "decay.cdn"
     path.write_text('integrator { method = "runge-kutta" }\nx = 1\nx\' = "-x"\n', encoding="utf-8")
-    told = CliRunner().invoke(app, ["run", str(path), "-t", "0:0.1:1", "-w", "x"])
+    told = CliRunner().invoke(application(), ["run", str(path), "-t", "0:0.1:1", "-w", "x"])
     assert told.exit_code == 0, told.output
     last = told.output.strip().splitlines()[-1].split("\t")
     assert (float(last[0]), float(last[1])) == (1, pytest.approx(np.exp(-1), abs=1e-6))
-    told = CliRunner().invoke(app, ["check", str(path)])
+    told = CliRunner().invoke(application(), ["check", str(path)])
     assert "0 nodes, 0 edges, 1 states, 0 events" in told.output
     path.write_text('x = "1 + y"\nz = = 2', encoding="utf-8")
-    told = CliRunner().invoke(app, ["check", str(path)])
+    told = CliRunner().invoke(application(), ["check", str(path)])
     assert told.exit_code == 1
 
 

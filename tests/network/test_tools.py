@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import strut
 from strut import network
-from strut.cli.app import app
+from strut.cli.app import application
 from strut.cli.repl import Session
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.network import NetworkError
@@ -41,7 +41,7 @@ def centres(text):
 def test_a_picture_has_every_node_and_edge_and_keeps_the_layout(tmp_path):
     path = tmp_path / "ring.cdn"
     path.write_text(RING, encoding="utf-8")
-    told = CliRunner().invoke(app, ["graph", str(path)])
+    told = CliRunner().invoke(application(), ["graph", str(path)])
     assert told.exit_code == 0, told.output
     text = (tmp_path / "ring.svg").read_text()
     at = centres(text)
@@ -131,7 +131,7 @@ def test_completion_knows_commands_nodes_and_variables():
 def test_the_command_reads_lines_from_a_pipe(tmp_path):
     path = tmp_path / "ring.cdn"
     path.write_text(RING, encoding="utf-8")
-    told = CliRunner().invoke(app, ["repl", str(path)], input="n1.x + n2.x\nquit\n")
+    told = CliRunner().invoke(application(), ["repl", str(path)], input="n1.x + n2.x\nquit\n")
     assert told.exit_code == 0, told.output
     assert told.output.strip().splitlines()[-1] == "3"
 
@@ -139,7 +139,7 @@ def test_the_command_reads_lines_from_a_pipe(tmp_path):
 def test_rows_end_with_what_the_clock_does_at_the_last_instant(tmp_path):
     path = tmp_path / "counter.cdn"
     path.write_text("a = 0 | discrete\na' = 1\nq = 3 (\"q / 2\")\nq' = 1", encoding="utf-8")
-    result = CliRunner().invoke(app, ["run", str(path), "-t", "0:0.5:1", "-w", "a", "-w", "q"])
+    result = CliRunner().invoke(application(), ["run", str(path), "-t", "0:0.5:1", "-w", "a", "-w", "q"])
     assert result.exit_code == 0, result.output
     rows = [line.split("\t") for line in result.stdout.splitlines() if line[:1].isdigit()]
     assert [[float(v) for v in row] for row in rows] == [[0, 0, 1.5], [0.5, 1, 1], [1, 2, 0.75]]
@@ -148,7 +148,7 @@ def test_rows_end_with_what_the_clock_does_at_the_last_instant(tmp_path):
 def test_check_tells_what_has_no_effect(tmp_path):
     path = tmp_path / "idle.cdn"
     path.write_text('node "a" {}  node "b" {}  edge from "a" to "b" { x += 1 }', encoding="utf-8")
-    result = CliRunner().invoke(app, ["check", str(path)])
+    result = CliRunner().invoke(application(), ["check", str(path)])
     assert result.exit_code == 0
     assert "does nothing to 'x'" in result.stderr
 
@@ -212,7 +212,7 @@ def test_exported_programs_integrate_as_the_file_asks(tmp_path):
     path.write_text(
         'integrator { method = "euler" default-timestep = 0.1 } x = 1  x\' = "-x"', encoding="utf-8"
     )
-    result = CliRunner().invoke(app, ["export", str(path), "-o", str(tmp_path / "c")])
+    result = CliRunner().invoke(application(), ["export", str(path), "-o", str(tmp_path / "c")])
     assert result.exit_code == 0, result.output
     subprocess.run(["make", "-C", str(tmp_path / "c")], check=True, capture_output=True)
     first = subprocess.run(

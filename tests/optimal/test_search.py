@@ -5,7 +5,7 @@ import pytest
 
 from strut import gait, optimal, walkers
 from strut.errors import ModelError
-from strut.studies.duindam_gait_search import ROUGH
+from strut.studies.duindam_gait_search import FIRST_GUESS
 from strut.studies.duindam_springs import SpringWalk
 
 
@@ -16,7 +16,7 @@ def walk():
 
 def test_finds_the_passive_gait(walk):
     passive = gait.find(walk.walker)
-    found = optimal.gait_search(walk.problem(None), ROUGH, degree=12, nodes=24, rule="gauss")
+    found = optimal.gait_search(walk.problem(None), FIRST_GUESS, degree=12, nodes=24, rule="gauss")
     assert found.success
     assert found.cost < 1e-5
     assert found.duration == pytest.approx(passive.period, abs=1e-4)
@@ -25,8 +25,8 @@ def test_finds_the_passive_gait(walk):
 
 def test_sums_over_few_points_hide_torque_and_gauss_does_not(walk):
     problem = walk.problem(1.0)
-    few = optimal.gait_search(problem, ROUGH, degree=10, nodes=20)
-    sound = optimal.gait_search(problem, ROUGH, degree=(6, 10), nodes=20, rule="gauss")
+    few = optimal.gait_search(problem, FIRST_GUESS, degree=10, nodes=20)
+    sound = optimal.gait_search(problem, FIRST_GUESS, degree=(6, 10), nodes=20, rule="gauss")
     exact = problem.solve(sound, accuracy=1e-7)
     assert exact.ok
     assert few.cost < 0.6 * exact.cost  # the sum

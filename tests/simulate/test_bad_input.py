@@ -101,7 +101,7 @@ def test_a_real_interrupt_keeps_a_whole_record():
     import signal
 
     oscillator = walkers.van_der_pol()
-    strut.compiled(oscillator)  # the interrupt is meant for the run
+    strut.compile_system(oscillator)  # the interrupt is meant for the run
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # where tests run in the background it is ignored, and the run would go on

@@ -6,8 +6,8 @@ import pytest
 
 import strut
 from strut import Event, State, System, walkers
+from strut.codegen.backends import lower_system
 from strut.codegen.bandwidth import narrow_order, widths
-from strut.codegen.compile_system import lowered
 from strut.errors import MissingExtraError, ModelError
 from tests.problems import HIRES_END, HIRES_Y1, ROBERTSON_A, hires, robertson, servo
 
@@ -73,7 +73,7 @@ def test_hires_takes_the_steps_that_scipy_takes(method, digits):
     run = strut.simulate(system, t=HIRES_END, method=method, rtol=tolerance, atol=tolerance / 100)
     assert run.status == "done"
     assert run["y1"][-1] == pytest.approx(HIRES_Y1, abs=0.1 * tolerance)
-    flow = strut.codegen.compile_system.compiled(system).caller("flow", [])
+    flow = strut.codegen.backends.compiled(system).caller("flow", [])
 
     def rate(t, x):
         flow.x[:] = x
@@ -159,7 +159,7 @@ def chain(cells):
 @pytest.mark.parametrize("method", ["radau", "bdf"])
 def test_a_chain_in_a_wild_order_is_a_band(method):
     system, cells = chain(30), 30
-    pattern = lowered(system, stiff=True).state_jacobian.sparsity_out(0)
+    pattern = lower_system(system, stiff=True).state_jacobian.sparsity_out(0)
     assert widths(pattern, list(range(cells)))[0] > 10
     assert widths(pattern, narrow_order(pattern)) == (1, 1)
     run = strut.simulate(system, t=2.0, method=method, rtol=1e-8, atol=1e-12)

@@ -9,7 +9,7 @@ from strut import walkers
 from strut.errors import UnknownNameError
 from strut.gait import weight_of
 from strut.optimal import Problem
-from strut.studies.saurel_walks import CASES, guess, problem, resumed, walk
+from strut.studies.saurel_walks import CASES, guess, problem, repeated_torques, walk
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_step_in_space_is_mirrored_and_loses_energy():
 
 def test_torques_resume_on_the_other_side():
     walker = walkers.saurel_c()
-    assert resumed(walker) == {
+    assert repeated_torques(walker) == {
         "stance_hip_torque": "swing_hip_torque",
         "swing_hip_torque": "stance_hip_torque",
     }
@@ -59,7 +59,7 @@ def trusted(found):
     assert found.ok
     assert max(found.result.kkt.values()) <= 1e-6
     assert found.result.defect <= 1e-6
-    assert found.unbalanced <= 1e-6
+    assert found.energy_imbalance <= 1e-6
     assert found.design.replay.balance.relative <= 1e-6
     assert abs(found.design.replay.late) <= 1e-3
 

@@ -4,8 +4,8 @@ import pytest
 
 from strut.actuator import KINDS
 from strut.studies import STUDIES
-from strut.studies.saurel_actuators import CASES, NOTHING, rows_of, settings, together
-from strut.studies.saurel_drives import LENGTHS, TORQUE, WORK, problem, walk
+from strut.studies.saurel_actuators import CASES, ZERO_BELOW, rows_of, settings, together
+from strut.studies.saurel_drives import STEP_LENGTHS, TORQUE, WORK, problem, walk
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def test_the_tables_are_those_of_the_thesis():
         for cost in (WORK, TORQUE):
             rigid, series, parallel = (c.published[0] for c in CASES if (c.model, c.cost) == (model, cost))
             assert max(series, parallel) < rigid
-    assert sum(c.published[1] == LENGTHS[0] for c in CASES) == 6
+    assert sum(c.published[1] == STEP_LENGTHS[0] for c in CASES) == 6
 
 
 @pytest.mark.parametrize("drive", KINDS)
@@ -31,7 +31,7 @@ def test_the_compass_is_verified(solved, cost, drive):
     assert found.result.defect <= 1e-6
     assert found.design.replay.balance.relative <= 1e-5
     assert found.design.replay.run.ledger.relative <= 1e-9
-    assert LENGTHS[0] - 1e-6 <= found.design.step_length <= LENGTHS[1] + 1e-6
+    assert STEP_LENGTHS[0] - 1e-6 <= found.design.step_length <= STEP_LENGTHS[1] + 1e-6
     assert found.result.parameters["slope"] == 0.05
 
 
@@ -42,7 +42,7 @@ def test_springs_in_series_cost_less_and_others_not_more(solved):
         assert values["parallel"] == pytest.approx(
             values["rigid"], rel=1e-3
         )  # the best spring beside the motor is none
-        assert solved[cost, "parallel"].springs["hip_spring"] < NOTHING
+        assert solved[cost, "parallel"].springs["hip_spring"] < ZERO_BELOW
     assert solved[TORQUE, "rigid"].value == pytest.approx(1445.3, rel=1e-3)
     assert solved[TORQUE, "series"].turns > 5  # the fast oscillations that the thesis reports
 

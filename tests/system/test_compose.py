@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut import Event, Input, Ledger, Param, State, System, join, prefixed
+from strut import Event, Input, Ledger, Param, State, System, add_prefix, join
 from strut.errors import AlgebraicLoopError, ModelError, UnknownNameError
 
 
@@ -40,7 +40,7 @@ def spring():
 
 
 def chain():
-    left, right, link = prefixed(mass(), "left"), prefixed(mass(), "right"), prefixed(spring(), "link")
+    left, right, link = add_prefix(mass(), "left"), add_prefix(mass(), "right"), add_prefix(spring(), "link")
     return join(
         "chain",
         left,
@@ -79,7 +79,7 @@ def test_two_masses_on_a_spring(backend):
 
 
 def test_couplings_add_to_the_flow():
-    left, right = prefixed(mass(), "left"), prefixed(mass(), "right")
+    left, right = add_prefix(mass(), "left"), add_prefix(mass(), "right")
     pull = 8 / 2 * (right["right.x"] - left["left.x"])
     system = join(
         "coupled",
@@ -93,8 +93,8 @@ def test_couplings_add_to_the_flow():
 
 
 def test_a_part_can_be_nested_twice():
-    inner = join("pair", prefixed(mass(), "a"), prefixed(mass(), "b"))
-    outer = join("quad", prefixed(inner, "left"), prefixed(inner, "right"))
+    inner = join("pair", add_prefix(mass(), "a"), add_prefix(mass(), "b"))
+    outer = join("quad", add_prefix(inner, "left"), add_prefix(inner, "right"))
     assert outer.labels("x")[:2] == ("left.a.x", "left.a.v")
     assert outer.labels("x")[-1] == "right.b.v"
 
@@ -113,7 +113,7 @@ def test_initial_values_delays_and_samples_follow_their_part():
         flow={x: -past},
         samples=[strut.Sample("s", every=length / 4, set={z: z + x})],
     )
-    both = join("both", prefixed(part, "a"), prefixed(part, "b"))
+    both = join("both", add_prefix(part, "a"), add_prefix(part, "b"))
     one = strut.simulate(part, t=2.0, p={"length": 3.0})
     two = strut.simulate(both, t=2.0, p={"b.length": 3.0})
     assert two["b.x"][-1] == pytest.approx(one["x"][-1], rel=1e-7)
@@ -123,7 +123,7 @@ def test_initial_values_delays_and_samples_follow_their_part():
 
 def amplifier(name):
     u = Input("u")
-    return prefixed(System("amplifier", u=[u], outputs={"y": 2 * u}), name)
+    return add_prefix(System("amplifier", u=[u], outputs={"y": 2 * u}), name)
 
 
 def test_algebraic_loops_are_named():
@@ -157,4 +157,4 @@ def test_mistakes_are_named():
     with pytest.raises(UnknownNameError, match="no part has a parameter 'g' to share"):
         join("bad", a, share=["g"])
     with pytest.raises(ModelError, match="give them one value before sharing"):
-        join("bad", prefixed(mass(), "l"), prefixed(mass().using(g=1.6), "r"), share=["g"])
+        join("bad", add_prefix(mass(), "l"), add_prefix(mass().using(g=1.6), "r"), share=["g"])

@@ -7,7 +7,7 @@ import pytest
 import strut
 from strut.codegen import lower
 from strut.errors import ShapeError, UnknownNameError
-from strut.system import Implied, Param, State, System, join, prefixed
+from strut.system import Implied, Param, State, System, add_prefix, join
 from strut.system.ported_function import operation_count
 from strut.walkers import coman_mechanism
 from tests.mechanism.test_mechanism import chain
@@ -46,7 +46,9 @@ def test_joined_systems_keep_what_still_holds():
         at=(0, 0, -1),
     )
     arm = strut.mechanism.system(m)
-    pair = join("pair", prefixed(arm, "left"), prefixed(arm, "right"), connect={"left.q2_torque": "right.q1"})
+    pair = join(
+        "pair", add_prefix(arm, "left"), add_prefix(arm, "right"), connect={"left.q2_torque": "right.q1"}
+    )
     assert len(pair.implied.states) == 4
     (_, one), (_, two) = both(pair)
     for a, b in zip(one, two, strict=True):

@@ -38,8 +38,8 @@ def test_the_legs_of_the_compass_meet_at_the_hip():
 
 
 def test_scenes_are_composed_and_checked():
-    one = strut.prefixed(strut.walkers.pendulum(), "a")
-    both = strut.join("both", one, strut.prefixed(strut.walkers.rimless_wheel(), "b"))
+    one = strut.add_prefix(strut.walkers.pendulum(), "a")
+    both = strut.join("both", one, strut.add_prefix(strut.walkers.rimless_wheel(), "b"))
     assert {p.name.split(".")[0] for p in both.scene.parts} == {"a", "b"}
     assert both.scene.floor is not None
     with pytest.raises(ModelError, match="drawn as 'cone'"):
@@ -54,3 +54,19 @@ def test_scenes_are_composed_and_checked():
         strut.System(
             "s", x=[x], flow={x: 0}, scene=Scene((rod("r", (0, 0), (1, 1), 0.1),), floor=slope_floor(x.sym))
         )
+
+
+def test_points_are_outputs_and_stay_with_them():
+    x = strut.State("x", 1.0, "m")
+    outputs = {"tip_x": x.sym, "tip_z": ca.SX(0.0)}
+    scene = Scene(points={"tip": ("tip_x", "tip_z")})
+    cart = strut.System("cart", x=(x,), flow={x: -x.sym}, outputs=outputs, scene=scene)
+    assert strut.simulate(cart, t=1).names.points == {"tip": ("tip_x", "tip_z")}
+    assert strut.prefixed(cart, "a").scene.points == {"a.tip": ("a.tip_x", "a.tip_z")}
+    assert not cart.replace(outputs={"tip_x": x.sym}).scene.points
+    with pytest.raises(
+        UnknownNameError, match="the point 'tip' of the scene is at 'top_z', which is no output"
+    ):
+        cart.replace(scene=Scene(points={"tip": ("tip_x", "top_z")}))
+    with pytest.raises(ModelError, match="has 1 coordinates: give the outputs of x and z"):
+        cart.replace(scene=Scene(points={"tip": ("tip_x",)}))

@@ -9,7 +9,7 @@ import pytest
 
 from strut import Input, Param, State, System, export, simulate_batch
 from strut.codegen import translation_unit as unit
-from strut.codegen.compile_system import compiled, lowered
+from strut.codegen.backends import compile_system, lower_system
 from strut.errors import ModelError, ShapeError, UnknownNameError
 from strut.system.quantity import time
 from strut.system.sums import Like, Sums, Terms
@@ -53,15 +53,15 @@ def parts():
 def rates(system, backend):
     rng = np.random.default_rng(5)
     x, p = rng.normal(size=(3, N)), rng.uniform(0.5, 2, N)
-    return compiled(system, backend=backend).evaluate("flow", [0.0, 0.5, 1.0], x, [], [0.7], p)
+    return compile_system(system, backend=backend).evaluate("flow", [0.0, 0.5, 1.0], x, [], [0.7], p)
 
 
 def test_loops_compute_what_the_expressions_say(parts):
     q, p, u = parts
     system = System("sums", x=(q,), p=(p,), u=(u,), flow=sums(*parts))
-    assert "flow" in lowered(system).looped
+    assert "flow" in lower_system(system).looped
     plain = System("plain", x=(q,), p=(p,), u=(u,), flow=dict(system.flow))
-    assert not lowered(plain).looped
+    assert not lower_system(plain).looped
     expected = rates(plain, "virtual")
     assert rates(system, "virtual") == pytest.approx(expected, rel=1e-15)
     assert rates(system, "native") == pytest.approx(expected, rel=1e-12, abs=1e-13)
@@ -82,7 +82,7 @@ def test_the_key_tells_tables_apart(parts):
     q, p, u = parts
 
     def digest(rows):
-        return lowered(System("sums", x=(q,), p=(p,), u=(u,), flow=sums(q, p, u, rows=rows))).digest()
+        return lower_system(System("sums", x=(q,), p=(p,), u=(u,), flow=sums(q, p, u, rows=rows))).digest()
 
     rows = 2 * (np.arange(4 * N) % (N // 2))
     assert digest(rows) == digest(rows.copy())
@@ -92,7 +92,7 @@ def test_the_key_tells_tables_apart(parts):
 def test_the_key_is_that_of_another_making_of_the_same():
     def digest():
         q, p, u = State("q", np.zeros(N)), Param("p", np.ones(N)), Input("u", 0.3)
-        return lowered(System("sums", x=(q,), p=(p,), u=(u,), flow=sums(q, p, u))).digest()
+        return lower_system(System("sums", x=(q,), p=(p,), u=(u,), flow=sums(q, p, u))).digest()
 
     assert digest() == digest()
 
@@ -123,7 +123,7 @@ def test_a_rate_that_is_one_term_is_a_velocity():
     moving = Terms(s, s, np.arange(50, 100)[None, :], np.arange(50))
     falling = Terms(s, -ca.sin(s), np.arange(50)[None, :], np.arange(50, 100))
     system = System("springs", x=(q, v), flow=Sums(own, entries, ca.SX(0, 1), [], [moving, falling]))
-    assert lowered(system).tables["velocity_of"] == [*range(50, 100), *[-1] * 50]
+    assert lower_system(system).tables["velocity_of"] == [*range(50, 100), *[-1] * 50]
 
 
 def test_many_parameters_need_no_stack():
@@ -137,7 +137,7 @@ def test_many_parameters_need_no_stack():
     system = System(
         "many", x=(q,), p=(p,), flow=Sums({"q": ca.SX.zeros(10)}, entries, ca.SX(0, 1), [], [terms])
     )
-    model = compiled(system)
+    model = compile_system(system)
     found = {}
 
     def work():
@@ -188,5 +188,5 @@ def test_what_is_not_worth_loops_is_written_out():
     system = System(
         "few", x=(q,), flow=Sums({"q": ca.SX.zeros(4)}, [(q, k) for k in range(4)], ca.SX(0, 1), [], [terms])
     )
-    assert not lowered(system).looped
-    assert "for (int" not in unit.generate(lowered(system)).functions
+    assert not lower_system(system).looped
+    assert "for (int" not in unit.generate(lower_system(system)).functions

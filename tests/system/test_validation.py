@@ -203,7 +203,7 @@ def test_outputs_have_units():
         output_units={"twice": "m", "ratio": ""},
     )
     assert made.output_units == {"twice": "m"}
-    assert strut.prefixed(made, "left").output_units == {"left.twice": "m"}
+    assert strut.add_prefix(made, "left").output_units == {"left.twice": "m"}
     assert strut.simulate(made, t=1).names.units == {"x": "m", "twice": "m"}
     assert made.replace(outputs={"twice": 3 * x, "new": x}).output_units == {"twice": "m"}
     with pytest.raises(

@@ -127,7 +127,7 @@ def test_other_figures_in_a_page(chromium, tmp_path):
             units={"T": "s"},
         ),
         view.basin(
-            [[0, 1], [1, 2]], [0, 1], [0, 1], "a [rad]", "b [rad/s]", {0: "fell", 1: "walks", 2: "runs"}
+            [[0, 1], [1, 2]], [0, 1], [0, 1], "a [rad]", "b [rad/s]", names={0: "fell", 1: "walks", 2: "runs"}
         ),
         view.basin([[3, 4], [5, 7]], [0, 1], [0, 1], "a [rad]", "b [rad/s]", title="steps [1]"),
         view.trade_off([1, 2, 3], [3, 1, 2], "speed [m/s]", "cost [1]"),

@@ -14,7 +14,7 @@ from strut import Mechanism, joints, view, walkers
 from strut.errors import MissingExtraError, StorageError, UnknownNameError, ValueRangeError
 from strut.mechanism import shapes
 from strut.view.motion import flat, meshes, player, svg
-from strut.view.motion import scene_json as staged
+from strut.view.motion import frames as staged
 from strut.view.pages import sheet
 from tests.view.test_page import EVIL, Elements
 
@@ -49,7 +49,8 @@ def test_the_library_comes_with_its_licence():
 
 
 def test_names_are_not_html(compass):
-    system = replace(compass.system, scene=compass.system.scene.mapped(lambda e: e, lambda name: EVIL + name))
+    scene = compass.system.scene.with_expressions(lambda e: e, lambda name: EVIL + name)
+    system = replace(compass.system, scene=replace(scene, points={}))  # whose outputs keep their names
     evil, plain = (
         Elements(player.document(run, title=title))
         for run, title in ((replace(compass, system=system), EVIL), (compass, "x"))
@@ -96,7 +97,7 @@ def test_still_shows_the_legs_where_they_are(compass, tmp_path):
     path = view.still(compass, tmp_path / "still.svg", t=3.0)
     root = ElementTree.parse(path).getroot()
     assert root.find(f"{SVG}title").text == "compass at 3 s"
-    stage = staged.staged(compass)
+    stage = staged.sample_frames(compass)
     k = int(np.argmin(np.abs(stage.t - 3.0)))
     low, high = svg.window(stage, k, 800 / 500)
     by_colour = {e.get("fill"): e.get("points") for e in root.iter(f"{SVG}polygon")}
@@ -116,7 +117,7 @@ def test_still_shows_the_legs_where_they_are(compass, tmp_path):
 
 
 def test_stick_figure_goes_from_foot_to_foot(compass, tmp_path):
-    stage = staged.needed(compass, 240.0)
+    stage = staged.require_frames(compass, 240.0)
     begin, end = svg.last_step(stage, compass)
     steps = compass.events.times("heel_strike")
     assert begin == pytest.approx(steps[-2], abs=1 / 240)
@@ -179,11 +180,11 @@ def test_meshes_are_read_made_small_or_stood_in_for(tmp_path):
     trimesh.creation.icosphere(subdivisions=5, radius=0.3).export(ball)
     found = meshes.load(str(ball))
     assert not found.note
-    assert 500 < len(found.faces) <= meshes.MOST_FACES
+    assert 500 < len(found.faces) <= meshes.MAX_FACES
     np.testing.assert_allclose(np.linalg.norm(found.vertices, axis=1), 0.3, atol=1e-6)
     run = every_shape(ball)
     assert "mesh" in [p["kind"] for p in view.motion.film.film(run)["pieces"]]
-    stage = staged.staged(run)
+    stage = staged.sample_frames(run)
     alone = replace(stage, pieces=tuple(p for p in stage.pieces if p.kind == "mesh"))
     assert np.all((alone.extents[1] - alone.extents[0]) >= 0.59)  # the camera sees all of it
     for path, why in (
@@ -223,7 +224,7 @@ def test_meshes_of_a_robot_are_found_beside_it(tmp_path):
     picture = view.motion.film.film(strut.simulate(strut.mechanism.system(m), t=0.1))
     assert [mesh["standIn"] for mesh in picture["meshes"]] == [False, False, True, True]
     assert len(picture["notes"]) == 2
-    stage = staged.staged(strut.simulate(strut.mechanism.system(m), t=0.0))
+    stage = staged.sample_frames(strut.simulate(strut.mechanism.system(m), t=0.0))
     outline = np.vstack(
         [points for points, _ in flat.outlines(stage.pieces[0], 0, flat.Eye(np.eye(3)[0], np.eye(3)[2]))]
     )

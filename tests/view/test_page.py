@@ -21,7 +21,7 @@ from strut.view.figures import energy_plots as joules
 from strut.view.figures import plotly_backend as interactive
 from strut.view.motion import film
 from strut.view.pages.page import LISTED_EVENTS, again, document
-from strut.view.pages.sheet import unpacked
+from strut.view.pages.sheet import unpack_text
 
 pytest.importorskip("plotly")
 EVIL = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
@@ -78,7 +78,7 @@ class Elements(HTMLParser):
         scripts = [attributes for tag, attributes in self.tags if tag == "script"]
         k = [a.get("id") for a in scripts].index(name)
         return json.loads(
-            unpacked(self.scripts[k]) if scripts[k].get("class") == "packed" else self.scripts[k]
+            unpack_text(self.scripts[k]) if scripts[k].get("class") == "packed" else self.scripts[k]
         )
 
 
@@ -89,7 +89,7 @@ def traces(figures):
 # ---- figures ----
 
 
-@pytest.mark.parametrize("draw", [plots.states, plots.held, plots.outputs])
+@pytest.mark.parametrize("draw", [plots.states, plots.held_signals, plots.outputs])
 def test_curves_are_the_run(walk, draw):
     for name, trace in traces(draw(walk)).items():
         drawn = list(zip(trace.x, trace.y, strict=True))
@@ -100,14 +100,14 @@ def test_curves_are_the_run(walk, draw):
             np.asarray(trace.y)[between], walk.at(np.asarray(trace.x)[between])[name]
         )
         assert np.all(np.diff(trace.x) >= 0)
-        assert np.diff(trace.x).max() <= walk.t1 / curves.GAPS * 1.000001
+        assert np.diff(trace.x).max() <= walk.t1 / curves.MIN_INTERVALS * 1.000001
 
 
 def test_every_name_is_drawn_with_its_unit(swing):
     names = swing.names
-    drawn = traces(plots.states(swing) + plots.held(swing) + plots.outputs(swing))
+    drawn = traces(plots.states(swing) + plots.held_signals(swing) + plots.outputs(swing))
     assert set(drawn) == {*names.x, *names.u, *names.outputs}
-    titles = [figure.y for figure in plots.states(swing) + plots.held(swing)]
+    titles = [figure.y for figure in plots.states(swing) + plots.held_signals(swing)]
     assert titles == ["angle [rad]", "rate [rad/s]", "torque [N m]"]
 
 
@@ -121,7 +121,7 @@ def test_a_unit_is_a_figure():
 def test_events_are_marked(walk):
     figure = plots.states(walk)[0]
     np.testing.assert_array_equal(figure.marks["heel_strike"], walk.events.t)
-    (mark,) = interactive.described(figure)["layout"]["shapes"]
+    (mark,) = interactive.describe_figure(figure)["layout"]["shapes"]
     assert [float(t) for t in re.findall(r"M([^,]+),0V1", mark["path"])] == walk.events.t.tolist()
 
 
@@ -169,10 +169,10 @@ def test_energy_between_points_balances():
 
 
 def test_a_long_curve_keeps_its_peaks():
-    values = np.sin(np.arange(100 * curves.MOST_POINTS) / 3.0)
+    values = np.sin(np.arange(100 * curves.MAX_POINTS) / 3.0)
     values[123_457], values[654_321] = 5.0, -7.0
-    kept = curves.shown(values)
-    assert len(kept) <= curves.MOST_POINTS + 2
+    kept = curves.drawn_indices(values)
+    assert len(kept) <= curves.MAX_POINTS + 2
     assert {0, 123_457, 654_321, len(values) - 1} <= set(kept)
     assert np.all(np.diff(kept) > 0)
 
@@ -209,7 +209,7 @@ def test_every_machine_has_a_page(make, tmp_path):
     text = view.page(run, tmp_path / "run.html").read_text(encoding="utf-8")
     assert f"<h1>{run.system_name}</h1>" in text
     rows = text.count("<tr>")
-    assert rows < 42 + LISTED_EVENTS + joules.MOST_ROWS + len(run.names.p)
+    assert rows < 42 + LISTED_EVENTS + joules.MAX_ROWS + len(run.names.p)
 
 
 def test_page_says_what_went_wrong():
@@ -268,9 +268,11 @@ def test_page_loads_nothing(walk):
         for script, (_, a) in zip(seen.scripts, [t for t in seen.tags if t[0] == "script"], strict=True)
         if a.get("class") == "packed"
     ]
-    assert [unpacked(script) for script in packed].count(get_plotlyjs()) == 1
+    assert [unpack_text(script) for script in packed].count(get_plotlyjs()) == 1
     ours = reduce(
-        lambda left, script: left.replace(script, unpacked(script) if len(script) < 1e6 else ""), packed, text
+        lambda left, script: left.replace(script, unpack_text(script) if len(script) < 1e6 else ""),
+        packed,
+        text,
     )
     assert not re.search(r"https?:|url\(|@import|//[a-z]+\.", ours)
     assert len(text) < 3e6

@@ -2,6 +2,7 @@
 
 import sys
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ import pytest
 import strut
 from strut import contact, view, walkers
 from strut.errors import MissingExtraError, ModelError, ShapeError, StorageError, UnknownNameError
+from strut.view.figures import matplotlib_backend, plots
 from strut.view.figures import plotly_backend as interactive
-from strut.view.figures import plots
-from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points
+from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points, Trace
+from strut.view.pages.result_file import TRACES
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def swing():
 def every_figure(walk, swing, walker):
     return {
         "plot": view.plot(walk, "stance", "swing")[0],
-        "held": view.held(walk)[0],
+        "held": view.held_signals(walk)[0],
         "phase": view.phase_portrait(walk, "stance", "stance_rate"),
         "poincare": view.poincare(walk, "stance_rate", "stance"),
         "section": view.sections(walk)[0],
@@ -55,15 +57,15 @@ def test_plot_by_name(walk):
     panels = walk.plot("stance", "swing", "stance_rate")
     assert [figure.y for figure in panels] == ["[rad]", "stance_rate [rad/s]"]
     assert [figure.x for figure in panels] == ["time [s]"] * 2
-    line = panels[0].named["swing"]
+    line = panels[0].by_name["swing"]
     at_points = np.isin(line.x, walk.t)
     np.testing.assert_array_equal(line.y[at_points], walk["swing"])
     assert {name: times.tolist() for name, times in panels[0].marks.items()} == {
         name: walk.events.times(name).tolist() for name in ("passes", "heel_strike")
     }
     assert walk.plot("swing", events=False)[0].marks == {}
-    assert list(walk.plot()[0].named) == ["stance", "swing"]
-    assert walk.plot("steps")[0].named["steps"].step
+    assert list(walk.plot()[0].by_name) == ["stance", "swing"]
+    assert walk.plot("steps")[0].by_name["steps"].step
     with pytest.raises(UnknownNameError, match="did you mean 'swing'"):
         walk.plot("swin")
     with pytest.raises(UnknownNameError, match="'slope' is a parameter and does not change"):
@@ -71,7 +73,7 @@ def test_plot_by_name(walk):
 
 
 def test_outputs_are_titled_by_unit(walk):
-    titles = {label: figure.y for figure in view.outputs(walk) for label in figure.named}
+    titles = {label: figure.y for figure in view.outputs(walk) for label in figure.by_name}
     assert titles["com_x"] == "[m]"
     assert titles["speed"] == "speed [m/s]"
     assert titles["stance_normal"] == "[N]"
@@ -80,7 +82,7 @@ def test_outputs_are_titled_by_unit(walk):
 def test_poincare_is_the_state_at_the_event(walk):
     after = [event.after["stance_rate"] for event in walk.events if event.name == "heel_strike"]
     figure = view.poincare(walk, "stance_rate")
-    points = figure.named["after heel_strike"]
+    points = figure.by_name["after heel_strike"]
     assert points.y.tolist() == after
     assert points.x.tolist() == list(range(1, len(after) + 1))
     assert (figure.x, figure.y) == ("step", "stance_rate [rad/s]")
@@ -88,7 +90,7 @@ def test_poincare_is_the_state_at_the_event(walk):
     expected = [
         (event.before["swing"], event.before["stance"]) for event in walk.events if event.name == "passes"
     ]
-    points = other.named["before passes"]
+    points = other.by_name["before passes"]
     assert list(zip(points.x, points.y, strict=True)) == expected
     with pytest.raises(UnknownNameError, match="there is no event 'jump'"):
         view.poincare(walk, "stance", event="jump")
@@ -100,7 +102,7 @@ def test_poincare_is_the_state_at_the_event(walk):
 
 def test_a_section_does_not_magnify_rounding(walk):
     low, high = view.poincare(walk, "stance").height_span
-    values = view.poincare(walk, "stance").named["after heel_strike"].y
+    values = view.poincare(walk, "stance").by_name["after heel_strike"].y
     assert low < values.min()
     assert values.max() < high
     assert high - low == pytest.approx(2.3e-4 * np.abs(values).max())
@@ -113,17 +115,17 @@ def test_contact_forces_and_cone(walk):
     forces = view.contact_forces(walk)
     assert forces.y == "[N]"
     for name in ("stance_normal", "stance_friction"):
-        line = forces.named[name]
+        line = forces.by_name[name]
         np.testing.assert_array_equal(line.y[np.isin(line.x, walk.t)], walk[name])
     cone = view.friction_cone(walk)
     assert (cone.x, cone.y) == ("stance friction [N]", "stance_normal [N]")
-    points = cone.named["stance"]
+    points = cone.by_name["stance"]
     assert set(walk["stance_normal"]) <= set(points.y)
     edge = next(trace for trace in cone.traces if isinstance(trace, Line))
     least = np.max(np.abs(points.x) / points.y)
     assert edge.x[0] / edge.y[0] == pytest.approx(-least)
     assert edge.name == f"least friction that holds, {least:.3g}"
-    assert "friction cone, 0.7" in view.friction_cone(walk, mu=0.7).named
+    assert "friction cone, 0.7" in view.friction_cone(walk, mu=0.7).by_name
     with pytest.raises(UnknownNameError, match="no foot 'hand' with friction"):
         view.friction_cone(walk, "hand")
     with pytest.raises(ModelError, match="has no contact forces"):
@@ -141,7 +143,7 @@ def test_forces_of_a_foot_with_a_coefficient():
         block, ["foot"], law=contact.linear(1e4, 50.0), friction=contact.coulomb(Param("mu", 0.4))
     )
     run = strut.simulate(made.using({"base.vx": 1.0}), t=0.3)
-    assert "friction cone, 0.4" in view.friction_cone(run).named
+    assert "friction cone, 0.4" in view.friction_cone(run).by_name
 
 
 # ---- energy ----
@@ -159,7 +161,7 @@ def test_layers_are_the_account(which, request):
         np.testing.assert_allclose((layer - layer[0])[inner], (values - values[0])[inner], atol=1e-9)
         assert layer.min() >= 0
     np.testing.assert_allclose(areas.tops[-1], top.y, atol=1e-6 * top.y.max())  # the books close
-    lines = interactive.described(view.energy_areas(run))["data"]
+    lines = interactive.describe_figure(view.energy_areas(run))["data"]
     np.testing.assert_array_equal(lines[1]["y"], areas.tops[1])
 
 
@@ -178,14 +180,14 @@ def test_flow_is_the_summary(swing, walk):
         for name, amount in {**flow.sources, **flow.sinks}.items():
             assert amount == abs(summary[name])
         assert sum(flow.sources.values()) == pytest.approx(sum(flow.sinks.values()), rel=1e-6)
-    (drawn,) = interactive.described(view.energy_flow(walk))["data"]
+    (drawn,) = interactive.describe_figure(view.energy_flow(walk))["data"]
     assert drawn["link"]["value"] == [*flow.sources.values(), *flow.sinks.values()]
 
 
 def test_energy_per_step_is_the_step_ledger(walk):
     steps, figure = walk.steps(), view.energy_per_step(walk)
     for name in steps.active_channels():
-        np.testing.assert_array_equal(figure.named[name].y, steps.changes[name][steps.whole])
+        np.testing.assert_array_equal(figure.by_name[name].y, steps.changes[name][steps.whole])
     assert (figure.x, figure.y) == ("step", "change of stored energy [J]")
 
 
@@ -215,15 +217,15 @@ def test_ledger_table(walk):
 
 def test_multipliers(walker):
     figure = view.multipliers(walker.gait)
-    circle = figure.named["unit circle"]
+    circle = figure.by_name["unit circle"]
     np.testing.assert_allclose(circle.x**2 + circle.y**2, 1)
-    inside = figure.named["inside"]
+    inside = figure.by_name["inside"]
     np.testing.assert_array_equal(inside.x + 1j * inside.y, walker.gait.multipliers)
-    assert "outside" not in figure.named
+    assert "outside" not in figure.by_name
     assert figure.equal
     some = view.multipliers(np.array([0.5, 1.4]))
-    assert some.named["outside"].labels == ("1.4+0j, modulus 1.4",)
-    named = view.multipliers({"long": [0.5], "short": [2.0]}).named
+    assert some.by_name["outside"].labels == ("1.4+0j, modulus 1.4",)
+    named = view.multipliers({"long": [0.5], "short": [2.0]}).by_name
     assert {"long, inside", "short, outside"} <= set(named)
 
 
@@ -232,7 +234,7 @@ def test_bifurcation(walker):
     branch, doubled = walker.branch, walker.doubled
     figure = view.bifurcation([branch, doubled], "stance")
     assert (figure.x, figure.y) == ("slope [rad]", "stance [rad]")
-    stable, unstable = figure.named["1 step, stable"], figure.named["1 step, unstable"]
+    stable, unstable = figure.by_name["1 step, stable"], figure.by_name["1 step, unstable"]
     (special,) = branch.bifurcations
     (n,) = np.flatnonzero(np.diff(branch.stable)) + 1
     values, meet = branch.values("stance"), special.point.y[branch.names.index("stance")]
@@ -243,7 +245,7 @@ def test_bifurcation(walker):
     np.testing.assert_array_equal(unstable.y, np.concatenate([np.full(n, np.nan), [meet], values[n:]]))
     assert np.isnan(unstable.y[:5]).all()
     assert (stable.dash, unstable.dash) == ("solid", "dash")
-    limping = figure.named["2 steps, stable"]
+    limping = figure.by_name["2 steps, stable"]
     first, second = np.split(limping.y[~np.isnan(limping.x)], 2)
     np.testing.assert_array_equal(first[doubled.stable], doubled.values("stance")[doubled.stable])
     np.testing.assert_array_equal(
@@ -258,14 +260,14 @@ def test_bifurcation(walker):
     )
     landed = next(event for event in run.events if event.name == doubled.section)
     assert landed.after["stance"] == pytest.approx(doubled.values_after_steps("stance")[1][-1], abs=1e-7)
-    point = figure.named["doubling"]
+    point = figure.by_name["doubling"]
     assert (point.x.tolist(), point.y.tolist()) == (
         [special.at],
         [special.point.y[branch.names.index("stance")]],
     )
     periods = view.bifurcation([branch, doubled], "period")
     assert periods.y == "time of a step [s]"
-    at = periods.named["2 steps, stable"]
+    at = periods.by_name["2 steps, stable"]
     np.testing.assert_array_equal(at.y[doubled.stable], doubled.period[doubled.stable] / 2)
     both = view.bifurcation([branch, branch])
     assert [trace.name for trace in both.traces] == ["stable", "unstable", "doubling"]
@@ -273,15 +275,15 @@ def test_bifurcation(walker):
 
 def test_bifurcation_of_plain_data():
     plain = {"values": [1, 2, 3], "stable": [True, True, True], "T": [4, 5, 6]}
-    assert view.bifurcation(plain, "T", "p", {"T": "s"}).named["stable"].y.tolist() == [4, 5, 6]
+    assert view.bifurcation(plain, "T", "p", {"T": "s"}).by_name["stable"].y.tolist() == [4, 5, 6]
     special = {"kind": "fold", "at": 2.5, "values": {"T": 5.5}}
     point = view.bifurcation(
         {**plain, "parameter": "p", "units": {"p": "N"}, "points": [special]}, "T"
-    ).named["fold"]
+    ).by_name["fold"]
     assert (point.x.tolist(), point.y.tolist()) == ([2.5], [5.5])
     last = view.bifurcation(
         {**plain, "stable": [True, True, False]}, "T"
-    ).named  # halfway, where nothing is known
+    ).by_name  # halfway, where nothing is known
     assert (last["stable"].x.tolist(), last["stable"].y.tolist()[:3]) == ([1, 2, 2.5, 3], [4, 5, 5.5])
     assert np.isnan(last["stable"].y[3])
     assert last["unstable"].y.tolist()[2:] == [5.5, 6]
@@ -292,7 +294,7 @@ def test_bifurcation_of_plain_data():
     }  # a fold lies beyond both neighbours
     folded = view.bifurcation(
         {**turning, "points": [{"kind": "fold", "at": 2.1, "values": {"T": 5.4}}]}, "T"
-    ).named
+    ).by_name
     assert (folded["unstable"].x.tolist()[2:], folded["unstable"].y.tolist()[2:]) == ([2.1, 1.9], [5.4, 6])
     assert view.bifurcation({"values": [], "stable": [], "T": []}, "T").traces == ()
     with pytest.raises(UnknownNameError, match="a dict has no 'stable', which the figure needs"):
@@ -311,7 +313,7 @@ def test_basin_of_a_gait(walker):
     np.testing.assert_array_equal(cells.y, found.second)
     assert (figure.x, figure.y) == ("stance_rate [rad/s]", "swing_rate [rad/s]")
     assert (cross.x[0], cross.y[0]) == tuple(found.gait.x0[name] for name in found.names)
-    drawn = interactive.described(figure)["data"][0]
+    drawn = interactive.describe_figure(figure)["data"][0]
     assert drawn["customdata"][0][0] == found.label[0, 0]
 
 
@@ -346,7 +348,7 @@ def test_numbers_along_x_do_not_overlap():
 def test_rounding_is_not_drawn_along_x_either(walk):
     figure = view.poincare(walk, "stance_rate", "stance")
     low, high = figure.span
-    values = figure.named["after heel_strike"].x
+    values = figure.by_name["after heel_strike"].x
     assert low < values.min() <= values.max() < high
     assert high - low > 1e-4 * abs(values).max()
     assert view.poincare(walk, "stance_rate").span is None
@@ -365,12 +367,12 @@ def test_basin():
     )
     turns = np.round(np.asarray(batch["angle"]) / (2 * np.pi)).astype(int).reshape(grid[0].shape)
     names = {-2: "twice", -1: "over to the left", 0: "stays", 1: "over to the right", 2: "twice"}
-    figure = view.basin(turns, angles, rates, "angle [rad]", "rate [rad/s]", names)
+    figure = view.basin(turns, angles, rates, "angle [rad]", "rate [rad/s]", names=names)
     (cells,) = figure.traces
     assert isinstance(cells, Cells)
     np.testing.assert_array_equal(cells.values, turns)
     assert np.unique(turns).tolist() == list(names)
-    (drawn,) = interactive.described(figure)["data"]
+    (drawn,) = interactive.describe_figure(figure)["data"]
     np.testing.assert_array_equal(drawn["z"], turns + 2)  # ranks of the five
     assert drawn["colorbar"]["ticktext"] == list(names.values())
     with pytest.raises(ShapeError, match="rows are y, columns are x"):
@@ -380,9 +382,9 @@ def test_basin():
 def test_trade_off():
     x, y = np.array([1.0, 2.0, 3.0, 2.5, 2.0]), np.array([3.0, 2.0, 1.0, 2.5, 4.0])
     figure = view.trade_off(x, y, "speed [m/s]", "cost [1]", labels=list("abcde"))
-    assert figure.named["unbeaten"].labels == ("a", "b", "c")
-    assert figure.named["front"].x.tolist() == figure.named["unbeaten"].x.tolist() == [1, 2, 3]
-    assert figure.named["designs"].labels == ("d", "e")
+    assert figure.by_name["unbeaten"].labels == ("a", "b", "c")
+    assert figure.by_name["front"].x.tolist() == figure.by_name["unbeaten"].x.tolist() == [1, 2, 3]
+    assert figure.by_name["designs"].labels == ("d", "e")
     assert view.pareto(x, y, (True, False)).tolist() == [2]
     assert view.pareto(x, y, (True, True)).tolist() == [4, 3, 2]
     assert view.pareto(np.array([1.0, 1.0]), np.array([1.0, 2.0])).tolist() == [0]
@@ -569,3 +571,10 @@ def test_mechanisms_show_themselves():
     assert "<strong>Mechanism coman</strong>" in text
     assert "bodies (" in text
     assert "revolute" in text
+
+
+@pytest.mark.parametrize("kind", get_args(Trace))
+def test_every_kind_of_mark_is_known_to_both_libraries_and_to_files(kind):
+    assert kind in interactive.plotly_traces.registry
+    assert kind in matplotlib_backend.draw_trace.registry
+    assert TRACES[kind.__name__] is kind

@@ -20,7 +20,10 @@ pytest.importorskip("plotly")
 @pytest.fixture(scope="module")
 def found(walker):
     return report.gait_result(
-        walker.gait, "strut gait compass --set slope=3deg", [walker.branch, walker.doubled], walker.basin
+        walker.gait,
+        "strut gait compass --set slope=3deg",
+        branches=[walker.branch, walker.doubled],
+        cells=walker.basin,
     )
 
 

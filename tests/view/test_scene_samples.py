@@ -13,8 +13,9 @@ from strut import Mechanism, contact, joints, walkers
 from strut.errors import StorageError, StrutError
 from strut.mechanism import shapes
 from strut.simulate import scene_file as staged_file
+from strut.system import Scene
 from strut.view.motion import film
-from strut.view.motion import scene_json as staged
+from strut.view.motion import frames as staged
 
 SINGLE = 1e-6  # of single precision, on metres
 
@@ -94,7 +95,7 @@ def test_uneven_ground_is_a_grid():
 
 
 def test_a_leg_keeps_its_name_through_steps(walk):
-    stage = staged.staged(walk)
+    stage = staged.sample_frames(walk)
     names = [piece.name for piece in stage.pieces]
     assert {"right_leg", "left_leg"} <= set(names)
     for piece in stage.pieces:
@@ -110,7 +111,7 @@ def test_a_leg_keeps_its_name_through_steps(walk):
 
 @pytest.mark.parametrize("make", [walkers.kneed, walkers.round_foot, walkers.simplest])
 def test_so_do_all_that_swap(make):
-    stage = staged.staged(strut.simulate(make(), t=5))
+    stage = staged.sample_frames(strut.simulate(make(), t=5))
     for piece in stage.pieces:
         middle = (
             piece.values["at"] if "at" in piece.values else (piece.values["start"] + piece.values["end"]) / 2
@@ -121,9 +122,11 @@ def test_so_do_all_that_swap(make):
 def test_points_stand_in_for_a_scene():
     x, v = strut.State("x", 0.0), strut.State("v", 1.0)
     outputs = {"cart_x": x.sym, "cart_z": 0.0, "tip_x": x.sym + 1, "tip_z": 1.0}
-    run = strut.simulate(strut.System("cart", x=(x, v), flow={x: v.sym, v: -x.sym}, outputs=outputs), t=2)
+    scene = Scene(points={"cart": ("cart_x", "cart_z"), "tip": ("tip_x", "tip_z")})
+    cart = strut.System("cart", x=(x, v), flow={x: v.sym, v: -x.sym}, outputs=outputs, scene=scene)
+    run = strut.simulate(cart, t=2)
     assert run.stage() is None
-    stage = staged.staged(run)
+    stage = staged.sample_frames(run)
     assert [(piece.name, piece.kind) for piece in stage.pieces] == [
         ("cart-tip", "capsule"),
         ("cart", "sphere"),
@@ -134,7 +137,7 @@ def test_points_stand_in_for_a_scene():
 
 def test_nothing_to_see_is_said():
     run = strut.simulate(walkers.van_der_pol(), t=1)
-    assert staged.staged(run) is None
+    assert staged.sample_frames(run) is None
     with pytest.raises(StrutError, match="there is nothing to see of 'van_der_pol': give its System a scene"):
         run.animate("x.html")
 
@@ -180,7 +183,7 @@ def test_a_damaged_scene_is_said(walk, tmp_path, spoil):
 
 def test_film_is_the_run(walk):
     picture = film.film(walk)
-    stage = staged.staged(walk)
+    stage = staged.sample_frames(walk)
     json.dumps(picture, allow_nan=False)
     for drawn, piece in zip(picture["pieces"], stage.pieces, strict=True):
         for name, values in piece.values.items():

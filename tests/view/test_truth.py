@@ -105,7 +105,7 @@ def test_scales_are_parameters_and_stay_when_joined():
         UnknownNameError, match="scales of system 'fall' name 'gravity', which is no parameter: known: g"
     ):
         System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("gravity",))
-    part = strut.prefixed(System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("g",)), "left")
+    part = strut.add_prefix(System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("g",)), "left")
     assert part.scales == ("left.g",)
     assert part.dimensionless
 
@@ -134,7 +134,7 @@ def test_what_is_below_the_resolution_of_the_account_is_zero(idle):
     assert account.rounded_summary()["damper (dissipated)"] == account.summary()["damper (dissipated)"]
     sources, sinks = joules.flows(idle)
     assert "motor (supplied)" not in {**sources, **sinks}
-    assert not np.any(joules.energy(idle).named["motor, supplied"].y)
+    assert not np.any(joules.energy(idle).by_name["motor, supplied"].y)
 
 
 def test_a_books_error_is_not_hidden():
@@ -150,7 +150,7 @@ def test_a_books_error_is_not_hidden():
 def test_one_channel_has_one_colour(idle):
     colors = joules.channel_colors(idle)
     assert len(set(colors.values())) == 4
-    lines = joules.energy(idle).named
+    lines = joules.energy(idle).by_name
     assert {name.split(",")[0]: line.color for name, line in lines.items() if name != "all stored"} == colors
     areas = joules.energy_areas(idle).traces[0]
     assert (
@@ -195,7 +195,7 @@ def test_a_sweep_says_which_gaits_are_stable():
     assert [dict(zip(head, row, strict=True))["stable"] for row in rows] == ["no", "yes", "yes"]
     assert rows[1][head.index("cost")] == 0
     assert sweep.rows(rounded=False)[1][1][head.index("cost")] == -3e-8
-    plot = sweep_figures(sweep)["largest_multiplier"].named
+    plot = sweep_figures(sweep)["largest_multiplier"].by_name
     np.testing.assert_array_equal(plot["1: above it unstable"].y, [1, 1])
     np.testing.assert_array_equal(plot["unstable"].x, [0.7])
     result = report.sweep_result(sweep)

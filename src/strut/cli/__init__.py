@@ -8,7 +8,10 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line. The version alone is told without importing anything else."""
+    """Run the command line; print the version alone without importing anything else.
+
+    arguments: the words after `strut`; those of this process unless given.
+    """
     if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
         print(VERSION)
         sys.exit(0)

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from strut import actuator, optimal
+from strut.cli.console import as_json, notes, out, table
 from strut.cli.design_texts import (
     command_text,
     python_text,
@@ -24,9 +25,9 @@ from strut.cli.design_texts import (
     read_sweep,
     source_of,
 )
-from strut.cli.model import Reading, Root, find_model, with_drive, with_settings
+from strut.cli.model import Reading, find_model, with_drive, with_settings
+from strut.cli.options import Root
 from strut.cli.save import check_directory
-from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design, StepGoal, TradeOff
@@ -34,7 +35,7 @@ from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.report import design_result, sweep_result
 from strut.system import System
-from strut.view.pages.folder import made
+from strut.view.pages.folder import ensure_directory
 
 FILES_ONLY = ("defect", "step time")
 """Columns of a sweep that its table leaves out, to fit a terminal; its files have them."""
@@ -163,7 +164,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     command = command_text(model, settings, options)
     if output is not None:
         check_directory(output)
-        made(output)
+        ensure_directory(output)
     rigid = find_model(model, Reading(roots=tuple(root)))
     system = with_settings(with_drive(rigid, drive), settings)
     chosen = {setting.partition("=")[0].strip() for setting in settings}

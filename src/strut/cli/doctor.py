@@ -11,6 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from strut.cli.console import as_json, table
+from strut.cli.options import Json
 from strut.codegen import cache_directory, check_private_directory, compiler, make_private
 from strut.errors import CompileError
 from strut.extras import EXTRAS
@@ -18,12 +22,12 @@ from strut.version import VERSION
 
 
 def _says(*command: str) -> str:
-    """The first line a program prints about itself."""
+    """Run a program and return the first line that it prints about itself."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return "found, but does not run"
-    lines = (done.stdout or done.stderr).strip().splitlines()
+    lines = (process.stdout or process.stderr).strip().splitlines()
     return lines[0] if lines else "found, but says nothing"
 
 
@@ -35,8 +39,8 @@ def _version(package: str) -> str | None:
 
 
 def _cache_fault(directory: Path) -> str:
-    """What is wrong with the cache directory, empty if nothing: a file is made there, because permissions do
-    not tell the whole truth."""
+    """Return what is wrong with the cache directory, or an empty text: a file is made there, because
+    permissions do not tell the whole truth."""
     try:
         make_private(directory)
         check_private_directory(directory)
@@ -49,11 +53,12 @@ def _cache_fault(directory: Path) -> str:
 
 
 def examine() -> list[dict[str, Any]]:
-    """Rows of what, found, and whether it is well; `remedy` says what to do where it is not."""
+    """Look at compiler, cores, cache, packages and GPU; return a row for each: `what`, `found`, `ok`, and a
+    `remedy` where something is not well."""
     rows: list[dict[str, Any]] = []
 
-    def row(what: str, found: str, ok: bool = True, remedy: str = "") -> None:
-        rows.append({"what": what, "found": found, "ok": ok, "remedy": remedy})
+    def row(what: str, version: str, ok: bool = True, remedy: str = "") -> None:
+        rows.append({"what": what, "found": version, "ok": ok, "remedy": remedy})
 
     row("strut", VERSION)
     row("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
@@ -78,13 +83,25 @@ def examine() -> list[dict[str, Any]]:
         )
     for name, extra in EXTRAS.values():
         package = name.lower()
-        found = _version(package)
+        version = _version(package)
         row(
             package,
-            found or "not installed",
+            version or "not installed",
             True,
-            "" if found else f"optional: pip install 'strut[{extra}]'",
+            "" if version else f"optional: pip install 'strut[{extra}]'",
         )
     row("nvcc", _says("nvcc", "--version").splitlines()[0] if shutil.which("nvcc") else "none (optional)")
     row("GPU", _says("nvidia-smi", "-L") if shutil.which("nvidia-smi") else "none (optional)")
     return rows
+
+
+def doctor(json: Json = False) -> None:
+    """Say what was found on this machine: compiler, cores, versions, cache, GPU; and what to do where
+    something is missing."""
+    rows = examine()
+    if json:
+        as_json(rows)
+    else:
+        table("", ["what", "found", ""], [[r["what"], r["found"], r["remedy"]] for r in rows])
+    if not all(r["ok"] for r in rows):
+        raise typer.Exit(1)

@@ -1,5 +1,4 @@
-"""Numbers that are infinite or not a number, found before they pass for results: which variable, and since
-when."""
+"""`check_finite`: numbers that are infinite or not a number end a command, before they pass for results."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from strut.cli.show import notes
+from strut.cli.console import notes
 
 
 def check_finite(t: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:

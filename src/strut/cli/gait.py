@@ -6,6 +6,7 @@ import contextlib
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,24 +15,64 @@ import typer
 from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.model import Drive, Reading, Root, find_model, python_of, with_drive, with_settings
+from strut.cli.console import as_json, notes, out, table
+from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
+from strut.cli.options import Drive, Root
 from strut.cli.save import check_directory
-from strut.cli.show import as_json, notes, out, table
 from strut.errors import NoGaitError, ValueRangeError
 from strut.files import put
+from strut.gait import Basin
 from strut.gait.branch import Branch
 from strut.gait.gait import Gait
-from strut.report.gait import EXACT, LISTED
+from strut.report.gait import LISTED_GAITS, RESIDUAL_FLOOR
 from strut.system import System
 from strut.units import number
-from strut.view.units import shown_unit, titled
+from strut.view.units import shown_unit, title_with_unit
 
 
-def gait(
+@dataclass(frozen=True)
+class Findings:
+    """What a search for gaits found.
+
+    branches: of a sweep, one for each gait. doubled: the branches of twice as many steps that begin on each
+        of these. basins: one for each gait. All empty where they were not asked for.
+    """
+
+    gaits: list[Gait]
+    branches: list[Branch]
+    doubled: list[list[Branch]]
+    basins: list[Basin]
+
+    def data(self) -> Any:
+        """Return what `strut gait --json` prints: a list of gaits, or with a sweep or basins a document."""
+        document: Any = [g.data() for g in self.gaits]
+        if self.branches or self.basins:
+            document = {"gaits": document}
+        if self.branches:
+            document["branches"] = [
+                branch_data(b) | {"doubled": [branch_data(d) for d in m]}
+                for b, m in zip(self.branches, self.doubled, strict=True)
+            ]
+        if self.basins:
+            document["basins"] = [
+                {
+                    "names": list(b.names),
+                    "first": b.first,
+                    "second": b.second,
+                    "outcomes": b.outcomes,
+                    "label": b.label.tolist(),
+                }
+                for b in self.basins
+            ]
+        return document
+
+
+def gait(  # noqa: PLR0913 the options of a command are its arguments
     model: Annotated[
         str,
         typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own."),
     ],
+    *,
     settings: Annotated[
         list[str],
         typer.Option(
@@ -88,12 +129,11 @@ def gait(
     name, low, high = _range(system, sweep) if sweep else ("", math.nan, math.nan)
     if sweep:
         system = system.using({name: low})
-    where = section or None
     try:
-        found = (
-            gaits.find_all(system, where, starts=starts, seed=seed)
+        gaits_found = (
+            gaits.find_all(system, section or None, starts=starts, seed=seed)
             if everything
-            else [gaits.find(system, section=where, starts=starts, seed=seed)]
+            else [gaits.find(system, section=section or None, starts=starts, seed=seed)]
         )
     except NoGaitError as error:
         if not sweep:
@@ -103,60 +143,34 @@ def gait(
             f"gait"
         )
         raise NoGaitError(more, error.closest, error.fell) from error
-    branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
-    doubled = [_doubled(b) for b in branches]
-    basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
-    options = {
+    branches = (
+        [gaits.follow(system, name, high, start=g, points=points) for g in gaits_found] if sweep else []
+    )
+    findings = Findings(
+        gaits=gaits_found,
+        branches=branches,
+        doubled=[doubled_branches(b) for b in branches],
+        basins=[gaits.basin(g, cells=cells) for g in gaits_found] if basin else [],
+    )
+    options = {  # by name, what was asked and the default
         "all": (everything, False),
         "sweep": (sweep, ""),
         "points": (points, 100),
         "basin": (basin, False),
         "cells": (cells, 100),
-    }
-    options |= {
         "starts": (starts, 400),
         "seed": (seed, 0),
         "section": (section, ""),
         "drive": (drive, "rigid"),
     }
-    asked = _asked(model, settings, options)
-    files = (
-        _written(output, found, branches, doubled, basins, asked, python_of(model, drive))
-        if output is not None
-        else []
-    )
+    files: list[Path] = []
+    if output is not None:
+        asked = command_line(model, settings, options)
+        files = write_files(output, findings, asked, python_of(model, drive))
     if json:
-        document: Any = [g.data() for g in found]
-        if branches or basins:
-            document = {"gaits": document}
-        if branches:
-            document["branches"] = [
-                branch_data(b) | {"doubled": [branch_data(d) for d in m]}
-                for b, m in zip(branches, doubled, strict=True)
-            ]
-        if basins:
-            document["basins"] = [
-                {
-                    "names": list(b.names),
-                    "first": b.first,
-                    "second": b.second,
-                    "outcomes": b.outcomes,
-                    "label": b.label.tolist(),
-                }
-                for b in basins
-            ]
-        as_json(document)
+        as_json(findings.data())
         return
-    for g in found:
-        gait_text(g)
-    for b, others in zip(branches, doubled, strict=True):
-        branch_text(b, others)
-    for cell_map in basins:
-        table(
-            f"basin over {cell_map.names[0]}, {cell_map.names[1]}",
-            ["outcome", "cells"],
-            [[n, c] for n, c in cell_map.outcomes.items()],
-        )
+    findings_text(findings)
     if files:
         pages = [path for path in files if path.suffix == ".html"] or files
         out.print(
@@ -166,12 +180,24 @@ def gait(
         )
 
 
+def findings_text(findings: Findings) -> None:
+    """Print all that was found as tables."""
+    for g in findings.gaits:
+        gait_text(g)
+    for b, others in zip(findings.branches, findings.doubled, strict=True):
+        branch_text(b, others)
+    for cell_map in findings.basins:
+        table(
+            f"basin over {cell_map.names[0]}, {cell_map.names[1]}",
+            ["outcome", "cells"],
+            [[n, c] for n, c in cell_map.outcomes.items()],
+        )
+
+
 def gait_text(g: Gait) -> None:
-    """One gait as tables."""
-    article = "an" if g.kind == "unstable" else "a"
-    out.print(
-        f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {max(g.residual, EXACT):.1e}\n"
-    )
+    """Print one gait as tables."""
+    article, residual = "an" if g.kind == "unstable" else "a", max(g.residual, RESIDUAL_FLOOR)
+    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {residual:.1e}\n")
     if g.neutral:
         out.print("one of a family: a multiplier is 1, along something that is conserved\n")
     rows: list[list[Any]] = [
@@ -191,9 +217,9 @@ def gait_text(g: Gait) -> None:
 
 
 def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
-    """A branch as tables. doubled: those of more steps that begin on it."""
+    """Print a branch as tables. doubled: the branches of more steps that begin on it."""
     v = branch.parameter
-    shown = np.unique(np.linspace(0, len(v) - 1, LISTED).astype(int))
+    listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED_GAITS).astype(int))
     rows = [
         [
             float(v[k]),
@@ -201,17 +227,19 @@ def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
             float(abs(branch.multipliers[k, 0])),
             "yes" if branch.stable[k] else "no",
         ]
-        for k in shown
+        for k in listed_rows
     ]
     unit = next(q.unit for q in branch.system.p if q.name == branch.name)
-    name = titled(branch.system, branch.name, unit)
+    name = title_with_unit(branch.system, branch.name, unit)
     listed = f"{len(v)} gaits over {branch.name}" + (
-        f"; {len(shown)} of {len(v)} rows" if len(shown) < len(v) else ""
+        f"; {len(listed_rows)} of {len(v)} rows" if len(listed_rows) < len(v) else ""
     )
-    table(listed, [name, titled(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
-    found = [[b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations]
-    if found:
-        table("bifurcations", ["kind", "of gaits of steps", name], found)
+    table(listed, [name, title_with_unit(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
+    bifurcations = [
+        [b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations
+    ]
+    if bifurcations:
+        table("bifurcations", ["kind", "of gaits of steps", name], bifurcations)
     notes.print(f"the branch ended: {branch.ended}", markup=False)
     for each in doubled:
         notes.print(
@@ -220,6 +248,7 @@ def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
 
 
 def branch_data(branch: Branch) -> dict[str, Any]:
+    """Return a branch as `--json` prints it."""
     return {
         "parameter": branch.name,
         "values": branch.parameter,
@@ -234,7 +263,7 @@ def branch_data(branch: Branch) -> dict[str, Any]:
 
 
 def _range(system: System, text: str) -> tuple[str, float, float]:
-    """NAME=A:B, with units."""
+    """Parse NAME=A:B, with units; returns name, A and B. Raises what `System.using` raises for A and B."""
     name, equals, ends = text.partition("=")
     low, colon, high = ends.partition(":")
     if not equals or not colon:
@@ -246,63 +275,62 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
     return name, *ends_at
 
 
-def _written(
-    directory: Path,
-    found: list[Gait],
-    branches: list[Branch],
-    doubled: list[list[Branch]],
-    basins: list[gaits.Basin],
-    asked: str,
-    source: str,
-) -> list[Path]:
-    """Of every gait a page with its sweep and its basin, the data of all that, and the figures; numbers as
-    tables, too."""
+def write_files(directory: Path, findings: Findings, asked: str, source: str) -> list[Path]:
+    """Write of every gait a page with its sweep and its basin, the data of all that, and the figures; and
+    tables of numbers.
+
+    asked: the command that was given. source: Python that makes the system. Returns the files.
+    """
     from strut.report import gait_result
 
     files: list[Path] = []
-    for k, g in enumerate(found):
-        mine = [branches[k], *doubled[k]] if branches else []
+    for k, g in enumerate(findings.gaits):
         result = gait_result(
-            g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}", source
+            g,
+            asked,
+            branches=[findings.branches[k], *findings.doubled[k]] if findings.branches else [],
+            cells=findings.basins[k] if findings.basins else None,
+            title=f"{g.system.name}: gait {k + 1}",
+            source=source,
         )
-        done = result.folder(directory, f"gait-{k + 1}")
-        files += [directory / name for name in done.files]
-        for why in done.missing:
+        folder = result.folder(directory, f"gait-{k + 1}")
+        files += [directory / name for name in folder.files]
+        for why in folder.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    for k, b in enumerate(branches):
-        columns = [b.parameter, b.period, b.stable.astype(float), *[b.values(n) for n in b.names]]
-        rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack(columns)]
-        files.append(
-            put(
-                directory / f"sweep-{k + 1}.csv",
-                "\n".join([",".join([b.name, "period", "stable", *b.names]), *rows]) + "\n",
-            )
-        )
-    for k, m in enumerate(basins):
-        a, c = (grid.ravel() for grid in np.meshgrid(m.first, m.second, indexing="ij"))
-        lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, c, m.label.ravel(), strict=True)]
-        files.append(
-            put(
-                directory / f"basin-{k + 1}.csv",
-                "\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n",
-            )
-        )
+    files += [put(directory / f"sweep-{k + 1}.csv", branch_csv(b)) for k, b in enumerate(findings.branches)]
+    files += [put(directory / f"basin-{k + 1}.csv", basin_csv(b)) for k, b in enumerate(findings.basins)]
     return files
 
 
-def _doubled(branch: Branch) -> list[Branch]:
-    """The gaits of twice as many steps, from where the branch doubles to where it ends."""
+def branch_csv(branch: Branch) -> str:
+    """Return a branch as a table: parameter, period, whether it is stable, and the states of every gait."""
+    states = [branch.values(n) for n in branch.names]
+    columns = [branch.parameter, branch.period, branch.stable.astype(float), *states]
+    rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack(columns)]
+    return "\n".join([",".join([branch.name, "period", "stable", *branch.names]), *rows]) + "\n"
+
+
+def basin_csv(cells: Basin) -> str:
+    """Return a basin as a table: the two states a run begins with, and what became of it."""
+    a, b = (grid.ravel() for grid in np.meshgrid(cells.first, cells.second, indexing="ij"))
+    lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, b, cells.label.ravel(), strict=True)]
+    return "\n".join([f"{cells.names[0]},{cells.names[1]},outcome", *lines]) + "\n"
+
+
+def doubled_branches(branch: Branch) -> list[Branch]:
+    """Follow the gaits of twice as many steps, from where a branch doubles to where it ends."""
     end = float(branch.parameter[-1])
-    found = []
+    branches = []
     for b in branch.bifurcations:
         if b.kind == "doubling" and abs(end - b.at) > 1e-9:
             with contextlib.suppress(NoGaitError):  # it begins too steeply to be drawn
-                found.append(b.doubled(to=end, points=40))
-    return found
+                branches.append(b.doubled(to=end, points=40))
+    return branches
 
 
-def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:
-    """The command as it was typed, without what is the default and where it wrote."""
+def command_line(model: str, settings: list[str], options: dict[str, Any]) -> str:
+    """Return the command as it was typed, without defaults and without where it wrote. options: by name, what
+    was asked and the default."""
     words = ["strut", "gait", model, *(word for setting in settings for word in ("--set", setting))]
     for name, (value, default) in options.items():
         if value != default:

@@ -8,55 +8,119 @@ import tempfile
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
 
 import strut
+from strut.cli.console import as_json, notes, out
+from strut.cli.options import Json
 from strut.errors import MissingExtraError, StorageError
 
-SHOWN_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
-RUNS = (".h5", ".hdf5")
-DATA = (*RUNS, ".json", ".csv")
-PAGES = (".html", ".htm")
-FILMED = (*PAGES, ".gif", ".mp4", ".png")
-KNOWN = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
+OPENED_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
+"""Suffixes of files that a browser shows without our help."""
+RUN_SUFFIXES = (".h5", ".hdf5")
+"""Suffixes of saved runs."""
+DATA_SUFFIXES = (*RUN_SUFFIXES, ".json", ".csv")
+"""Suffixes of files from which a page is written first."""
+PAGE_SUFFIXES = (".html", ".htm")
+"""Suffixes of pages."""
+FILM_SUFFIXES = (*PAGE_SUFFIXES, ".gif", ".mp4", ".png")
+"""Suffixes of what can be written from a run."""
+VIEWABLE = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
+"""What can be shown, for messages."""
 WRITABLE = (
     ".html, .gif, .mp4 or name%d.png from a run (.h5) or a result with a run (.json), .html from a "
     "table (.csv)"
 )
+"""What can be written from what, for messages."""
 
 
 Written = tuple[Path | list[Path], str]
 """What was written, and a remark where something is missing."""
 
 
+def view(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="What was saved: a run (.h5), a gait or design (.json), a table (.csv), a folder, a page or "
+            "a picture."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where to write: .html, .gif, .mp4 or name%d.png from .h5 or .json, .html from .csv. Beside "
+            "the file unless given.",
+        ),
+    ] = None,
+    film: Annotated[
+        bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at what was saved: a page with motion, plots and numbers, in the browser. Nothing is sent
+    anywhere.
+
+    [bold]Examples[/bold]
+
+      strut run compass -t 10 -o walk.h5 && strut view walk.h5
+
+      strut view walk.h5 --film
+
+      strut view walk.h5 -o walk.mp4 --no-open
+
+      strut gait compass --set slope=3deg -o gait/ && strut view gait/
+    """
+    pages, remark = page_of(file, output, film)
+    page = pages[0] if isinstance(pages, list) else pages
+    opened = not no_open and open_in_browser(page)
+    if json:
+        as_json({"file": str(page), "opened": opened, "remark": remark})
+        return
+    if remark:
+        notes.print(f"[yellow]note:[/yellow] {escape(remark)}", soft_wrap=True)
+    out.print(escape(str(page.resolve())), soft_wrap=True)
+    if not opened and not no_open:
+        notes.print("no display or browser was found here: open this file where there is one")
+
+
 def page_of(file: Path, output: Path | None, film: bool) -> Written:
-    """What to open for a file, written first where it holds data: beside it, or if that cannot be, in a
-    temporary directory. And a remark, where something is missing."""
+    """Return what to open for a file, written first where it holds data: beside it, or if that cannot be, in
+    a temporary directory. And a remark, where something is missing."""
     if file.is_dir():
         _refuse(output, film, f"the folder {file}", _data_in(file))
         file = _best(file)
     if not file.is_file():
         raise StorageError(f"cannot show {file}: there is no such file")
     kind = file.suffix.lower()
-    if kind in SHOWN_AS_IS:
+    if kind in OPENED_AS_IS:
         _refuse(output, film, f"'{file.name}'", _data_in(file.parent))
         return file, ""
-    if kind not in DATA:
-        raise StorageError(f"cannot show '{file.name}': what can be shown is {KNOWN}")
+    if kind not in DATA_SUFFIXES:
+        raise StorageError(f"cannot show '{file.name}': what can be shown is {VIEWABLE}")
     _check_kinds(file, output, film)
     remark = _richer(file) if kind == ".csv" else ""
-    write = _opened(file, film)
+    write = _page_writer(file, film)
     if output is not None:
-        made, why = write(output)
-        return made, why or remark
+        page, why = write(output)
+        return page, why or remark
     try:
-        made, why = write(file.with_name(f"{file.name}.film.html" if film else f"{file.name}.html"))
+        page, why = write(file.with_name(f"{file.name}.film.html" if film else f"{file.name}.html"))
     except StorageError:
-        made, why = write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
-    return made, why or remark
+        page, why = write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
+    return page, why or remark
 
 
 def _refuse(output: Path | None, film: bool, what: str, instead: list[Path]) -> None:
-    """A folder, a page and a picture are opened as they are: nothing is written from them."""
+    """Raise `StorageError` where something is to be written from a folder, a page or a picture, which are
+    opened as they are."""
     if output is None and not film:
         return
     asked = "film" if output is None else f"write '{output.name}' from"
@@ -65,17 +129,19 @@ def _refuse(output: Path | None, film: bool, what: str, instead: list[Path]) -> 
 
 
 def _check_kinds(file: Path, output: Path | None, film: bool) -> None:
-    """Can this be written from that?"""
+    """Raise `StorageError` where `output` cannot be written from `file`."""
     table = file.suffix.lower() == ".csv"
     if film and table:
         raise StorageError(f"cannot film '{file.name}', a table: strut view writes {WRITABLE}")
-    if output is not None and output.suffix.lower() not in (PAGES if table else FILMED):
+    if output is not None and output.suffix.lower() not in (PAGE_SUFFIXES if table else FILM_SUFFIXES):
         raise StorageError(f"cannot write '{output.name}' from '{file.name}': strut view writes {WRITABLE}")
 
 
 def _richer(table: Path) -> str:
     """A remark if what a table was saved from lies beside it."""
-    whole = next((other for end in (*RUNS, ".json") if (other := table.with_suffix(end)).is_file()), None)
+    whole = next(
+        (other for end in (*RUN_SUFFIXES, ".json") if (other := table.with_suffix(end)).is_file()), None
+    )
     return (
         ""
         if whole is None
@@ -85,7 +151,7 @@ def _richer(table: Path) -> str:
 
 def _data_in(folder: Path) -> list[Path]:
     """Files that pages can be written from, runs and results first."""
-    return [path for end in (".json", *RUNS, ".csv") for path in sorted(folder.glob(f"*{end}"))]
+    return [path for end in (".json", *RUN_SUFFIXES, ".csv") for path in sorted(folder.glob(f"*{end}"))]
 
 
 def _best(folder: Path) -> Path:
@@ -95,20 +161,22 @@ def _best(folder: Path) -> Path:
     if index.is_file():
         return index
     pages = [page for page in sorted(folder.glob("*.html")) if not _written_by_view(page)]
-    named = [page for page in pages if any(page.with_suffix(end).is_file() for end in (".json", *RUNS))]
-    found = [*named, *pages, *_data_in(folder)]
-    if found:
-        return found[0]
-    raise StorageError(f"cannot show {folder}: nothing in it can be shown, {KNOWN}")
+    named = [
+        page for page in pages if any(page.with_suffix(end).is_file() for end in (".json", *RUN_SUFFIXES))
+    ]
+    candidates = [*named, *pages, *_data_in(folder)]
+    if candidates:
+        return candidates[0]
+    raise StorageError(f"cannot show {folder}: nothing in it can be shown, {VIEWABLE}")
 
 
 def _written_by_view(page: Path) -> bool:
     """FILE.EXT.html or FILE.EXT.film.html?"""
-    return Path(page.stem.removesuffix(".film")).suffix.lower() in DATA
+    return Path(page.stem.removesuffix(".film")).suffix.lower() in DATA_SUFFIXES
 
 
-def _opened(file: Path, film: bool) -> Callable[[Path], Written]:
-    """Reads a file, and returns what writes it as a page or a film."""
+def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:
+    """Read a file, and return a function that writes it as a page or a film."""
     if file.suffix.lower() == ".csv":
         report = strut.view.table_report(file)
         return lambda path: (report.save(path), "")

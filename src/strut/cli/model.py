@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from rich.markup import escape
 
 from strut import actuator, mechanism, network
-from strut.cli.show import notes
+from strut.cli.console import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
-from strut.mechanism.assemble import Assembly
 from strut.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
-
-Drive = Annotated[
-    str,
-    typer.Option(
-        "--drive",
-        metavar="KIND",
-        help="How motors act: rigid; series, through a spring, the motor having an inertia; or parallel, "
-        "with a spring beside them.",
-    ),
-]
-"""An option of all commands that make a machine move."""
-
-Root = Annotated[
-    list[Path],
-    typer.Option(
-        "--root",
-        metavar="DIR",
-        help="A folder from which the model may read, besides its own; again for more.",
-    ),
-]
-"""An option of all commands that read a model from a file."""
 
 
 @dataclass(frozen=True)
@@ -57,62 +33,68 @@ class Reading:
 
 
 def find_model(text: str, how: Reading | None = None) -> System:
-    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a
-    mechanism: FILE.toml (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar,
-        :free). What is a mechanism is assembled."""
-    found = _find(text, how or Reading())
-    return mechanism.system(found) if isinstance(found, Mechanism) else found
+    """Return a system by what a user types.
+
+    text: a name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a mechanism,
+        which is assembled: FILE.toml (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or
+        :planar, :free).
+    Raises UnknownNameError where there is none, and ModelError where a file cannot be read.
+    """
+    model = _find(text, how or Reading())
+    return mechanism.system(model) if isinstance(model, Mechanism) else model
 
 
 def python_of(text: str, drive: str = "rigid") -> str:
-    """Python that makes a system of the catalogue; nothing for another."""
+    """Return Python that makes a system of the catalogue; an empty text for another."""
     if text not in CATALOGUE:
         return ""
-    made = f"walkers.{CATALOGUE[text].__name__}()"
-    return made if drive == "rigid" else f"strut.actuator.{drive}({made})"
+    expression = f"walkers.{CATALOGUE[text].__name__}()"
+    return expression if drive == "rigid" else f"strut.actuator.{drive}({expression})"
 
 
 def with_drive(system: System, drive: str) -> System:
-    """The system, its motors acting as a name of `actuator.KINDS` says."""
+    """Return the system with motors that act as a name of `actuator.KINDS` says."""
     return actuator.driven(system, drive)
 
 
 def find_runnable(
     text: str, how: Reading, step: float | None, watch: Sequence[str] = ()
 ) -> tuple[System, dict[str, Any]]:
-    """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]; what
-    is to be watched becomes an output of networks too large to show everything."""
+    """Return a system, and how it asks to be integrated: networks say so.
+
+    step: the one the user wants [s]. watch: what becomes an output of networks too large to show everything.
+    """
     if not text.endswith(".cdn"):
         return find_model(text, how), {}
-    found = find_network(text, how.roots)
-    options = found.options(step)
-    system = lowered(found)
-    known = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
-    missing = [base for base in (name.split("[")[0] for name in watch) if base not in known]
+    net = find_network(text, how.roots)
+    options = net.options(step)
+    system = lower_network(net)
+    names = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
+    missing = [base for base in (name.split("[")[0] for name in watch) if base not in names]
     if missing:
-        system = found.system(outputs=[*system.outputs, *missing])
+        system = net.system(outputs=[*system.outputs, *missing])
     knows = any(q.name == "dt" for q in system.p)
     return (system.using(dt=options["step"]) if knows else system), options
 
 
 def end_of(model: str, system: System, times: Times) -> float:
-    """When a run ends: that of a network with a clock, just after its last row, so that what the clock does
-    there is in it."""
+    """Return when a run ends [s]: that of a network with a clock, just after its last row, so that what the
+    clock does there is in it."""
     if times.step is None or not model.endswith(".cdn") or not system.samples:
         return times.end
     return times.end + 1e-9 * times.step
 
 
 def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
-    """A mechanism, found as `find_model` finds systems."""
-    found = _find(text, how or Reading())
-    if isinstance(found, System):
+    """Return a mechanism, found as `find_model` finds systems; raise ModelError for what is a system."""
+    model = _find(text, how or Reading())
+    if isinstance(model, System):
         raise ModelError(
             f"'{text}' is a System, not a mechanism of bodies and joints, and has no separate dynamics: give "
             f"a URDF, "
             f"FILE.py:NAME of a Mechanism, or one of {', '.join(MECHANISMS)}"
         )
-    return found
+    return model
 
 
 def _find(text: str, how: Reading) -> System | Mechanism:
@@ -137,11 +119,11 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if path.endswith(".py"):
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
-        return _told(
+        return _load_with_warnings(
             lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops, roots=how.roots), how
         )
     if path.endswith(".cdn") and not name:
-        return lowered(find_network(path, how.roots))
+        return lower_network(find_network(path, how.roots))
     if path.endswith((".toml", ".xml", ".cdn")):
         if name:
             raise UnknownNameError(
@@ -149,30 +131,30 @@ def _find(text: str, how: Reading) -> System | Mechanism:
             )
         if path.endswith(".toml"):
             return mechanism.modelfile.load(path)
-        return _told(
+        return _load_with_warnings(
             lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore, roots=how.roots), how
         )
-    known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
+    suggestion = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
     raise UnknownNameError(
-        f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or "
+        f"there is no model '{text}': {suggestion}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or "
         f"FILE.xml (MJCF)"
     )
 
 
 def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
-    """A network from a file; says what was left out."""
-    found = network.load(path, roots=roots)
-    for line in found.said:
+    """Read a network from a file, and print what it says and warns of."""
+    net = network.load(path, roots=roots)
+    for line in net.said:
         notes.print(escape(line), soft_wrap=True)
-    _warn(found.warnings)
-    return found
+    _warn(net.warnings)
+    return net
 
 
-def lowered(found: network.Network) -> System:
-    """The system of a network; says what that left out."""
-    told = len(found.warnings)
-    system = found.system()
-    _warn(found.warnings[told:])
+def lower_network(net: network.Network) -> System:
+    """Lower a network to a system, and print what that warns of."""
+    count = len(net.warnings)
+    system = net.system()
+    _warn(net.warnings[count:])
     return system
 
 
@@ -181,25 +163,27 @@ def _warn(problems: Iterable[object]) -> None:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
 
 
-def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
-    """A mechanism from a file of others; says so where something in it is doubtful, or where joint limits are
-    not kept."""
+def _load_with_warnings(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
+    """Load a mechanism from a file of others; print where something in it is doubtful, or where joint limits
+    are not kept."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = load()
+        loaded = load()
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
-    if found.limits and not how.stops:
-        count = len(found.limits)
+    if loaded.limits and not how.stops:
+        count = len(loaded.limits)
         what = (
-            f"joint '{next(iter(found.limits))}' has a limit" if count == 1 else f"{count} joints have limits"
+            f"joint '{next(iter(loaded.limits))}' has a limit"
+            if count == 1
+            else f"{count} joints have limits"
         )
         notes.print(f"note: {what}, which nothing enforces: --stops makes soft stops of them", soft_wrap=True)
-    return found
+    return loaded
 
 
 def _from_file(path: Path, name: str) -> System | Mechanism:
-    """The model that the user's own program defines. This runs the file: it is a program, not a model
+    """Return the model that the user's own program defines. This runs the file: it is a program, not a model
     file."""
     if not path.is_file():
         raise ModelError(f"cannot read {path}: there is no such file")
@@ -214,7 +198,7 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
         raise
     except Exception as error:
         raise ModelError(f"{path} stopped with {type(error).__name__}: {error}") from error
-    found = {n: v for n, v in vars(module).items() if isinstance(v, (System, Mechanism))}
+    models = {n: v for n, v in vars(module).items() if isinstance(v, (System, Mechanism))}
     if name:
         value = getattr(module, name, None)
         try:
@@ -226,12 +210,12 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
         if not isinstance(value, (System, Mechanism)):
             raise ModelError(
                 f"'{name}' in {path} is not a System or Mechanism nor a function that returns one; there "
-                f"are: {', '.join(found) or 'none'}"
+                f"are: {', '.join(models) or 'none'}"
             )
         return value
     systems = {
-        n: v for n, v in found.items() if isinstance(v, System)
-    } or found  # a mechanism beside its system is a step on the way
+        n: v for n, v in models.items() if isinstance(v, System)
+    } or models  # a mechanism beside its system is a step on the way
     if len(systems) != 1:
         raise ModelError(
             f"{path} defines {len(systems)} systems ({', '.join(systems) or 'none'}): say which, {path}:NAME"
@@ -240,35 +224,33 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
 
 
 def with_settings(system: System, settings: Iterable[str]) -> System:
-    """The system with NAME=VALUE applied; values may carry units, slope=3deg."""
+    """Return the system with NAME=VALUE applied; values may carry units, slope=3deg."""
     values: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise ValueRangeError(f"'{setting}' sets nothing: write NAME=VALUE, for example slope=3deg")
         name = name.strip()
-        known = {q.name: q.unit for q in system.quantities()}
-        if name.split("[")[0] not in known:
+        units = {q.name: q.unit for q in system.quantities()}
+        if name.split("[")[0] not in units:
             raise UnknownNameError(
-                f"system '{system.name}' has no '{name}': {did_you_mean(name, list(known))}"
+                f"system '{system.name}' has no '{name}': {did_you_mean(name, list(units))}"
             )
-        unit = known[name.split("[")[0]]
+        unit = units[name.split("[")[0]]
         parts = text.strip("[]() ").split(",")
         values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
     return system.using(values) if values else system
 
 
-def with_parameters(found: Mechanism, settings: Iterable[str]) -> Mechanism:
-    """A copy of the mechanism, its parameters set by NAME=VALUE; also those that only constraints and forces
-    use."""
+def with_parameters(machine: Mechanism, settings: Iterable[str]) -> Mechanism:
+    """Set parameters of a mechanism by NAME=VALUE, and return it."""
     settings = list(settings)
     if not settings:
-        return found
-    params = Assembly(found).params
-    changed = with_settings(System(found.name, p=tuple(params)), settings)
-    variant = copy.copy(found)
-    variant.params = dict(zip(params.by_key, changed.p, strict=True))
-    return variant
+        return machine
+    mechanism.functions(machine, frames=())  # notes the parameters that only constraints use
+    changed = with_settings(System(machine.name, p=tuple(machine.params.values())), settings)
+    machine.params = dict(zip(machine.params, changed.p, strict=True))
+    return machine
 
 
 @dataclass(frozen=True)
@@ -281,6 +263,7 @@ class Times:
 
     @property
     def grid(self) -> np.ndarray | None:
+        """The times of the printed rows [s]; None where no step was given."""
         if self.step is None:
             return None
         count = int(np.floor((self.end - self.begin) / self.step + 1e-9))
@@ -288,7 +271,7 @@ class Times:
 
 
 def parse_times(text: str) -> Times:
-    """'10', '0:10' or '0:0.01:10': end; begin and end; begin, step and end."""
+    """Parse '10', '0:10' or '0:0.01:10': end; begin and end; begin, step and end [s]."""
     parts = [number(part, "s") for part in text.split(":")]
     if len(parts) > 3:
         raise ValueRangeError(f"'{text}' is not a time: write END, BEGIN:END or BEGIN:STEP:END")

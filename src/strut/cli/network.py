@@ -10,11 +10,12 @@ import typer
 from rich.markup import escape
 
 from strut import network
+from strut.cli.console import as_json, notes, out
 from strut.cli.finite import check_finite
 from strut.cli.look import open_in_browser
-from strut.cli.model import Root, find_network, lowered, parse_times
+from strut.cli.model import find_network, lower_network, parse_times
+from strut.cli.options import Root
 from strut.cli.repl import Session, converse
-from strut.cli.show import as_json, notes, out
 from strut.errors import StrutError, UnknownNameError, ValueRangeError
 from strut.files import put
 from strut.network.lower import scope
@@ -34,15 +35,15 @@ def check(
     wrong = False
     for path in files:
         try:
-            found = find_network(str(path), root)
-            system = lowered(found)
+            net = find_network(str(path), root)
+            system = lower_network(net)
         except StrutError as error:
             wrong = True
             notes.print(f"[red]{escape(str(path))}[/red]", soft_wrap=True)
             notes.print(escape(str(error)), soft_wrap=True, highlight=False)
             continue
         counts = (
-            f"{len(found.nodes)} nodes, {len(found.edges)} edges, {system.size('x')} states, "
+            f"{len(net.nodes)} nodes, {len(net.edges)} edges, {system.size('x')} states, "
             f"{len(system.events)} events"
         )
         out.print(f"{escape(str(path))}: {counts}", soft_wrap=True, highlight=False)
@@ -50,7 +51,8 @@ def check(
         raise typer.Exit(1)
 
 
-EVERYTHING = "recurse(children) . variables"
+ALL_VARIABLES = "recurse(children) . variables"
+"""The selector of every variable of a network."""
 
 
 def monitor(
@@ -84,10 +86,10 @@ def monitor(
       strut monitor oscillators.cdn -t 0:0.01:8 -m '"h{1:5}".x'
     """
     times = parse_times(t)
-    found = find_network(str(file), root)
-    variables = [item for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
-    called = found.system_names()
-    rows = found.run_steps(
+    net = find_network(str(file), root)
+    variables = [item for selector in watch or [ALL_VARIABLES] for item in _variables(net, selector)]
+    called = net.system_names()
+    rows = net.run_steps(
         (times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed
     )
     columns = {"t": rows.t}
@@ -96,7 +98,7 @@ def monitor(
         value = (
             rows[called[variable]]
             if called[variable] in rows.values
-            else _constant(found, variable, len(rows.t))
+            else _constant(net, variable, len(rows.t))
         )
         columns |= (
             {name: value} if value.ndim == 1 else {f"{name}[{k}]": value[:, k] for k in range(value.shape[1])}
@@ -107,23 +109,23 @@ def monitor(
     check_finite(rows.t, {**rows.values, **columns})
 
 
-def _constant(found: network.Network, variable: network.Variable, count: int) -> np.ndarray:
+def _constant(net: network.Network, variable: network.Variable, count: int) -> np.ndarray:
     """A parameter, again in every row."""
-    value = np.tile(found.value(variable.name, of=variable.owner.path).ravel(order="F"), (count, 1))
+    value = np.tile(net.value(variable.name, of=variable.owner.path).ravel(order="F"), (count, 1))
     return value[:, 0] if value.shape[1] == 1 else value
 
 
-def _variables(found: network.Network, selector: str) -> list[network.Variable]:
+def _variables(net: network.Network, selector: str) -> list[network.Variable]:
     """The variables a selector finds."""
     things = [
         scope.own_variable(i.owner, i.name)
         if isinstance(i, Item) and isinstance(i.owner, network.Node)
         else i
-        for i in found.find(selector)
+        for i in net.find(selector)
     ]
     variables = [v for v in things if isinstance(v, network.Variable)]
     if not variables:
-        raise UnknownNameError(f"'{selector}' finds no variable in {found.name}")
+        raise UnknownNameError(f"'{selector}' finds no variable in {net.name}")
     return variables
 
 
@@ -146,20 +148,20 @@ def graph(
 
       strut graph oscillators.cdn -o ring.svg --open
     """
-    found = find_network(str(file), root)
+    net = find_network(str(file), root)
     path = output or file.with_suffix(".svg")
     if path.suffix.lower() != ".svg":
         raise ValueRangeError(
             f"'{path}' is no SVG file, and nothing else is drawn: write -o {path.with_suffix('.svg')}"
         )
-    put(path, found.graph())
+    put(path, net.graph())
     if show and not open_in_browser(path):
         notes.print("no display or browser was found here: open this file where there is one")
     if json:
-        as_json({"file": str(path), "nodes": len(found.nodes), "edges": len(found.edges)})
+        as_json({"file": str(path), "nodes": len(net.nodes), "edges": len(net.edges)})
     else:
         out.print(
-            f"{escape(str(path))}: {len(found.nodes)} nodes, {len(found.edges)} edges",
+            f"{escape(str(path))}: {len(net.nodes)} nodes, {len(net.edges)} edges",
             soft_wrap=True,
             highlight=False,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,3 +37,23 @@ Ignore = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+Drive = Annotated[
+    str,
+    typer.Option(
+        "--drive",
+        metavar="KIND",
+        help="How motors act: rigid; series, through a spring, the motor having an inertia; or parallel, "
+        "with a spring beside them.",
+    ),
+]
+"""An option of all commands that make a machine move."""
+
+Root = Annotated[
+    list[Path],
+    typer.Option(
+        "--root",
+        metavar="DIR",
+        help="A folder from which the model may read, besides its own; again for more.",
+    ),
+]
+"""An option of all commands that read a model from a file."""

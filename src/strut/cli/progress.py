@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from strut.cli.show import notes
+from strut.cli.console import notes
 
 
 @contextmanager

@@ -27,9 +27,11 @@ plot NAME ... [FILE]  what was since the last reset: here, or as FILE.html, .svg
 change STATEMENTS     more of the language: change node "n1" { a = 2 }; begins anew
 reset                 back to the beginning, with the parameters set so far
 help, quit"""
-WIDTH, HEIGHT = 64, 12
-"""Of plots in the terminal [characters]."""
-ASSIGNED = re.compile(r"^([\w.\[\]]+)\s*=(?!=)\s*(.+)$")
+"""What `help` answers."""
+PLOT_WIDTH, PLOT_HEIGHT = 64, 12
+"""Columns and rows of a plot in the terminal [characters]."""
+ASSIGNMENT = re.compile(r"^([\w.\[\]]+)\s*=(?!=)\s*(.+)$")
+"""A line that sets a value, NAME = EXPRESSION."""
 
 
 class Session:
@@ -49,6 +51,7 @@ class Session:
         self.reset()
 
     def reset(self) -> str:
+        """Go back to the beginning, with the parameters set so far."""
         self.t = 0.0
         self.now: dict[str, Any] = {}
         self.past: list[tuple[np.ndarray, dict[str, np.ndarray]]] = []
@@ -65,23 +68,23 @@ class Session:
         if word in ("quit", "exit"):
             return None
         try:
-            found = ASSIGNED.match(line)
-            if found and word not in self.commands:
-                return self.set(found[1], found[2])
+            assignment = ASSIGNMENT.match(line)
+            if assignment and word not in self.commands:
+                return self.set(assignment[1], assignment[2])
             if word in self.commands:
                 return self.commands[word](rest.strip())
-            return shown(self._value(line))
+            return format_value(self._value(line))
         except StrutError as error:
             return f"mistake: {error}"
 
     def talk(self, lines: Iterable[str]) -> Iterator[str]:
         """The answers to lines, until one says quit."""
         for line in lines:
-            said = self.answer(line)
-            if said is None:
+            reply = self.answer(line)
+            if reply is None:
                 return
-            if said:
-                yield said
+            if reply:
+                yield reply
 
     def complete(self, text: str) -> list[str]:
         """Words that begin with a text: commands, names of nodes and of variables."""
@@ -98,11 +101,12 @@ class Session:
         return self.asking.value(text, self.t, {**self.given, **self.now}, of)
 
     def show(self, path: str) -> str:
+        """List the variables of a node or of the network with their values now, and what edges do."""
         thing = self.asking.place(path)
         lines = []
         for name, v in thing.variables.items():
             try:
-                value = shown(self._value(name, path))
+                value = format_value(self._value(name, path))
             except StrutError as error:
                 value = str(error).splitlines()[0]
             flags = f"  | {' '.join(sorted(v.flags))}" if v.flags else ""
@@ -118,12 +122,15 @@ class Session:
         return "\n".join(lines) or f"{thing!r} has nothing in it"
 
     def find(self, selector: str) -> str:
-        found = self.network.find(selector)
+        """List what a selector finds."""
+        things = self.network.find(selector)
         return (
-            "\n".join(t.path if isinstance(t, (Node, Edge, Variable)) else t.name for t in found) or "nothing"
+            "\n".join(t.path if isinstance(t, (Node, Edge, Variable)) else t.name for t in things)
+            or "nothing"
         )
 
     def set(self, name: str, text: str) -> str:
+        """Give a state, a parameter or an input the value of an expression."""
         system = self.asking.system
         groups = {
             label: group
@@ -139,15 +146,17 @@ class Session:
         chosen: Any = float(value[0]) if value.size == 1 else value
         system.using({name: chosen})
         (self.now if groups[name] in "xz" else self.given)[name] = chosen
-        return f"{name} = {shown(value)}"
+        return f"{name} = {format_value(value)}"
 
     def step(self, count: str) -> str:
+        """Go on by so many steps of the integrator; by one unless given."""
         number = count or "1"
         if not number.isdecimal() or int(number) < 1:
             raise ModelError(f"'step {count}': a number of steps is needed, 1 or more")
         return self._go(int(number) * self.network.step)
 
     def run(self, seconds: str) -> str:
+        """Go on in time by an expression's value [s]; by one second unless given."""
         length = float(self._value(seconds).reshape(-1)[0]) if seconds else 1.0
         if not 0 < length < float("inf"):
             raise ModelError(f"'run {seconds}': a positive time is needed")
@@ -169,15 +178,16 @@ class Session:
         return f"t = {self.t:.9g}{happened}{ended}"
 
     def plot(self, rest: str) -> str:
+        """Draw curves since the last reset: in characters, or into a file named last."""
         *names, last = rest.split() or [""]
         file = last if last.rsplit(".", 1)[-1] in ("html", "svg", "png") and "." in last else ""
         names = names if file else [*names, last]
         if not self.past:
             raise ModelError("nothing has happened yet: step or run first")
-        known = list(self.past[0][1])
+        labels = list(self.past[0][1])
         for name in names:
-            if name not in known:
-                raise UnknownNameError(f"there is no '{name}' to plot: {did_you_mean(name, known)}")
+            if name not in labels:
+                raise UnknownNameError(f"there is no '{name}' to plot: {did_you_mean(name, labels)}")
         t = np.concatenate([t for t, _ in self.past])
         curves = {name: np.concatenate([c[name] for _, c in self.past]) for name in names}
         if file:
@@ -185,42 +195,43 @@ class Session:
                 Line(name, t, y, PALETTE[k % len(PALETTE)]) for k, (name, y) in enumerate(curves.items())
             ]
             return f"wrote {Figure(tuple(lines), 't [s]', over_time=True).save(file)}"
-        return "\n".join(drawn(name, t, y) for name, y in curves.items())
+        return "\n".join(text_plot(name, t, y) for name, y in curves.items())
 
     def change(self, text: str) -> str:
+        """Run statements of the language on the network, and begin anew."""
         self.network.change(text)
         self._begin()
         return f"{self.network!r}; at the beginning"
 
 
-def shown(value: np.ndarray) -> str:
-    """A number, or a matrix as the language writes it."""
+def format_value(value: np.ndarray) -> str:
+    """Write a number, or a matrix, as the language does."""
     m = np.atleast_2d(value)
     if m.size == 1:
         return f"{float(m.reshape(-1)[0]):.10g}"
     return "[" + "; ".join(", ".join(f"{v:.6g}" for v in row) for row in m) + "]"
 
 
-def drawn(name: str, t: np.ndarray, y: np.ndarray) -> str:
-    """A curve in characters."""
+def text_plot(name: str, t: np.ndarray, y: np.ndarray) -> str:
+    """Draw a curve in characters."""
     low, high = float(np.min(y)), float(np.max(y))
     span = high - low or 1.0
-    grid = [[" "] * WIDTH for _ in range(HEIGHT)]
-    times = np.linspace(t[0], t[-1], WIDTH)
+    grid = [[" "] * PLOT_WIDTH for _ in range(PLOT_HEIGHT)]
+    times = np.linspace(t[0], t[-1], PLOT_WIDTH)
     for column, value in enumerate(np.interp(times, t, y)):
-        grid[HEIGHT - 1 - round((value - low) / span * (HEIGHT - 1))][column] = "*"
+        grid[PLOT_HEIGHT - 1 - round((value - low) / span * (PLOT_HEIGHT - 1))][column] = "*"
     lines = ["".join(row).rstrip() for row in grid]
-    edge = {0: f"{high:.4g}", HEIGHT - 1: f"{low:.4g}"}
+    edge = {0: f"{high:.4g}", PLOT_HEIGHT - 1: f"{low:.4g}"}
     rows = [f"{edge.get(k, ''):>10} |{line}" for k, line in enumerate(lines)]
-    return "\n".join([f"{name}", *rows, f"{'':>10} {t[0]:<10.4g}{t[-1]:>{WIDTH - 9}.4g} s"])
+    return "\n".join([f"{name}", *rows, f"{'':>10} {t[0]:<10.4g}{t[-1]:>{PLOT_WIDTH - 9}.4g} s"])
 
 
 def converse(session: Session, say: Callable[[str], None]) -> None:
-    """Lines from standard input until it ends; in a terminal with a prompt, history and completion (the Tab
-    key)."""
+    """Answer lines from standard input until it ends; in a terminal with a prompt, history and completion
+    (the Tab key)."""
     if not sys.stdin.isatty():
-        for said in session.talk(sys.stdin):
-            say(said)
+        for reply in session.talk(sys.stdin):
+            say(reply)
         return
     prompt = f"{session.network.name}> "
     with contextlib.suppress(ImportError):

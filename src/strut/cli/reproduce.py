@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from strut.cli.show import as_json, out, table
+from strut.cli.console import as_json, out, table
 from strut.errors import UnknownNameError, did_you_mean
 
 
@@ -35,14 +35,14 @@ def reproduce(
     if name not in STUDIES:
         raise UnknownNameError(f"there is no study '{name}': {did_you_mean(name, list(STUDIES))}")
     study = STUDIES[name]
-    found = study.rows()
+    results = study.rows()
     if json:
         as_json(
             {
                 "name": name,
                 "title": study.title,
                 "source": study.source,
-                "rows": [asdict(row) for row in found],
+                "rows": [asdict(row) for row in results],
             }
         )
         return
@@ -50,5 +50,5 @@ def reproduce(
     table(
         "",
         ["quantity", "published", "ours", "remark"],
-        [[r.quantity, r.published, r.ours, r.remark] for r in found],
+        [[r.quantity, r.published, r.ours, r.remark] for r in results],
     )

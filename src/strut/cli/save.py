@@ -8,17 +8,19 @@ import numpy as np
 from rich.markup import escape
 
 from strut import view
-from strut.cli.show import notes
+from strut.cli.console import notes
 from strut.errors import MissingExtraError, StorageError
 from strut.simulate.trajectory import Trajectory
 
-FILMS = (".gif", ".mp4")
-KINDS = (".h5", ".hdf5", ".csv", ".html", *FILMS)
+FILM_SUFFIXES = (".gif", ".mp4")
+"""Suffixes of films."""
+RUN_SUFFIXES = (".h5", ".hdf5", ".csv", ".html", *FILM_SUFFIXES)
+"""Suffixes of single files that a run is written as."""
 
 
 def check_kind(path: Path) -> None:
-    """Before a run, which may take long: can it be written there?"""
-    if path.suffix and path.suffix not in KINDS and not path.is_dir():
+    """Raise `StorageError` for a name that says nothing to write: before a run, which may take long."""
+    if path.suffix and path.suffix not in RUN_SUFFIXES and not path.is_dir():
         raise StorageError(
             f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), .html (a "
             f"page), .gif or .mp4 (a film), "
@@ -27,12 +29,13 @@ def check_kind(path: Path) -> None:
         )
 
 
-FILES = (*KINDS, ".htm", ".json", ".svg", ".png", ".pdf")
+FILE_SUFFIXES = (*RUN_SUFFIXES, ".htm", ".json", ".svg", ".png", ".pdf")
+"""Suffixes that name a file and no directory."""
 
 
 def check_directory(path: Path) -> None:
-    """Of commands that write many files: is this the name of a directory?"""
-    if path.is_file() or (path.suffix.lower() in FILES and not path.is_dir()):
+    """Raise `StorageError` for the name of a file, of commands that write many into a directory."""
+    if path.is_file() or (path.suffix.lower() in FILE_SUFFIXES and not path.is_dir()):
         raise StorageError(
             f"'{path}' is the name of a file, but page, data and figures need a directory: write -o "
             f"{path.stem}/"
@@ -46,27 +49,32 @@ def walks(run: Trajectory) -> bool:
 
 
 def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, source: str = "") -> None:
-    """As .html, .csv, .h5, a film, or a directory with page, data and plots."""
+    """Write a run as .html, .csv, .h5, a film, or a directory with page, data and plots.
+
+    grid: times of the rows of a table [s]. asked: the command that was given. source: Python that makes the
+        system.
+    """
     if path.suffix == ".html":
-        said(view.page(run, path, asked=asked, source=source))
-    elif path.suffix in FILMS:
-        said(view.animation(run, path))
+        note_written(view.page(run, path, asked=asked, source=source))
+    elif path.suffix in FILM_SUFFIXES:
+        note_written(view.animation(run, path))
     elif path.is_dir() or not path.suffix:
-        done = view.folder(run, path, grid, asked, source)
-        notes.print(f"wrote {len(done.files)} files to {escape(str(done.directory))}/", soft_wrap=True)
-        for why in done.missing:
+        folder = view.folder(run, path, grid, asked, source)
+        notes.print(f"wrote {len(folder.files)} files to {escape(str(folder.directory))}/", soft_wrap=True)
+        for why in folder.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     else:
-        said(run.save(path, grid if path.suffix == ".csv" else None))
+        note_written(run.save(path, grid if path.suffix == ".csv" else None))
 
 
 def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> None:
-    """The page that nobody asked for: where it cannot be written, a remark is enough."""
+    """Write the page that nobody asked for: where it cannot be written, print a warning."""
     try:
-        said(view.page(run, path, asked=asked, source=source))
+        note_written(view.page(run, path, asked=asked, source=source))
     except (MissingExtraError, StorageError) as error:
         notes.print(f"[yellow]warning:[/yellow] no page: {escape(str(error))}", soft_wrap=True)
 
 
-def said(path: Path) -> None:
+def note_written(path: Path) -> None:
+    """Say on standard error which file was written."""
     notes.print(f"wrote {escape(str(path))}", soft_wrap=True)

@@ -2,86 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import math
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from strut.cli.console import out, table
 from strut.errors import UnknownNameError
 from strut.simulate.trajectory import Trajectory
 from strut.system import Event, System
 from strut.view import ledger_table
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.units import quantity, shown_unit, title_with_unit
 
-out = Console(highlight=False, emoji=False)
-notes = Console(stderr=True, highlight=False, emoji=False)
+MAX_EXPRESSION_CHARACTERS = 40
+"""Longest expression that is printed [characters]."""
 
-READABLE = 40  # characters of an expression; longer ones are not printed
-
-MOST_STEPS = 8
-"""Printed of a walk; the page and --json have more."""
-
-
-class _Notes(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        notes.print(escape(record.getMessage()), soft_wrap=True)
-
-
-def tell_what_takes_long() -> None:
-    """What strut logs is printed on standard error."""
-    log = logging.getLogger("strut")
-    if not any(isinstance(handler, _Notes) for handler in log.handlers):
-        log.addHandler(_Notes())
-    log.setLevel(logging.INFO)
-
-
-def as_json(value: Any) -> None:
-    """One JSON document on standard output; what JSON cannot say (nan, inf) becomes null."""
-
-    def plain(item: Any) -> Any:
-        if isinstance(item, dict):
-            return {str(k): plain(v) for k, v in item.items()}
-        if isinstance(item, (list, tuple, np.ndarray)):
-            return [plain(v) for v in item]
-        if isinstance(item, (float, np.floating)):
-            return float(item) if math.isfinite(item) else None
-        if isinstance(item, (np.integer, np.bool_)):
-            return item.item()
-        return item
-
-    print(json.dumps(plain(value), indent=1))
-
-
-def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
-    shown = Table(
-        title=escape(title) or None,
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-    )
-    for k, column in enumerate(columns):
-        shown.add_column(
-            escape(column), justify="left" if k == 0 or (rows and isinstance(rows[0][k], str)) else "right"
-        )
-    for row in rows:
-        shown.add_row(*[escape(_cell(cell)) for cell in row])
-    out.print(shown)
-    out.print()
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else str(value)
+MAX_PRINTED_STEPS = 8
+"""Steps of a walk that are printed at most; the page and --json have more."""
 
 
 def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, Any]:
-    """Everything `strut run --json` prints."""
+    """Return everything that `strut run --json` prints."""
     names, raw = trajectory.names, trajectory.raw
     final = dict(zip(names.x, raw.x_end[: len(names.x)], strict=True)) | dict(
         zip(names.z, raw.z_end, strict=True)
@@ -113,21 +56,23 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
                 "residual": steps.residual,
             }
     if watch:
-        data["watch"] = watched(trajectory, watch, grid)
+        data["watch"] = watched_columns(trajectory, watch, grid)
     return data
 
 
 def components(trajectory: Trajectory, name: str) -> list[str]:
-    """What to print for a name: itself, or every component of a vector."""
+    """Return the labels to print for a name: itself, or every component of a vector."""
     if name in trajectory.names.p:
         raise UnknownNameError(f"'{name}' is a parameter and does not change: watch a state or an output")
     trajectory[name]
-    known = trajectory.keys()
-    return [label for label in known if label == name or label.startswith(f"{name}[")]
+    labels = trajectory.keys()
+    return [label for label in labels if label == name or label.startswith(f"{name}[")]
 
 
-def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Columns t and the watched names, at all points or on the grid as far as the run went."""
+def watched_columns(
+    trajectory: Trajectory, watch: list[str], grid: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Return columns t and the watched names, at all points or on the grid as far as the run went."""
     if grid is None:
         return {"t": trajectory.t, **{name: trajectory[name] for name in watch}}
     moments = trajectory.at(grid[grid <= trajectory.t1 * (1 + 1e-12)])
@@ -135,6 +80,7 @@ def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -
 
 
 def run_text(trajectory: Trajectory) -> None:
+    """Print a run as tables: how it ended, final state, events, energy, and energy per step."""
     names, raw = trajectory.names, trajectory.raw
     s, end = trajectory.statistics, quantity(trajectory, f"{trajectory.t1:.9g}", "s")
     out.print(
@@ -164,13 +110,18 @@ def run_text(trajectory: Trajectory) -> None:
     if len(log):
         table(
             "events",
-            ["event", "times", titled(trajectory, "first", "s"), titled(trajectory, "last", "s")],
+            [
+                "event",
+                "times",
+                title_with_unit(trajectory, "first", "s"),
+                title_with_unit(trajectory, "last", "s"),
+            ],
             [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()],
         )
     if names.stored:
         table(
             "energy",
-            ["where", titled(trajectory, "change", "J")],
+            ["where", title_with_unit(trajectory, "change", "J")],
             [[n, v] for n, v in trajectory.ledger.rounded_summary().items()],
         )
         if any(name in log.counts() for name in trajectory.names.step_events):
@@ -178,10 +129,10 @@ def run_text(trajectory: Trajectory) -> None:
 
 
 def steps_text(trajectory: Trajectory) -> None:
-    """The energy account step by step: the first and the last ones of many."""
-    steps = ledger_table(trajectory, most_columns=4, most_rows=MOST_STEPS)
+    """Print the energy account step by step: the first and the last ones of many."""
+    steps = ledger_table(trajectory, most_columns=4, most_rows=MAX_PRINTED_STEPS)
     rich = Table(
-        title=escape(titled(trajectory, "energy per step", "J")),
+        title=escape(title_with_unit(trajectory, "energy per step", "J")),
         title_justify="left",
         title_style="bold",
         header_style="bold",
@@ -197,6 +148,7 @@ def steps_text(trajectory: Trajectory) -> None:
 
 
 def system_text(system: System) -> None:
+    """Print a system as tables: its quantities, events and outputs."""
     out.print(f"[bold]{system.name}[/bold]: {system.description}\n")
     for group, word in (("p", "parameters"), ("x", "states"), ("z", "discrete states"), ("u", "inputs")):
         quantities = getattr(system, group)
@@ -231,16 +183,17 @@ def system_text(system: System) -> None:
 def _short(expression: Any, otherwise: str) -> str:
     """An expression that a person can read, or something else."""
     text = str(expression)
-    return text if len(text) <= READABLE and "@" not in text else otherwise
+    return text if len(text) <= MAX_EXPRESSION_CHARACTERS and "@" not in text else otherwise
 
 
 def _happens(event: Event) -> str:
     guard = _short(event.guard, "")
-    told = event.description or (f"when {guard} crosses 0 ({event.direction})" if guard else "")
-    return ", ".join(part for part in (told, "ends the run" if event.terminal else "") if part)
+    moment = event.description or (f"when {guard} crosses 0 ({event.direction})" if guard else "")
+    return ", ".join(part for part in (moment, "ends the run" if event.terminal else "") if part)
 
 
 def system_data(system: System) -> dict[str, Any]:
+    """Return what `strut list NAME --json` prints of a system."""
     groups = {}
     for group in ("x", "z", "u", "p"):
         groups[group] = [

@@ -1,32 +1,52 @@
 """From the expressions of a `System` to something that runs: plain functions, C, a cache of compiled
 libraries, and CasADi's virtual machine. Rooms that use systems read it; rooms that describe them do not."""
 
+from strut.codegen.backends import compile_system, lower_system
 from strut.codegen.c import emit
 from strut.codegen.c_tables import literal
 from strut.codegen.cache import build, cache_directory, compiler, key_of
-from strut.codegen.compile_system import compiled, lowered
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lower import Lowered, column
 from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
 from strut.codegen.private_folder import check_private_directory, make_private
-from strut.codegen.runtime.tableau import BASIS, DOP853, DOPRI5, Tableau
-from strut.codegen.split_casadi_c import chopped
+from strut.codegen.runtime.integrators import (
+    INTEGRATORS,
+    Integrator,
+    StepKind,
+    integrator_number,
+    names_of_kind,
+)
+from strut.codegen.runtime.layout import DEFAULTS, JUMP_FIELDS, STEP_FIELDS, Field
+from strut.codegen.runtime.status import STATUS_WORDS, Advance, RecordingEnd, RunCounter, RunStatus
+from strut.codegen.runtime.tableau import BASIS, RK4, Tableau
+from strut.codegen.split_casadi_c import split_long_functions
 from strut.codegen.translation_unit import Code, generate, runtime_sources
 from strut.codegen.virtual import Virtual
 
 __all__ = [
     "BASIS",
     "CONTROLLER",
-    "DOP853",
-    "DOPRI5",
+    "DEFAULTS",
+    "INTEGRATORS",
+    "JUMP_FIELDS",
+    "RK4",
+    "STATUS_WORDS",
+    "STEP_FIELDS",
+    "Advance",
     "Code",
     "Control",
     "Dialect",
+    "Field",
+    "Integrator",
     "Lowered",
     "Many",
     "Native",
     "NativeOptions",
     "Record",
+    "RecordingEnd",
+    "RunCounter",
+    "RunStatus",
+    "StepKind",
     "Tableau",
     "Virtual",
     "address",
@@ -35,16 +55,18 @@ __all__ = [
     "byref",
     "cache_directory",
     "check_private_directory",
-    "chopped",
     "column",
-    "compiled",
+    "compile_system",
     "compiler",
     "emit",
     "generate",
+    "integrator_number",
     "key_of",
     "literal",
-    "lowered",
+    "lower_system",
     "make_private",
+    "names_of_kind",
     "runtime_sources",
+    "split_long_functions",
     "straight_line",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-MOST_FILLED = 0.25
+MAX_FILL = 0.25
 """Share of entries that are not zero above which no order is looked for: such a matrix has none that
 helps."""
 
@@ -13,7 +13,7 @@ helps."""
 def narrow_order(pattern: ca.Sparsity) -> list[int]:
     """The reverse Cuthill-McKee order of a square pattern: which state stands where."""
     size = pattern.size1()
-    if pattern.nnz() > MOST_FILLED * size * size:
+    if pattern.nnz() > MAX_FILL * size * size:
         return list(range(size))
     neighbours: list[set[int]] = [set() for _ in range(size)]
     for row, column in zip(pattern.row(), pattern.get_col(), strict=True):

@@ -14,11 +14,12 @@ from typing import Any
 import casadi as ca
 
 from strut.codegen.c_tables import literal
-from strut.codegen.find_loops import rolled
+from strut.codegen.find_loops import roll_loops
 from strut.codegen.instructions import AssignmentLine, Dialect, arithmetic, straight_line
 from strut.codegen.prepare import Prepared
 
 SCALARS = {"t"}
+"""Arguments that are one number, passed by value."""
 
 
 def _macro(name: str) -> Callable[..., str]:
@@ -78,6 +79,8 @@ def _power(base: str, exponent: str, constant: float | None) -> str:
 
 
 def signature(name: str, inputs: list[str], outputs: list[str]) -> str:
+    """The first line of a C function: numbers in `SCALARS` by value, other arguments and results by
+    pointer."""
     arguments = [f"strut_real {n}" if n in SCALARS else f"const strut_real *{n}" for n in inputs]
     arguments += [f"strut_real *STRUT_RESTRICT {n}" for n in outputs]
     return f"STRUT_FN void STRUT_({name})({', '.join(arguments)})"
@@ -107,19 +110,19 @@ def emit(
     `prepared`, what depends on parameters alone is left to it."""
     written = [f"out_{n}" for n in outputs]
     c = c_dialect(inputs, outputs)
-    looped = rolled(f, name, c, inputs, prepared)
+    looped = roll_loops(f, name, c, inputs, prepared)
     body, size, tables = looped or (
         straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1),
         0,
         "",
     )
-    if len(body) <= LONGEST:
+    if len(body) <= MAX_STATEMENTS:
         shared = [f"strut_real w[{size}];"] if size else []
         return tables + function_text(name, inputs, written, [*shared, *(_line(s) for s in body)])
     return tables + _in_parts(name, inputs, written, body, size)
 
 
-def nothing(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+def empty_function(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
     """The C function `name`, which has no results."""
     return function_text(name, inputs, [f"out_{n}" for n in outputs], [])
 
@@ -130,12 +133,12 @@ def _line(s: AssignmentLine) -> str:
     return f"{'const strut_real ' if s.local else ''}{s.target} = {s.expression};"
 
 
-# statements in one C function; longer ones are split, because a compiler needs far more than twice the time
-# for twice as much
-LONGEST = 6000
-# measured: COMAN compiles in half the time and a chain of 50 in a third, at the speed of unsplit code;
-# smaller parts run slower
-PART = 4000
+MAX_STATEMENTS = 6000
+"""Statements of one C function. Longer ones are split: a compiler needs far more than twice the time for
+twice as much."""
+PART_STATEMENTS = 4000
+"""Statements of a part of a function that is split. Measured: COMAN compiles in half the time and a chain of
+50 in a third, at the speed of unsplit code; smaller parts run slower."""
 
 
 def function_text(
@@ -143,9 +146,15 @@ def function_text(
     inputs: tuple[str, ...],
     written: list[str],
     lines: list[str],
+    *,
     more: str = "",
     kind: str = "STRUT_FN",
 ) -> str:
+    """A whole C function from the lines of its body.
+
+    written: names of its results. more: further arguments, as they stand behind the others. kind: the macro
+    of its linkage. Arguments that the body does not use are marked, so that no compiler warns.
+    """
     text = "\n".join(f"    {line}" for line in lines)
     words = set(re.findall(r"[A-Za-z_]\w*", text))
     unused = [f"    (void){n};" for n in (*inputs, *written, *(["w"] if more else [])) if n not in words]
@@ -158,7 +167,7 @@ def _in_parts(
 ) -> str:
     """A long function as several, which hand on what later ones need in an array behind `size` places that
     they share."""
-    parts = [body[k : k + PART] for k in range(0, len(body), PART)]
+    parts = [body[k : k + PART_STATEMENTS] for k in range(0, len(body), PART_STATEMENTS)]
     home = {s.target: k for k, part in enumerate(parts) for s in part if s.local}
     needed = [{r for s in part for r in s.reads if home.get(r, k) != k} for k, part in enumerate(parts)]
     slots = {
@@ -166,16 +175,16 @@ def _in_parts(
     }
     text = ""
     for k, part in enumerate(parts):
-        taken = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
-        given = [f"w[{slots[s.target]}] = {s.target};" for s in part if s.local and s.target in slots]
+        loads = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
+        stores = [f"w[{slots[s.target]}] = {s.target};" for s in part if s.local and s.target in slots]
         text += (
             function_text(
                 f"{name}_part{k}",
                 inputs,
                 written,
-                [*taken, *(_line(s) for s in part), *given],
-                ", strut_real *w",
-                "STRUT_PART",
+                [*loads, *(_line(s) for s in part), *stores],
+                more=", strut_real *w",
+                kind="STRUT_PART",
             )
             + "\n"
         )

@@ -21,6 +21,10 @@ class Leaf:
     literal: float | None = None
 
 
+MIN_OPERATIONS = 400
+"""Operations of a function, or of its like terms, below which loops are not worth it."""
+MIN_TERMS = 48
+"""Like terms that make a loop."""
 MIN_RUN = 8
 """Terms that read neighbours, on average, which are worth a loop of their own without tables of indices."""
 LANES = 4
@@ -30,41 +34,55 @@ Step = tuple[int, tuple[int, ...]]
 """An operation on results of earlier steps (n >= 0) and on leaves (-1 - n)."""
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """What like terms do: the steps of a loop, its leaves, and which of both are the results (references as
+    in steps)."""
+
+    steps: Sequence[Step]
+    leaves: Sequence[Leaf]
+    results: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where sums go: result i of the k-th term to place rows[k] + apart * i of an array. Rows ascend.
+
+    sign: 1 adds, -1 subtracts.
+    """
+
+    array: str
+    rows: np.ndarray
+    sign: int = 1
+    apart: int = 1
+
+    @property
+    def adds(self) -> str:
+        """The C operator that adds a term."""
+        return "+=" if self.sign > 0 else "-="
+
+
 class Loops:
     """Writes the loops of one function."""
 
     def __init__(self, name: str, dialect: Dialect, tables: Tables) -> None:
         self.name, self.c, self.tables = name, dialect, tables
 
-    def added(
-        self,
-        steps: Sequence[Step],
-        leaves: Sequence[Leaf],
-        results: Sequence[int],
-        rows: np.ndarray,
-        into: str,
-        sign: int = 1,
-        apart: int = 1,
-    ) -> str:
-        """Results (references as in steps) added to places rows[k], rows[k] + apart, ... of an array. Rows
-        must ascend."""
-        count = len(rows)
+    def add_to(self, target: Target, kernel: Kernel) -> str:
+        """C that adds the results of every pass to the places of a target."""
+        rows, results, count = target.rows, kernel.results, len(target.rows)
         starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
+        # every term has a row of its own: nothing to sum up first
         if len(starts) == count:
-            return self._each(
-                steps,
-                leaves,
-                results,
-                [rows + apart * i for i in range(len(results))],
-                into,
-                "+=" if sign > 0 else "-=",
-            )
+            places = [rows + target.apart * i for i in range(len(results))]
+            return self._each(kernel, places, target.array, target.adds)
         where = np.searchsorted(starts, np.arange(count), side="right") - 1
-        begins = _run_begins(leaves, starts, where)
+        begins = _run_begins(kernel.leaves, starts, where)
         if count >= MIN_RUN * len(begins):
-            return self._added_in_runs(steps, leaves, results, rows, into, sign, apart, starts, where, begins)
-        names, outer, inner = self._reads(leaves, starts, where)
-        inner += self._steps(steps, leaves, names)
+            return self._add_in_runs(target, kernel, starts, where, begins)
+        # one sum per row, over the passes from `begin` to `end`
+        names, outer, inner = self._reads(kernel.leaves, starts, where)
+        inner += self._steps(kernel, names)
         begin, end = (self.tables.index(each, "r") for each in (starts, np.r_[starts[1:], count]))
         sums = ["sum"] if len(results) == 1 else [f"sum{i}" for i in range(len(results))]
         return "\n    ".join(
@@ -75,38 +93,30 @@ class Loops:
                 f"    for (int k = {begin}; k < {end}; k++) {{",
                 *(f"        {line}" for line in inner),
                 *(
-                    f"        {each} {'+' if sign > 0 else '-'}= {_named(r, names)};"
+                    f"        {each} {target.adds} {_reference_text(r, names)};"
                     for each, r in zip(sums, results, strict=True)
                 ),
                 "    }",
-                *(
-                    f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += {each};"
-                    for i, each in enumerate(sums)
-                ),
+                *(f"    {self._row(target, starts, i)} += {each};" for i, each in enumerate(sums)),
                 "}",
             ]
         )
 
-    def _added_in_runs(
-        self,
-        steps: Sequence[Step],
-        leaves: Sequence[Leaf],
-        results: Sequence[int],
-        rows: np.ndarray,
-        into: str,
-        sign: int,
-        apart: int,
-        starts: np.ndarray,
-        where: np.ndarray,
-        begins: np.ndarray,
+    def _row(self, target: Target, starts: np.ndarray, i: int) -> str:
+        """The place of result i in row `r`."""
+        return f"{target.array}[{self.tables.index(target.rows[starts] + target.apart * i, 'r')}]"
+
+    def _add_in_runs(
+        self, target: Target, kernel: Kernel, starts: np.ndarray, where: np.ndarray, begins: np.ndarray
     ) -> str:
         """The same where terms read neighbours for a while: each run is a loop that compilers can
         vectorise."""
-        count, adds = len(rows), "+=" if sign > 0 else "-="
+        count, leaves = len(target.rows), kernel.leaves
         first_run = np.searchsorted(begins, starts)
         ends = np.r_[first_run[1:], len(begins)]
         run, last_run = (self.tables.index(each, "r") for each in (first_run, ends))
         begin, length = (self.tables.index(each, "q") for each in (begins, np.diff(np.r_[begins, count])))
+        # pointers to where a run begins to read: inside it, leaves are neighbours
         moved = {
             n: f"{leaf.array} + ({self.tables.index(leaf.values[begins], 'q')})"
             for n, leaf in enumerate(leaves)
@@ -115,7 +125,7 @@ class Loops:
         lines = [
             f"for (int r = 0; r < {len(starts)}; r++) {{ /* {count} like terms, in {len(begins)} runs */"
         ]
-        sums = range(len(results))
+        sums = range(len(kernel.results))
         lines += [
             f"    strut_real sum{i} = R(0), lanes{i}[{LANES}] = {{{', '.join(['R(0)'] * LANES)}}};"
             for i in sums
@@ -130,47 +140,35 @@ class Loops:
             "        int k = 0;",
             f"        for (; k + {LANES} <= length; k += {LANES}) for (int l = 0; l < {LANES}; l++) {{",
         ]
+        # several lanes at once, then what is left of the run one by one
         for by, sum_of in (("k + l", "lanes{}[l]"), ("k", "sum{}")):
             if by == "k":
                 lines.append("        for (; k < length; k++) {")
             _, _, inner = self._reads(leaves, starts, where, f"begin + {by}", moved)
-            inner += self._steps(steps, leaves, names)
-            inner += [f"{sum_of.format(i)} {adds} {_named(r, names)};" for i, r in enumerate(results)]
+            inner += self._steps(kernel, names)
+            inner += [
+                f"{sum_of.format(i)} {target.adds} {_reference_text(r, names)};"
+                for i, r in enumerate(kernel.results)
+            ]
             lines += [*(f"            {line}" for line in inner), "        }"]
         lines.append("    }")
         for i in sums:
             total = " + ".join(f"lanes{i}[{n}]" for n in range(LANES))
-            lines.append(
-                f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += sum{i} + ({total});"
-            )
+            lines.append(f"    {self._row(target, starts, i)} += sum{i} + ({total});")
         return "\n    ".join([*lines, "}"])
 
-    def written(
-        self,
-        steps: Sequence[Step],
-        leaves: Sequence[Leaf],
-        results: Sequence[int],
-        to: Sequence[np.ndarray],
-        into: str,
-    ) -> str:
-        """Result i put into places to[i] of an array."""
-        return self._each(steps, leaves, results, to, into, "=")
+    def write_to(self, array: str, places: Sequence[np.ndarray], kernel: Kernel) -> str:
+        """C that puts result i of the k-th pass into entry places[i][k] of an array."""
+        return self._each(kernel, places, array, "=")
 
-    def _each(
-        self,
-        steps: Sequence[Step],
-        leaves: Sequence[Leaf],
-        results: Sequence[int],
-        to: Sequence[np.ndarray],
-        into: str,
-        sign: str,
-    ) -> str:
-        count = len(to[0])
-        names, _, inner = self._reads(leaves, np.arange(count), None)
-        inner += self._steps(steps, leaves, names)
+    def _each(self, kernel: Kernel, places: Sequence[np.ndarray], array: str, sign: str) -> str:
+        """A loop whose every pass assigns (sign '=') or adds its results."""
+        count = len(places[0])
+        names, _, inner = self._reads(kernel.leaves, np.arange(count), None)
+        inner += self._steps(kernel, names)
         inner += [
-            f"{into}[{self.tables.index(at, 'k')}] {sign} {_named(r, names)};"
-            for at, r in zip(to, results, strict=True)
+            f"{array}[{self.tables.index(at, 'k')}] {sign} {_reference_text(r, names)};"
+            for at, r in zip(places, kernel.results, strict=True)
         ]
         lines = [
             f"for (int k = 0; k < {count}; k++) {{ /* like terms */",
@@ -215,13 +213,14 @@ class Loops:
             names.append(f"b{n}")
         return names, outer, inner
 
-    def _steps(self, steps: Sequence[Step], leaves: Sequence[Leaf], names: Sequence[str]) -> list[str]:
+    def _steps(self, kernel: Kernel, names: Sequence[str]) -> list[str]:
+        """The lines that do the steps; `names` are those of the leaves."""
         lines = []
-        for n, (op, refs) in enumerate(steps):
-            last = leaves[-1 - refs[-1]].literal if refs[-1] < 0 else None
+        for n, (op, refs) in enumerate(kernel.steps):
+            last = kernel.leaves[-1 - refs[-1]].literal if refs[-1] < 0 else None
             lines.append(
                 f"const strut_real c{n} = "
-                f"{self.c.operation(op, [_named(r, names) for r in refs], last, self.name)};"
+                f"{self.c.operation(op, [_reference_text(r, names) for r in refs], last, self.name)};"
             )
         return lines
 
@@ -242,5 +241,6 @@ def _run_begins(leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray) -
     return np.flatnonzero(begins)
 
 
-def _named(reference: int, names: Sequence[str]) -> str:
+def _reference_text(reference: int, names: Sequence[str]) -> str:
+    """The local of a step, or the name of a leaf."""
     return f"c{reference}" if reference >= 0 else names[-1 - reference]

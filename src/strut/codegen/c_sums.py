@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from strut.codegen.c import c_dialect, emit, function_text
-from strut.codegen.c_loops import Leaf, Loops, Step
+from strut.codegen.c_loops import Kernel, Leaf, Loops, Step, Target
 from strut.codegen.c_tables import Tables
 from strut.codegen.find_loops import Graph, graph_of
 from strut.codegen.instructions import straight_line
-from strut.codegen.lower_sums import ARGUMENTS, NUMBER, SOURCES, Looped, P, T
+from strut.codegen.lower_sums import ARGUMENTS, NUMBER, SOURCES, LoopedFunction, P, T
 from strut.codegen.prepare import Prepared
 from strut.system import Like, Totals
 
 
-def loop_text(looped: Looped, name: str, result: str, height: str, prepared: Prepared) -> str:
+def loop_text(looped: LoopedFunction, name: str, result: str, height: str, prepared: Prepared) -> str:
     """The C function `name`, with all it needs; `height` is how many numbers its one result has."""
     return _Writer(looped, name, result, prepared).text(height)
 
 
-@dataclass
-class _Kernel:
-    """What like terms do: the steps of a loop, its leaves, and which of both are the results."""
-
-    steps: list[Step]
-    leaves: list[Leaf]
-    results: list[int]
-
-
 class _Writer:
-    def __init__(self, looped: Looped, name: str, result: str, prepared: Prepared) -> None:
+    """Writes one function that is loops over like terms."""
+
+    def __init__(self, looped: LoopedFunction, name: str, result: str, prepared: Prepared) -> None:
         self.looped, self.name, self.out, self.prepared = looped, name, f"out_{result}", prepared
         self.tables = Tables(name)
         self.c = c_dialect(ARGUMENTS, (result,))
@@ -40,8 +32,9 @@ class _Writer:
         self.index = looped.index.copy()
 
     def text(self, height: str) -> str:
+        """Constants first, then what several terms use, then the terms."""
         low, name = self.looped, self.name
-        self._still()
+        self._place_constants()
         before, lines = "", [f"for (int r = 0; r < {height}; r++) {self.out}[r] = R(0);"]
         if low.size:
             lines.insert(0, f"strut_real w[{low.size}];")
@@ -49,37 +42,35 @@ class _Writer:
         if first:
             before = emit(low.before, f"{name}_before", ARGUMENTS, ("w",), self.prepared)
             lines.append(f"STRUT_({name}_before)({', '.join(ARGUMENTS)}, w);")
-        for like in low.made:
+        for like in low.computed:
             last = first + like.size * like.length
             if isinstance(like, Totals):
                 lines.append(f"for (int r = {first}; r < {last}; r++) w[r] = R(0);")
-                lines += self._added(like, first + like.rows, "w", like.totals)
+                lines += self._adding_loops(like, first + like.rows, "w", like.totals)
             else:
-                lines += self._written(like, first)
+                lines += self._writing_loops(like, first)
             first = last
         for terms in low.terms:
-            lines += self._added(terms, terms.rows, self.out, 1)
+            lines += self._adding_loops(terms, terms.rows, self.out, 1)
         return (
             before
             + self.tables.text()
             + function_text(name, ARGUMENTS, [self.out], lines, kind="STRUT_LOOPS")
         )
 
-    def _written(self, like: Like, first: int) -> Iterator[str]:
+    def _writing_loops(self, like: Like, first: int) -> Iterator[str]:
         for chosen, sources in self._split(like):
             kernel = self._kernel(like, chosen, sources)
             to = [first + i * like.count + chosen for i in range(like.size)]
-            yield self.loops.written(kernel.steps, kernel.leaves, kernel.results, to, "w")
+            yield self.loops.write_to("w", to, kernel)
 
-    def _added(self, like: Like, rows: np.ndarray, into: str, apart: int) -> Iterator[str]:
+    def _adding_loops(self, like: Like, rows: np.ndarray, into: str, apart: int) -> Iterator[str]:
         for chosen, sources in self._split(like):
             chosen = chosen[np.argsort(rows[chosen], kind="stable")]
             kernel = self._kernel(like, chosen, sources)
-            yield self.loops.added(
-                kernel.steps, kernel.leaves, kernel.results, rows[chosen], into, apart=apart
-            )
+            yield self.loops.add_to(Target(into, rows[chosen], apart=apart), kernel)
 
-    def _still(self) -> None:
+    def _place_constants(self) -> None:
         """What depends on parameters alone is kept behind them."""
         low = self.looped
         behind = np.flatnonzero((low.source == P) & (low.index < 0))
@@ -101,36 +92,37 @@ class _Writer:
 
     # ---- kernels ----
 
-    def _kernel(self, like: Like, chosen: np.ndarray, sources: Sequence[int]) -> _Kernel:
+    def _kernel(self, like: Like, chosen: np.ndarray, sources: Sequence[int]) -> Kernel:
         """Results in terms of what is read and of what `prepare` computes: whatever is made of parameters and
         numbers alone."""
         g = graph_of(like.function(), lambda _, slot: sources[slot] in (P, NUMBER))
         reads = [like.reads[slot][chosen] for slot in range(len(sources))]
+        steps: list[Step] = []
+        leaves: list[Leaf] = []
         results: list[int] = [0] * like.size
-        kernel = _Kernel([], [], results)
         at: dict[int, int] = {}
 
-        def leaf(made: Leaf) -> int:
-            kernel.leaves.append(made)
-            return -len(kernel.leaves)
+        def add_leaf(leaf: Leaf) -> int:
+            leaves.append(leaf)
+            return -len(leaves)
 
         def visit(v: int) -> int:
             if v not in at:
                 if v in g.number:
-                    at[v] = leaf(Leaf(literal=g.number[v]))
+                    at[v] = add_leaf(Leaf(literal=g.number[v]))
                 elif v in g.entry:
-                    at[v] = leaf(self._leaf(sources[g.entry[v][1]], reads[g.entry[v][1]]))
+                    at[v] = add_leaf(self._leaf(sources[g.entry[v][1]], reads[g.entry[v][1]]))
                 elif g.fixed[v]:
-                    at[v] = leaf(Leaf("p", self._prepared(g, v, sources, reads, len(chosen))))
+                    at[v] = add_leaf(Leaf("p", self._prepared_places(g, v, sources, reads, len(chosen))))
                 else:
                     refs = tuple(visit(a) for a in g.args[v])
-                    kernel.steps.append((g.op[v], refs))
-                    at[v] = len(kernel.steps) - 1
+                    steps.append((g.op[v], refs))
+                    at[v] = len(steps) - 1
             return at[v]
 
         for _, entry, v in sorted(g.outputs, key=lambda output: output[1]):
             results[entry] = visit(v)
-        return kernel
+        return Kernel(steps, leaves, results)
 
     def _leaf(self, source: int, reads: np.ndarray) -> Leaf:
         index = self.index[reads]
@@ -138,7 +130,7 @@ class _Writer:
             return Leaf(values=self.looped.numbers[index])
         return Leaf(SOURCES[source]) if source == T else Leaf(SOURCES[source], index)
 
-    def _prepared(
+    def _prepared_places(
         self, g: Graph, v: int, sources: Sequence[int], reads: Sequence[np.ndarray], count: int
     ) -> np.ndarray:
         """Where `prepare` puts something made of parameters and numbers, for every pass; what is equal,
@@ -150,13 +142,13 @@ class _Writer:
         first, which = _different(read)
         texts = {}
         for slot, places in zip(slots, read[:, first], strict=True):
-            made = self._leaf(sources[slot], places)
-            assert made.values is not None
+            leaf = self._leaf(sources[slot], places)
+            assert leaf.values is not None
             tables = self.prepared.tables
             texts[slot] = (
-                f"p[{tables.index(made.values, 'k')}]"
-                if made.array
-                else tables.number(made.values.tolist(), "k")
+                f"p[{tables.index(leaf.values, 'k')}]"
+                if leaf.array
+                else tables.number(leaf.values.tolist(), "k")
             )
         if len(first) == 1:
             return np.full(count, self.prepared.slot(self.prepared.hoist(self._text(g, v, texts))))

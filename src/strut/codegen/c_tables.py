@@ -9,6 +9,7 @@ import numpy as np
 
 
 def literal(value: float) -> str:
+    """A number as a C literal of the real type, with all its digits."""
     if math.isnan(value):
         return "STRUT_NAN"
     if math.isinf(value):
@@ -48,9 +49,11 @@ class Tables:
         return f"{f'{least} + ' if least else ''}{table}[{by}]"
 
     def number(self, values: Sequence[float], by: str) -> str:
+        """How entry `by` of a list of numbers is written: a literal if all are equal, else from a table."""
         if len(set(map(repr, values))) == 1:
             return literal(values[0])
         return f"{self._put('strut_real', ', '.join(map(literal, values)))}[{by}]"
 
     def text(self) -> str:
+        """All tables as C."""
         return "".join(self.texts)

@@ -26,7 +26,7 @@ from strut.codegen.private_folder import check_private_directory, check_private_
 from strut.errors import CompileError
 from strut.files import DAMAGE
 
-LONG = 400_000
+MAX_OPTIMISED_LENGTH = 400_000
 """Characters of C beyond which the compiler optimises less: half the time to wait, a quarter slower to
 run."""
 FLAGS = (
@@ -43,14 +43,15 @@ speed, -O1 compiles twice as fast but runs slip 17 % slower; -march=native gains
 library to its machine."""
 
 
-PATIENCE = 1.0  # [s] of compiling, after which something is said
+QUIET_TIME = 1.0
+"""Time [s] of compiling after which something is said."""
 log = logging.getLogger("strut")
 
 
 @contextmanager
-def _announced(name: str) -> Iterator[None]:
+def _announce_if_slow(name: str) -> Iterator[None]:
     """Says, once it takes long, that something is compiled."""
-    timer = threading.Timer(PATIENCE, lambda: log.info("compiling %s (once; kept in the cache)", name))
+    timer = threading.Timer(QUIET_TIME, lambda: log.info("compiling %s (once; kept in the cache)", name))
     timer.daemon = True
     timer.start()
     try:
@@ -80,9 +81,9 @@ def compiler() -> tuple[str, ...] | None:
             raise CompileError(
                 f"CC is '{name}', which is no command ({error}): set it to a C compiler, or unset it"
             ) from error
-        found = _find(program, os.environ.get("PATH", os.defpath)) if program else None
-        if found:
-            return (found, *arguments)
+        path = _find(program, os.environ.get("PATH", os.defpath)) if program else None
+        if path:
+            return (path, *arguments)
     return None
 
 
@@ -99,6 +100,7 @@ def compiler_identity(cc: tuple[str, ...]) -> str:
 
 
 def key_of(content: str, cc: tuple[str, ...]) -> str:
+    """The name of a library in the cache: a hash of its content, of the compiler and of the flags."""
     return hashlib.sha256("\0".join([content, compiler_identity(cc), *FLAGS]).encode()).hexdigest()[:40]
 
 
@@ -120,7 +122,7 @@ def build(
         check_private_file(lock := directory / f"{key}.lock")
         with filelock.FileLock(lock):
             if not _intact(library):
-                with _announced(name):
+                with _announce_if_slow(name):
                     _compile(library, sources(), main, cc)
     except OSError as error:
         if isinstance(error, CompileError):
@@ -158,17 +160,17 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
             (Path(scratch) / name).write_text(text)
         product = Path(scratch) / library.name
         length = sum(len(line) for line in sources[main].splitlines() if not line.startswith("STRUT_TABLE"))
-        flags = [flag if flag != "-O2" or length < LONG else "-O1" for flag in FLAGS]
+        flags = [flag if flag != "-O2" or length < MAX_OPTIMISED_LENGTH else "-O1" for flag in FLAGS]
         command = [*cc, *flags, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            process = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
             raise CompileError(
                 f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, "
                 f"or unset it"
             ) from error
-        if done.returncode != 0:
-            raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{done.stderr[:2000]}")
+        if process.returncode != 0:
+            raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{process.stderr[:2000]}")
         _check_product(product, cc)
         seal = {
             "sha256": hashlib.sha256(product.read_bytes()).hexdigest(),

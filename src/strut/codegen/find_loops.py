@@ -9,27 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from strut.codegen.c_loops import Leaf, Loops
+from strut.codegen.c_loops import MIN_OPERATIONS, MIN_TERMS, Kernel, Leaf, Loops, Target
 from strut.codegen.c_tables import Tables
 from strut.codegen.instructions import AssignmentLine, Dialect
 from strut.codegen.prepare import Prepared
 
-WORTH = 400
-"""Instructions below which nothing is rolled."""
-LEAST = 48
-"""Terms that make a loop."""
-LARGEST = 60
-"""Operations of a term at most."""
-STAGES = 4
+MAX_TERM_OPERATIONS = 60
+"""Operations of a term that may be part of a loop."""
+MAX_LEVELS = 4
 """Loops that wait for others: more levels are the sign of a recursion, which is better off without."""
-
-MANY = 8
+MIN_INNER_TERMS = 8
 """Terms of a sum that is a loop of its own even inside a term."""
 STRAIGHT, UNKNOWN = -1, -2
+"""Owners of a value that belongs to no term: one that stays in straight lines, and one not looked at yet."""
+
+Tree = tuple[Any, ...]
+"""A value of parameters: an operation and the trees that it takes, or ('n',) a number, ('p',) a parameter."""
+LeafKind = tuple[Any, ...]
+"""How terms read a leaf: 'literal' and its number; 'number'; 'entry' and the argument; 'fixed' and its tree;
+'local'."""
 
 
 @dataclass
@@ -44,6 +47,7 @@ class Graph:
     outputs: list[tuple[int, int, int]] = field(default_factory=list)
 
     def add(self, op: int, args: tuple[int, ...], fixed: bool) -> int:
+        """Append a value; returns its number."""
         self.op.append(op)
         self.args.append(args)
         self.fixed.append(fixed)
@@ -54,26 +58,26 @@ def graph_of(f: ca.Function, fixed: Callable[[int, int], bool]) -> Graph:
     """The graph of a function; `fixed` tells which entries of its arguments are. A quotient by something
     fixed is a product with its inverse, which is computed beforehand."""
     g = Graph()
-    held: dict[int, int] = {}
+    value_in_slot: dict[int, int] = {}
     inverse: dict[int, int] = {}
-    operation, taken, given = f.instruction_id, f.instruction_input, f.instruction_output
+    operation, inputs, outputs = f.instruction_id, f.instruction_input, f.instruction_output
     for k in range(f.n_instructions()):
-        op, i, o = operation(k), taken(k), given(k)
+        op, i, o = operation(k), inputs(k), outputs(k)
         if op == ca.OP_CONST:
-            held[o[0]] = v = g.add(op, (), True)
+            value_in_slot[o[0]] = v = g.add(op, (), True)
             g.number[v] = f.instruction_constant(k)
         elif op == ca.OP_INPUT:
-            held[o[0]] = v = g.add(op, (), fixed(i[0], i[1]))
+            value_in_slot[o[0]] = v = g.add(op, (), fixed(i[0], i[1]))
             g.entry[v] = (i[0], i[1])
         elif op == ca.OP_OUTPUT:
-            g.outputs.append((o[0], o[1], held[i[0]]))
+            g.outputs.append((o[0], o[1], value_in_slot[i[0]]))
         else:
-            args = tuple(held[slot] for slot in i)
+            args = tuple(value_in_slot[slot] for slot in i)
             if op == ca.OP_DIV and g.fixed[args[1]] and not g.fixed[args[0]] and args[1] not in g.number:
                 if args[1] not in inverse:
                     inverse[args[1]] = g.add(ca.OP_INV, (args[1],), True)
                 op, args = ca.OP_MUL, (args[0], inverse[args[1]])
-            held[o[0]] = g.add(op, args, all(g.fixed[a] for a in args))
+            value_in_slot[o[0]] = g.add(op, args, all(g.fixed[a] for a in args))
     return g
 
 
@@ -95,10 +99,10 @@ class TermShape:
 
     sign: int
     steps: tuple[tuple[int, tuple[int, ...]], ...]
-    kinds: tuple[tuple, ...]
+    kinds: tuple[LeafKind, ...]
 
 
-class Rolling:
+class LoopFinder:
     """Finds the loops of one function."""
 
     def __init__(self, graph: Graph) -> None:
@@ -107,9 +111,9 @@ class Rolling:
         self.owner: list[int] = []
         self.terms: list[Term] = []
         self.groups: dict[TermShape, list[Term]] = {}
-        self.trees: dict[int, tuple[tuple, list[int]] | None] = {}
+        self.trees: dict[int, tuple[Tree, list[int]] | None] = {}
 
-    def found(self) -> bool:
+    def find(self) -> bool:
         """Are there loops worth it: most of the function?"""
         self._find_sums()
         sizes: dict[int, int] = {}
@@ -117,9 +121,9 @@ class Rolling:
             if o >= 0:
                 sizes[o] = sizes.get(o, 0) + 1
         for k, term in enumerate(self.terms):
-            if sizes.get(k, 0) <= LARGEST:
+            if sizes.get(k, 0) <= MAX_TERM_OPERATIONS:
                 self.groups.setdefault(self._shape(k, term), []).append(term)
-        self.groups = {shape: terms for shape, terms in self.groups.items() if len(terms) >= LEAST}
+        self.groups = {shape: terms for shape, terms in self.groups.items() if len(terms) >= MIN_TERMS}
         rolled = sum((len(shape.steps) + 1) * len(terms) for shape, terms in self.groups.items())
         total = sum(
             op not in (ca.OP_CONST, ca.OP_INPUT) and not fixed
@@ -155,7 +159,7 @@ class Rolling:
                 continue
             if adds[k] and not inner[k]:
                 links, terms = self._chain(k, inner)
-                if owner[k] < 0 or len(terms) >= MANY:
+                if owner[k] < 0 or len(terms) >= MIN_INNER_TERMS:
                     for v in links:
                         chain[v], owner[v] = True, STRAIGHT
                     for term in terms:
@@ -187,7 +191,7 @@ class Rolling:
     def _shape(self, number: int, term: Term) -> TermShape:
         g = self.g
         steps: list[tuple[int, tuple[int, ...]]] = []
-        kinds: list[tuple] = []
+        kinds: list[LeafKind] = []
         at: dict[int, int] = {}
 
         def visit(v: int, exponent: bool) -> int:
@@ -207,7 +211,7 @@ class Rolling:
         visit(term.value, False)
         return TermShape(term.sign, tuple(steps), tuple(kinds))
 
-    def _kind(self, v: int, exponent: bool) -> tuple:
+    def _kind(self, v: int, exponent: bool) -> LeafKind:
         g = self.g
         if v in g.number:
             return ("literal", g.number[v]) if exponent else ("number",)
@@ -215,7 +219,7 @@ class Rolling:
             return ("entry", g.entry[v][0])
         return self._fixed_shape(v) if g.fixed[v] else ("local",)
 
-    def _fixed_shape(self, v: int) -> tuple:
+    def _fixed_shape(self, v: int) -> LeafKind:
         """A value of parameters alone: its operations, if they are few, are a loop of `prepare`."""
         if v not in self.trees:
             self.trees[v] = fixed_tree(self.g, v)
@@ -223,12 +227,12 @@ class Rolling:
         return ("fixed", shape[0] if shape else None)
 
 
-def fixed_tree(g: Graph, v: int, most: int = 12) -> tuple[tuple, list[int]] | None:
+def fixed_tree(g: Graph, v: int, most: int = 12) -> tuple[Tree, list[int]] | None:
     """The tree of a value of parameters, and its leaves; None if it is large."""
     leaves: list[int] = []
     left = most
 
-    def visit(v: int) -> tuple | None:
+    def visit(v: int) -> Tree | None:
         nonlocal left
         if v in g.number or v in g.entry:
             leaves.append(v)
@@ -243,28 +247,30 @@ def fixed_tree(g: Graph, v: int, most: int = 12) -> tuple[tuple, list[int]] | No
     return (tree, leaves) if tree is not None else None
 
 
-def rolled(
+def roll_loops(
     f: ca.Function, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared | None
 ) -> tuple[list[AssignmentLine], int, str] | None:
     """`f` as statements, some of them loops; the size of the array `w` that they share; and their tables.
     None if there are no loops worth it."""
-    if f.n_instructions() < WORTH or prepared is None:
+    if f.n_instructions() < MIN_OPERATIONS or prepared is None:
         return None
     parameters = inputs.index("p") if "p" in inputs else -1
     graph = graph_of(f, lambda j, _: j == parameters)
-    rolling = Rolling(graph)
-    if not rolling.found():
+    finder = LoopFinder(graph)
+    if not finder.find():
         return None
-    return _Writer(rolling, name, c, inputs, prepared).written()
+    return _Writer(finder, name, c, inputs, prepared).written()
 
 
 class _Writer:
+    """Writes a function whose loops were found: straight lines, level by level, with the loops between."""
+
     def __init__(
-        self, rolling: Rolling, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared
+        self, finder: LoopFinder, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared
     ) -> None:
-        self.rolling, self.g, self.name, self.c, self.inputs, self.prepared = (
-            rolling,
-            rolling.g,
+        self.finder, self.g, self.name, self.c, self.inputs, self.prepared = (
+            finder,
+            finder.g,
             name,
             c,
             inputs,
@@ -272,15 +278,15 @@ class _Writer:
         )
         self.tables = Tables(name)
         self.loops = Loops(name, c, self.tables)
-        self.kept: dict[int, int] = {}  # value -> place in w
+        self.place_in_w: dict[int, int] = {}
         self.hoisted: dict[int, str] = {}
 
     def written(self) -> tuple[list[AssignmentLine], int, str] | None:
-        g, rolling = self.g, self.rolling
-        in_loop = {id(t) for terms in rolling.groups.values() for t in terms}
-        sums = {root: terms for root, terms in rolling.sums.items() if any(id(t) in in_loop for t in terms)}
-        inside = {k for k, t in enumerate(rolling.terms) if id(t) in in_loop}
-        skipped = [o in inside for o in rolling.owner]
+        g, finder = self.g, self.finder
+        in_loop = {id(t) for terms in finder.groups.values() for t in terms}
+        sums = {root: terms for root, terms in finder.sums.items() if any(id(t) in in_loop for t in terms)}
+        inside = {k for k, t in enumerate(finder.terms) if id(t) in in_loop}
+        skipped = [o in inside for o in finder.owner]
         for root, terms in sums.items():  # the chain of a sum is written anew
             v = root
             for _ in range(len(terms) - 1):
@@ -290,7 +296,7 @@ class _Writer:
         if stage is None:
             return None
         loops: dict[tuple[TermShape, int], list[Term]] = {}
-        for shape, terms in rolling.groups.items():
+        for shape, terms in finder.groups.items():
             for t in terms:
                 loops.setdefault((shape, max((stage[v] for v in t.leaves), default=0)), []).append(t)
         places = {root: k for k, root in enumerate(sums)}
@@ -298,8 +304,8 @@ class _Writer:
             for t in terms:
                 for v in t.leaves:
                     if not g.fixed[v] and v not in g.entry:
-                        self.kept.setdefault(v, len(places) + len(self.kept))
-        size = len(places) + len(self.kept)
+                        self.place_in_w.setdefault(v, len(places) + len(self.place_in_w))
+        size = len(places) + len(self.place_in_w)
         written: list[list[AssignmentLine]] = [[] for _ in range(max(stage) + 1)]
         zero = f"for (int r = 0; r < {len(places)}; r++) w[r] = R(0);"
         for k in range(len(g.op)):
@@ -307,9 +313,9 @@ class _Writer:
                 continue
             line = self._sum(k, sums[k], in_loop, places) if k in sums else self._plain(k)
             written[stage[k]].append(line)
-            if k in self.kept:
+            if k in self.place_in_w:
                 written[stage[k]].append(
-                    AssignmentLine(f"w[{self.kept[k]}]", False, line.target, (line.target,))
+                    AssignmentLine(f"w[{self.place_in_w[k]}]", False, line.target, (line.target,))
                 )
         body: list[AssignmentLine] = [AssignmentLine("", False, zero, ())]
         for level, lines in enumerate(written):
@@ -332,7 +338,7 @@ class _Writer:
                     1 + max((stage[v] for v in t.leaves), default=0) if id(t) in in_loop else stage[t.value]
                     for t in sums[k]
                 )
-                if stage[k] > STAGES:
+                if stage[k] > MAX_LEVELS:
                     return None
             elif args and not g.fixed[k] and not skipped[k]:
                 stage[k] = max(stage[a] for a in args)
@@ -385,11 +391,10 @@ class _Writer:
         leaves = [self._leaf(kind, [t.leaves[n] for t in terms]) for n, kind in enumerate(shape.kinds)]
         result = len(shape.steps) - 1 if shape.steps else -1
         rows = np.array([places[t.root] for t in terms])
-        return AssignmentLine(
-            "", False, self.loops.added(shape.steps, leaves, [result], rows, "w", shape.sign), ()
-        )
+        kernel, target = Kernel(shape.steps, leaves, [result]), Target("w", rows, shape.sign)
+        return AssignmentLine("", False, self.loops.add_to(target, kernel), ())
 
-    def _leaf(self, kind: tuple, values: list[int]) -> Leaf:
+    def _leaf(self, kind: LeafKind, values: list[int]) -> Leaf:
         """How a leaf is read."""
         g = self.g
         if kind[0] == "literal":
@@ -404,19 +409,19 @@ class _Writer:
                 else Leaf(name, np.array([g.entry[v][1] for v in values]))
             )
         if kind[0] == "local":
-            return Leaf("w", np.array([self.kept[v] for v in values]))
-        return Leaf("p", np.array(self._prepared(kind[1], values)))
+            return Leaf("w", np.array([self.place_in_w[v] for v in values]))
+        return Leaf("p", np.array(self._prepared_places(kind[1], values)))
 
-    def _prepared(self, tree: tuple | None, values: list[int]) -> list[int]:
+    def _prepared_places(self, tree: Tree | None, values: list[int]) -> list[int]:
         """Where `prepare` puts values of parameters, in a loop of its own if they are many and alike."""
         different = list(dict.fromkeys(values))
-        if tree is None or len(different) < LEAST:
+        if tree is None or len(different) < MIN_TERMS:
             return [self.prepared.slot(self._hoist(v)) for v in values]
-        g, found = self.g, [self.rolling.trees[v] for v in different]
-        leaves = [f[1] for f in found if f is not None]
+        g, trees = self.g, [self.finder.trees[v] for v in different]
+        leaves = [f[1] for f in trees if f is not None]
         reads: list[str] = []
 
-        def text(tree: tuple) -> str:
+        def text(tree: Tree) -> str:
             if tree[0] in ("n", "p"):
                 n = len(reads)
                 column = [each[n] for each in leaves]

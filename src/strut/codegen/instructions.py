@@ -21,7 +21,7 @@ def arithmetic(number: Callable[[int], str], truth: Callable[[str], str], unequa
     def infix(symbol: str) -> Callable[..., str]:
         return lambda a, b: f"{a} {symbol} {b}"
 
-    def compared(symbol: str) -> Callable[..., str]:
+    def comparison(symbol: str) -> Callable[..., str]:
         return lambda a, b: truth(f"{a} {symbol} {b}")
 
     return {
@@ -34,10 +34,10 @@ def arithmetic(number: Callable[[int], str], truth: Callable[[str], str], unequa
         ca.OP_INV: lambda a: f"{one} / {a}",
         ca.OP_SQ: lambda a: f"{a} * {a}",
         ca.OP_TWICE: lambda a: f"{two} * {a}",
-        ca.OP_LT: compared("<"),
-        ca.OP_LE: compared("<="),
-        ca.OP_EQ: compared("=="),
-        ca.OP_NE: compared(unequal),
+        ca.OP_LT: comparison("<"),
+        ca.OP_LE: comparison("<="),
+        ca.OP_EQ: comparison("=="),
+        ca.OP_NE: comparison(unequal),
         ca.OP_NOT: lambda a: truth(f"{a} == {zero}"),
         ca.OP_AND: lambda a, b: truth(f"{a} {unequal} {zero} && {b} {unequal} {zero}"),
         ca.OP_OR: lambda a, b: truth(f"{a} {unequal} {zero} || {b} {unequal} {zero}"),
@@ -103,7 +103,7 @@ def straight_line(
     """`f` as assignments, one per operation. With `prepared`, what depends on argument number `parameters`
     alone is left to it."""
     body: list[AssignmentLine] = []
-    held: dict[int, _Value] = {}
+    value_in_slot: dict[int, _Value] = {}
 
     def read(value: _Value) -> str:
         if value.local and prepared is not None:
@@ -114,25 +114,25 @@ def straight_line(
         op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
         if op == ca.OP_CONST:
             number = f.instruction_constant(k)
-            held[o[0]] = _Value(dialect.literal(number), number, fixed=True)
+            value_in_slot[o[0]] = _Value(dialect.literal(number), number, fixed=True)
         elif op == ca.OP_INPUT:
-            held[o[0]] = _Value(dialect.read(i[0], i[1]), fixed=i[0] == parameters)
+            value_in_slot[o[0]] = _Value(dialect.read(i[0], i[1]), fixed=i[0] == parameters)
         elif op == ca.OP_OUTPUT:
-            text = read(held[i[0]])
+            text = read(value_in_slot[i[0]])
             body.append(AssignmentLine(dialect.write(o[0], o[1]), False, text, (text,)))
         else:
-            values = [held[slot] for slot in i]
+            values = [value_in_slot[slot] for slot in i]
             if prepared is not None and all(v.fixed for v in values):
                 local = prepared.hoist(
                     dialect.operation(op, [v.local or v.text for v in values], values[-1].number, name)
                 )
-                held[o[0]] = _Value(local, fixed=True, local=local)
+                value_in_slot[o[0]] = _Value(local, fixed=True, local=local)
                 continue
             if prepared is not None and op == ca.OP_DIV and values[1].fixed and values[1].number is None:
                 inverse = prepared.hoist(f"R(1) / {values[1].local or values[1].text}")
                 op, values = ca.OP_MUL, [values[0], _Value(inverse, fixed=True, local=inverse)]
             arguments = tuple(read(v) for v in values)
             text = dialect.operation(op, list(arguments), values[-1].number, name)
-            held[o[0]] = _Value(dialect.local(k))
+            value_in_slot[o[0]] = _Value(dialect.local(k))
             body.append(AssignmentLine(dialect.local(k), True, text, arguments))
     return body

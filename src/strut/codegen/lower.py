@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.codegen.lower_sums import Looped, looped
+from strut.codegen.lower_sums import LoopedFunction, lower_sums
 from strut.system import Event, Factors, Sample, Sums, System, sx, time
 
 SIGNATURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -32,13 +32,17 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "past": (("t", "p"), ("s",)),
     "clocks": (("p",), ("every", "offset")),
 }
+"""What each function of a system takes, and what it gives."""
 RESET = (("t", "x", "z", "u", "p", "d", "random"), ("x_after", "z_after"))
+"""The same of every jump's reset."""
 LOSS = (("t", "x", "z", "u", "p", "x_after", "z_after"), ("loss",))
+"""The same of the energy [J] that every jump loses."""
 JACOBIANS = {
     "flow_jacobian": ("flow", ("x", "u", "p")),
     "guard_jacobian": ("guards", ("t", "x", "p")),
     "reset_jacobian": ("reset", ("t", "x", "p")),
 }
+"""Of which function each Jacobian is, and by which variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,13 @@ class Jump:
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """Everything about a system that compiled code needs. Starting values are not part of it."""
+    """Everything about a system that compiled code needs. Starting values are not part of it.
+
+    sizes: of its vectors, by the names of the C templates. functions: by the names of `SIGNATURES`.
+    jumps: in the order in which they happen at one instant. resets, losses: one function of each for a jump.
+    tables: of whole numbers, for the C. loss_channels: names under which energy is lost.
+    jacobians: by the names of `JACOBIANS`; empty unless they were asked for.
+    """
 
     name: str
     sizes: dict[str, int]
@@ -65,13 +75,13 @@ class Lowered:
     jacobians: dict[str, list[ca.Function]]
     state_jacobian: ca.Function | None = None
     """The flow's Jacobian by the state, sparse, for implicit methods; where it was asked for."""
-    looped: dict[str, Looped] = field(default_factory=dict)
+    looped: dict[str, LoopedFunction] = field(default_factory=dict)
     """Flow and outputs, where they are loops: their functions are made only if something asks for them."""
 
     def gives_nothing(self, name: str) -> bool:
         """Has a function no results? Then it need not be made: with many parameters that alone takes its
         time."""
-        return not (self.sizes[GIVES[name]] or (name == "flow_and_powers" and self.sizes["NW"]))
+        return not (self.sizes[RESULT_SIZE[name]] or (name == "flow_and_powers" and self.sizes["NW"]))
 
     def digest(self) -> str:
         """A hash of the content: equal for equal systems in any process."""
@@ -97,7 +107,7 @@ class Lowered:
         return digest.hexdigest()
 
 
-GIVES = {
+RESULT_SIZE = {
     "flow": "NX",
     "flow_and_powers": "NX",
     "guards": "NG",
@@ -106,11 +116,12 @@ GIVES = {
     "outputs": "NY",
     "energies": "NE",
 }
-GIVES |= {"signals": "ND", "signal_rates": "ND", "delays": "ND", "past": "ND", "clocks": "NC"}
-"""Which size is that of what a function gives."""
+RESULT_SIZE |= {"signals": "ND", "signal_rates": "ND", "delays": "ND", "past": "ND", "clocks": "NC"}
+"""By function, which of the sizes its result has."""
 
 
 def column(parts: list[Any]) -> ca.SX:
+    """Expressions one below the other, dense; an empty column of none."""
     return ca.densify(ca.vertcat(*parts)) if parts else ca.SX(0, 1)
 
 
@@ -124,7 +135,7 @@ def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lower
     energies = column(list(system.ledger.stored.values()))
     signals = column([q.signal for q in system.delays])
     summed = {"outputs": system.outputs} | ({} if powers.numel() else {"flow": system.flow})
-    loops = {name: looped(system, sums, v) for name, sums in summed.items() if isinstance(sums, Sums)}
+    loops = {name: lower_sums(system, sums, v) for name, sums in summed.items() if isinstance(sums, Sums)}
     results: dict[str, Callable[[], tuple[ca.SX, ...]]] = {
         "flow": lambda: (_flow(system),),
         "flow_and_powers": lambda: (_flow(system), powers),
@@ -142,7 +153,9 @@ def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lower
             column([s.offset for s in system.samples]),
         ),
     }
-    functions = _Functions({name: partial(_made, name, v, result) for name, result in results.items()})
+    functions = _Functions(
+        {name: partial(_make_function, name, v, result) for name, result in results.items()}
+    )
     resets, losses, channels = _jump_functions(system, jumps, v, energies)
     sizes = {
         "NX": v["x"].numel(),
@@ -170,7 +183,7 @@ def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lower
         channels,
         _jacobians(system, functions, resets) if jacobians else {},
         _state_jacobian(system, functions["flow"]) if stiff else None,
-        {name: made for name, made in loops.items() if made is not None},
+        {name: sums for name, sums in loops.items() if sums is not None},
     )
 
 
@@ -193,7 +206,7 @@ class _Functions(Mapping[str, ca.Function]):
         return len(self.makers)
 
 
-def _made(name: str, v: dict[str, ca.SX], results: Callable[[], tuple[ca.SX, ...]]) -> ca.Function:
+def _make_function(name: str, v: dict[str, ca.SX], results: Callable[[], tuple[ca.SX, ...]]) -> ca.Function:
     return _function(name, SIGNATURES[name], v, results())
 
 
@@ -246,7 +259,7 @@ def _assignments(jump: Jump) -> dict[str, ca.SX]:
 
 def _jump_functions(
     system: System, jumps: list[Jump], v: dict[str, ca.SX], energies: ca.SX
-) -> tuple[list, list, tuple[str, ...]]:
+) -> tuple[list[ca.Function], list[ca.Function], tuple[str, ...]]:
     channels: dict[str, None] = {}
     rows: list[dict[str, ca.SX]] = []
     total = ca.sum1(energies) if energies.numel() else ca.SX(0)

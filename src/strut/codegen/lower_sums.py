@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from strut.codegen.c_loops import MIN_OPERATIONS, MIN_TERMS
 from strut.system import Like, Sums, Terms, Totals, known_symbol, operation_count, time
 
 if TYPE_CHECKING:
@@ -21,19 +22,18 @@ SOURCES = ("t", "x", "z", "u", "p", "d", "number", "w")
 loops share."""
 T, P, NUMBER, W = (SOURCES.index(name) for name in ("t", "p", "number", "w"))
 ARGUMENTS = SOURCES[:6]
-LEAST, WORTH = 48, 400
-"""Like terms, and operations in them, that are worth loops."""
+"""Of a function that is loops."""
 
 
 @dataclass(frozen=True, eq=False)
-class Looped:
+class LoopedFunction:
     """A function as loops: the flow, or the outputs.
 
     source, index: for everything there is to read, which of `SOURCES` it is in and where; `index` of a number
         counts `numbers`.
     before: of the function's arguments, what is put first into `w` in straight lines, and of parameters
         alone, what follows them there.
-    made, terms: as in `Sums`, own expressions among the terms. size: of `w`.
+    computed, terms: `made` and `terms` of `Sums`, own expressions among the terms. size: of `w`.
     """
 
     source: np.ndarray
@@ -41,21 +41,21 @@ class Looped:
     numbers: np.ndarray
     before: ca.Function
     fixed: ca.Function
-    made: tuple[Like, ...]
+    computed: tuple[Like, ...]
     terms: tuple[Terms, ...]
     size: int
 
     def operations(self) -> int:
         """Arithmetic operations and function calls, what depends on parameters alone included."""
-        alike = [like.count * operation_count(like.function()) for like in (*self.made, *self.terms)]
+        alike = [like.count * operation_count(like.function()) for like in (*self.computed, *self.terms)]
         return operation_count(self.before) + sum(alike) + sum(t.count * t.size for t in self.terms)
 
     def digest(self, into: hashlib._Hash) -> None:
         """Add the content to a hash."""
-        for f in (self.before, self.fixed, *(like.function() for like in (*self.made, *self.terms))):
+        for f in (self.before, self.fixed, *(like.function() for like in (*self.computed, *self.terms))):
             into.update(f.serialize().encode())
         arrays = [self.source, self.index, self.numbers]
-        for like in (*self.made, *self.terms):
+        for like in (*self.computed, *self.terms):
             arrays += [like.reads, like.rows] if isinstance(like, Terms | Totals) else [like.reads]
             into.update(repr((type(like).__name__, like.length)).encode())
         for array in arrays:
@@ -63,9 +63,9 @@ class Looped:
             into.update(np.ascontiguousarray(array).tobytes())
 
 
-def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped | None:
+def lower_sums(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> LoopedFunction | None:
     """The loops of sums; None if they are not worth it."""
-    alike = [like for like in (*sums.made, *sums.terms) if like.count >= LEAST]
+    alike = [like for like in (*sums.made, *sums.terms) if like.count >= MIN_TERMS]
     work = sum(
         like.count * max(1, like.function().n_instructions() - len(like.reads) - like.size) for like in alike
     )
@@ -98,15 +98,15 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
     for n, k in enumerate(still):
         source[first + k], index[first + k] = P, -1 - n
     before = _function("before", vectors, ARGUMENTS, [read[k] for k in straight])
-    if work < max(WORTH, before.n_instructions()):
+    if work < max(MIN_OPERATIONS, before.n_instructions()):
         return None
     # own expressions are terms too, read behind the others
-    made, size, there = [], len(straight), len(source)
+    computed, size, there = [], len(straight), len(source)
     places = np.arange(len(source) + sum(like.size * like.length for like in sums.made))
     shift = first + len(others)
     places[shift:] += len(own)
     for like in sums.made:
-        made.append(replace(like, reads=places[like.reads]))
+        computed.append(replace(like, reads=places[like.reads]))
         source.extend([W] * (like.size * like.length))
         index.extend(range(size, size + like.size * like.length))
         size += like.size * like.length
@@ -117,13 +117,13 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
             0,
             Terms(slot, slot, np.arange(there - len(own), there)[None, :], np.array([row for row, _ in own])),
         )
-    return Looped(
+    return LoopedFunction(
         np.array(source, dtype=np.int8),
         np.array(index, dtype=np.int64),
         np.array(numbers, dtype=float),
         before,
         _function("fixed", vectors, ("p",), [read[k] for k in still]),
-        tuple(made),
+        tuple(computed),
         tuple(terms),
         size,
     )
@@ -137,8 +137,8 @@ def _entries(system: System, sums: Sums) -> tuple[list[int], list[int]]:
         for q in getattr(system, group):
             at[q.name] = (kind, start)
             start += q.size
-    found = [at[q.name] for q, _ in sums.entries]
-    return [s for s, _ in found], [i + k for (_, i), (_, k) in zip(found, sums.entries, strict=True)]
+    places = [at[q.name] for q, _ in sums.entries]
+    return [s for s, _ in places], [i + k for (_, i), (_, k) in zip(places, sums.entries, strict=True)]
 
 
 def _entry(system: System, e: ca.SX) -> tuple[int, int] | None:

@@ -6,95 +6,66 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Mapping
-from ctypes import POINTER, byref, c_double, c_int, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import byref, c_void_p
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from strut.codegen.lower import JACOBIANS, Lowered
+from strut.codegen.runtime.layout import (
+    CONTROL,
+    CONTROLLER_ARGUMENTS,
+    ENTRY_POINTS,
+    JACOBIAN_ENTRY,
+    MANY,
+    OPTIONS,
+    RECORD,
+    EntryPoint,
+    ctypes_type,
+)
+from strut.codegen.runtime.status import EVALUATED
+
+FUNCTION_NUMBERS = {name: number for number, name in enumerate(EVALUATED)}
+"""The number by which `strut_eval` knows a function of the model."""
 
 CONTROLLER = ctypes.CFUNCTYPE(
-    None, c_double, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double), c_void_p
+    None,
+    *(
+        ctypes.POINTER(ctypes.c_double) if "double *" in argument else ctypes_type(argument)
+        for argument in CONTROLLER_ARGUMENTS
+    ),
 )
 """The C type of a controller: void act(double t, const double *x, const double *z, const double *p, double
 *u, void *data)."""
 
-FUNCTIONS = ("flow", "powers", "outputs", "energies", "guards", "signals")
-WIDTH = dict(zip(FUNCTIONS, ("NX", "NW", "NY", "NE", "NG", "ND"), strict=True))
-
 
 class NativeOptions(ctypes.Structure):
-    _fields_ = [
-        ("method", c_int32),
-        ("ledger", c_int32),
-        ("dense", c_int32),
-        ("reserved", c_int32),
-        ("step", c_double),
-        ("max_step", c_double),
-        ("rtol", c_double),
-        ("atol", c_double),
-        ("zeno", c_double),
-        ("max_steps", c_int64),
-    ]
+    """How to integrate, as the runtime reads it: `strut_options`."""
+
+    _fields_ = OPTIONS.ctypes_fields()
 
 
 class Record(ctypes.Structure):
-    _fields_ = [
-        ("steps_capacity", c_int64),
-        ("steps", c_int64),
-        *[(n, c_void_p) for n in ("t", "h", "poly", "z", "u")],
-        ("jumps_capacity", c_int64),
-        ("jumps", c_int64),
-        *[
-            (n, c_void_p)
-            for n in ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")
-        ],
-    ]
+    """Addresses of arrays into which a run is recorded: `strut_record`."""
+
+    _fields_ = RECORD.ctypes_fields()
 
 
 class Control(ctypes.Structure):
-    _fields_ = [
-        ("act", c_void_p),
-        ("data", c_void_p),
-        ("every", c_double),
-        ("offset", c_double),
-        ("tick", c_int64),
-    ]
+    """A controller in C and its clock: `strut_control`."""
+
+    _fields_ = CONTROL.ctypes_fields()
 
 
 class Many(ctypes.Structure):
-    _fields_ = [
-        ("t0", c_double),
-        *[(n, c_void_p) for n in ("stops", "x0", "z0", "u", "p")],
-        *[(n, c_int64) for n in ("n_stops", "x_stride", "z_stride", "u_stride", "p_stride")],
-        ("seed", c_uint64),
-        ("capacity", c_int64),
-        ("history", c_void_p),
-        ("wanted", c_void_p),
-        ("n_wanted", c_int64),
-        ("at_end", c_int64),
-        *[
-            (n, c_void_p)
-            for n in (
-                "t",
-                "x",
-                "z",
-                "y",
-                "work",
-                "lost",
-                "counts",
-                "steps",
-                "status",
-                "cause",
-                "culprit",
-                "sim",
-            )
-        ],
-    ]
+    """A batch of runs, as addresses of arrays: `strut_many`."""
+
+    _fields_ = MANY.ctypes_fields()
 
 
 def address(array: np.ndarray | None) -> int | None:
+    """Where the numbers of an array begin in memory; None, a null pointer in C, for None."""
     return None if array is None else array.__array_interface__["data"][0]
 
 
@@ -116,11 +87,12 @@ class Caller:
             np.zeros(n) for n in (1, sizes["NX"], sizes["NZ"], sizes["NU"], sizes["ND"])
         )
         self.p = np.ascontiguousarray(np.broadcast_to(np.asarray(p, dtype=float).reshape(-1), (sizes["NP"],)))
-        self.out = np.zeros(sizes[WIDTH[which]])
+        self.out = np.zeros(sizes[EVALUATED[which]])
         self.own: np.ndarray | None = None
         self.run: Callable[[], Any] = lambda: None
 
     def __call__(self) -> np.ndarray:
+        """Evaluate the function at the point that was put in."""
         self.run()
         return self.out
 
@@ -135,34 +107,16 @@ class Native:
         self.sizes = lowered.sizes
         self.layouts: dict[Any, Any] = {}  # of records, kept by the runs that use them
         self.library = ctypes.CDLL(str(path))
-        lib = self.library
-        lib.strut_sim_size.restype = c_int64
-        self.sim_size: int = lib.strut_sim_size()
-        lib.strut_parameters_size.restype = c_int64
-        self.parameters_size: int = lib.strut_parameters_size()
-        lib.strut_begin.argtypes = [
-            c_void_p,
-            POINTER(NativeOptions),
-            c_double,
-            *[c_void_p] * 4,
-            c_uint64,
-            c_void_p,
-            c_int64,
-        ]
-        lib.strut_begin.restype = None
-        lib.strut_go.argtypes = [c_void_p, c_double, POINTER(Record), POINTER(Control), c_int64]
-        lib.strut_hold.argtypes = [c_void_p, c_void_p]
-        lib.strut_hold.restype = None
-        lib.strut_resume.argtypes = [c_void_p]
-        lib.strut_resume.restype = None
-        lib.strut_see.argtypes = [c_void_p] * 7
-        lib.strut_see.restype = None
-        lib.strut_lengthen.argtypes = [c_void_p, c_void_p, c_int64]
-        lib.strut_lengthen.restype = None
-        lib.strut_batch.argtypes = [POINTER(NativeOptions), POINTER(Many), c_int64, c_int64]
-        lib.strut_batch.restype = None
-        lib.strut_eval.argtypes = [c_int, c_int64, *[c_void_p] * 5, c_int64, *[c_void_p] * 3]
-        lib.strut_eval.restype = None
+        for entry in ENTRY_POINTS:
+            self._declare(entry)
+        self.sim_size: int = self.library.strut_sim_size()
+        self.parameters_size: int = self.library.strut_parameters_size()
+
+    def _declare(self, entry: EntryPoint) -> Any:
+        """Tell ctypes the types of a function of the library, and return it."""
+        function = getattr(self.library, entry.name)
+        function.argtypes, function.restype = entry.ctypes_arguments(), ctypes_type(entry.result)
+        return function
 
     def parameters(self) -> np.ndarray:
         """Memory for parameters and what depends on them alone."""
@@ -172,34 +126,36 @@ class Native:
         """Memory for one run."""
         return np.empty(self.sim_size // 8 + 1)
 
-    def evaluate(self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0) -> np.ndarray:
-        """One of `FUNCTIONS` at many points: rows of results for rows of arguments."""
+    def evaluate(  # noqa: PLR0917  # the vectors of a system, in the order that all its functions have
+        self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0
+    ) -> np.ndarray:
+        """One of the functions of `EVALUATED` at many points: rows of results for rows of arguments."""
         t = np.ascontiguousarray(np.atleast_1d(np.asarray(t, dtype=float)))
         m, s = len(t), self.sizes
         args = [rows(x, m, s["NX"]), rows(z, m, s["NZ"]), rows(u, m, s["NU"])]
         p = np.ascontiguousarray(p, dtype=float)
         stride = s["NP"] if p.ndim == 2 else 0
         d = rows(np.zeros(s["ND"]) if np.isscalar(d) else d, m, s["ND"]) if s["ND"] else np.empty((m, 0))
-        out = np.empty((m, s[WIDTH[which]]))
+        out = np.empty((m, s[EVALUATED[which]]))
         own = self.parameters()
         points = [address(t), *map(address, args), address(p)]
         self.library.strut_eval(
-            FUNCTIONS.index(which), m, *points, stride, address(d), address(out), address(own)
+            FUNCTION_NUMBERS[which], m, *points, stride, address(d), address(out), address(own)
         )
         return out
 
     def caller(self, which: str, p: Any) -> Caller:
         """`evaluate` at one point after another, with everything prepared; see `Caller`."""
-        made = Caller(self.sizes, which, p)
-        made.own = self.parameters()
-        places = [address(a) for a in (made.t, made.x, made.z, made.u, made.p)]
-        rest = map(c_void_p, map(address, (made.d, made.out, made.own)))
-        made.run = functools.partial(
-            self.library.strut_eval, FUNCTIONS.index(which), 1, *map(c_void_p, places), 0, *rest
+        call = Caller(self.sizes, which, p)
+        call.own = self.parameters()
+        places = [address(a) for a in (call.t, call.x, call.z, call.u, call.p)]
+        rest = map(c_void_p, map(address, (call.d, call.out, call.own)))
+        call.run = functools.partial(
+            self.library.strut_eval, FUNCTION_NUMBERS[which], 1, *map(c_void_p, places), 0, *rest
         )
-        return made
+        return call
 
-    def jacobian(
+    def jacobian(  # noqa: PLR0913, PLR0917  # the vectors of a system, in the order that all its functions have
         self,
         which: str,
         t: float,
@@ -223,9 +179,7 @@ class Native:
             for n in variables
         ]
         args = [np.ascontiguousarray(a, dtype=float).reshape(-1) for a in (x, z, u, p, d, random)]
-        entry = self.library.strut_jacobian
-        entry.argtypes = [c_int, c_int, c_double, *[c_void_p] * 10]
-        entry.restype = None
+        entry = self._declare(JACOBIAN_ENTRY)
         own = self.parameters()
         entry(list(JACOBIANS).index(which), jump, t, *map(address, args), *map(address, out), address(own))
         return dict(zip(variables, out, strict=True))

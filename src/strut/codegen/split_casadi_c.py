@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 
-LONG = 10_000
-"""Functions of more statements are cut."""
-PIECE = 400
+MAX_STATEMENTS = 10_000
+"""Statements of a function; longer ones are cut."""
+PIECE_STATEMENTS = 400
 """Statements of a piece."""
 HEAD = re.compile(r"static int (casadi_f\d+)\(.*\{$")
+"""The first line of a function."""
 DECLARES = "  casadi_real a"
+"""How a line begins that declares the numbers of a function."""
 NUMBER = re.compile(r"\ba(\d+)\b")
+"""One of these numbers."""
 
 
-def chopped(source: str, long: int = LONG, piece: int = PIECE) -> str:
+def split_long_functions(source: str, long: int = MAX_STATEMENTS, piece: int = PIECE_STATEMENTS) -> str:
     """C as CasADi generates it of scalar expressions, one statement a line, with its long functions cut
     up."""
     lines, out, at = source.split("\n"), list[str](), 0
@@ -40,13 +43,13 @@ def _function(name: str, lines: list[str], long: int, piece: int) -> list[str]:
         return lines
     size = 1 + max(int(n) for line in declared for n in NUMBER.findall(line))
     body = [NUMBER.sub(lambda n: f"a[{int(n[1])}]", line) for line in body[:-1]]
-    found, calls = list[str](), list[str]()
+    pieces, calls = list[str](), list[str]()
     for k in range(0, len(body), piece):
         part = f"{name}_{k // piece}"
         head = (
             f"static void {part}(const casadi_real** arg, casadi_real** restrict res, casadi_real* "
             f"restrict a) {{"
         )
-        found += [head, *body[k : k + piece], "}", ""]
+        pieces += [head, *body[k : k + piece], "}", ""]
         calls.append(f"  {part}(arg, res, a);")
-    return [*found, lines[0], f"  casadi_real a[{size}];", *calls, "  return 0;", "}"]
+    return [*pieces, lines[0], f"  casadi_real a[{size}];", *calls, "  return 0;", "}"]

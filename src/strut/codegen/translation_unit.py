@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import casadi as ca
 
 from strut.codegen.bandwidth import narrow_order, widths
-from strut.codegen.c import emit, nothing
+from strut.codegen.c import emit, empty_function
 from strut.codegen.c_sums import loop_text
-from strut.codegen.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
+from strut.codegen.lower import JACOBIANS, LOSS, RESET, RESULT_SIZE, SIGNATURES, Lowered
 from strut.codegen.prepare import Prepared
-from strut.codegen.runtime.tableau import DOP853, DOPRI5, c_text
+from strut.codegen.runtime.contract_c import generated_headers
 
 RUNTIME = Path(__file__).parent / "runtime"
 
@@ -20,7 +21,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 def runtime_sources() -> dict[str, str]:
     """Our C files by name, those written from tables included."""
     files = {path.name: path.read_text() for path in sorted(RUNTIME.glob("*.h"))}
-    return files | {f"strut_{m.name}.h": c_text(m) for m in (DOPRI5, DOP853)}
+    return files | generated_headers()
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Code:
     functions: str
 
     def sizes_text(self, prefix: str) -> str:
+        """C that defines the prefix of the model's names and its sizes, for the templates."""
         return (
             "\n".join(
                 [f"#define STRUT_PREFIX {prefix}", *(f"#define STRUT_{k} {n}" for k, n in self.sizes.items())]
@@ -41,8 +43,12 @@ class Code:
     def forget_text(self) -> str:
         """Undefine what sizes and templates defined, so that headers of two models can be included
         together."""
-        names = ["PREFIX", *self.sizes, "N", "STAGES", "DEGREE", "PASTE_", "PASTE", ""]
+        names = ["PREFIX", *self.sizes, "N", "PASTE_", "PASTE", ""]
         return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
+
+
+Write = Callable[[ca.Function, str, tuple[str, ...], tuple[str, ...]], str]
+"""Writes a CasADi function as C: function, name, names of arguments and of results."""
 
 
 def generate(lowered: Lowered) -> Code:
@@ -58,19 +64,37 @@ def generate(lowered: Lowered) -> Code:
         if n == "flow_and_powers" and not lowered.sizes["NW"]:
             parts.append(NO_POWERS)
         elif n in lowered.looped:
-            parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], f"STRUT_{GIVES[n]}", prepared))
+            height = f"STRUT_{RESULT_SIZE[n]}"
+            parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], height, prepared))
         elif lowered.gives_nothing(n):
-            parts.append(nothing(n, *SIGNATURES[n]))
+            parts.append(empty_function(n, *SIGNATURES[n]))
         else:
             parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
-    for name, each, several, (given, made) in (
+    parts += _jump_functions(lowered, write)
+    parts += _jacobian_functions(lowered, write)
+    stiff_sizes, stiff_parts = _state_jacobian(lowered, write)
+    tables = [_table(name, values) for name, values in lowered.tables.items()]
+    sizes = {**lowered.sizes, "NK": prepared.count, **stiff_sizes}
+    return Code(sizes, "\n".join([*tables, prepared.text(), *parts, *stiff_parts]))
+
+
+def _jump_functions(lowered: Lowered, write: Write) -> list[str]:
+    """C of what every jump does: its reset and its losses; what is alike is written once."""
+    parts = []
+    for name, each, several, (inputs, outputs) in (
         ("reset", "reset", lowered.resets, RESET),
         ("losses", "loss", lowered.losses, LOSS),
     ):
         alike = _alike(several)
-        own = [(f, write(f, f"{each}_{k}", given, made)) for k, f in enumerate(several) if alike[k] == k]
-        parts += [_rare(text) if f.n_instructions() > RARE else text for f, text in own]
-        parts.append(_choose(name, given, made, alike, each=each))
+        own = [(f, write(f, f"{each}_{k}", inputs, outputs)) for k, f in enumerate(several) if alike[k] == k]
+        parts += [_rare(text) if f.n_instructions() > MAX_OPTIMISED_RESET else text for f, text in own]
+        parts.append(_choose(name, inputs, outputs, alike, each=each))
+    return parts
+
+
+def _jacobian_functions(lowered: Lowered, write: Write) -> list[str]:
+    """C of the Jacobians that were asked for."""
+    parts = []
     for label, functions in lowered.jacobians.items():
         inputs = tuple(functions[0].name_in()) if functions else ()
         outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
@@ -85,20 +109,24 @@ def generate(lowered: Lowered) -> Code:
                 parts.append(_choose("reset_jacobian", inputs, outputs, alike))
         else:
             parts.append(write(functions[0], label, inputs, outputs))
-    stiff = {"STIFF": 0}
-    if lowered.state_jacobian is not None:
-        pattern = lowered.state_jacobian.sparsity_out(0)
-        order = narrow_order(pattern)
-        lower, upper = widths(pattern, order)
-        stiff = {"STIFF": 1, "NNZ": pattern.nnz(), "LOWER": lower, "UPPER": upper}
-        place = {state: k for k, state in enumerate(order)}
-        parts.append(_table("jacobian_order", order))
-        parts.append(_table("jacobian_row", [place[k] for k in pattern.row()]))
-        parts.append(_table("jacobian_column", [place[k] for k in pattern.get_col()]))
-        parts.append(write(lowered.state_jacobian, "state_jacobian", SIGNATURES["flow"][0], ("d_x",)))
-    tables = [_table(name, values) for name, values in lowered.tables.items()]
-    sizes = {**lowered.sizes, "NK": prepared.count, **stiff}
-    return Code(sizes, "\n".join([*tables, prepared.text(), *parts]))
+    return parts
+
+
+def _state_jacobian(lowered: Lowered, write: Write) -> tuple[dict[str, int], list[str]]:
+    """Sizes and C of the Jacobian by the state that implicit methods factor, in the order that makes it a
+    narrow band."""
+    if lowered.state_jacobian is None:
+        return {"STIFF": 0}, []
+    pattern = lowered.state_jacobian.sparsity_out(0)
+    order = narrow_order(pattern)
+    lower, upper = widths(pattern, order)
+    place = {state: k for k, state in enumerate(order)}
+    return {"STIFF": 1, "NNZ": pattern.nnz(), "LOWER": lower, "UPPER": upper}, [
+        _table("jacobian_order", order),
+        _table("jacobian_row", [place[k] for k in pattern.row()]),
+        _table("jacobian_column", [place[k] for k in pattern.get_col()]),
+        write(lowered.state_jacobian, "state_jacobian", SIGNATURES["flow"][0], ("d_x",)),
+    ]
 
 
 def unit_text(lowered: Lowered) -> str:
@@ -106,7 +134,7 @@ def unit_text(lowered: Lowered) -> str:
     code = generate(lowered)
     return "\n".join(
         [
-            HURRIED,
+            LINKAGE_MACROS,
             '#include "strut_math.h"',
             code.sizes_text("strut_model"),
             '#include "strut_types.h"',
@@ -118,7 +146,7 @@ def unit_text(lowered: Lowered) -> str:
     )
 
 
-HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
+LINKAGE_MACROS = """#if defined(__GNUC__) && !defined(__clang__)
 #define STRUT_RARE static __attribute__((noinline, optimize("O0")))
 #define STRUT_LOOPS static __attribute__((optimize("O3")))
 #endif"""
@@ -126,8 +154,8 @@ HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
 those of variational
 equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return map compiles in
     a third of the time."""
-RARE = 3000
-"""Instructions of a long reset; those of ordinary systems are shorter, and optimised."""
+MAX_OPTIMISED_RESET = 3000
+"""Instructions of a reset beyond which it is not optimised; those of ordinary systems are shorter."""
 
 
 def _rare(text: str) -> str:

@@ -8,7 +8,8 @@ import casadi as ca
 import numpy as np
 
 from strut.codegen.lower import JACOBIANS, SIGNATURES, Lowered
-from strut.codegen.native import WIDTH, Caller, rows
+from strut.codegen.native import Caller, rows
+from strut.codegen.runtime.status import EVALUATED
 
 
 class Virtual:
@@ -20,7 +21,9 @@ class Virtual:
         self.lowered = lowered
         self.sizes = lowered.sizes
 
-    def evaluate(self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0) -> np.ndarray:
+    def evaluate(  # noqa: PLR0917  # as of `Native`
+        self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0
+    ) -> np.ndarray:
         """One of the model's functions at many points: rows of results for rows of arguments."""
         s = self.sizes
         t = np.atleast_1d(np.asarray(t, dtype=float))
@@ -39,19 +42,19 @@ class Virtual:
             *[ca.DM(values[n].T) if values[n].size else ca.DM(values[n].shape[1], m) for n in names]
         )
         chosen = result[1] if which == "powers" else result
-        return np.array(chosen).T.reshape(m, s[WIDTH[which]])
+        return np.array(chosen).T.reshape(m, s[EVALUATED[which]])
 
     def caller(self, which: str, p: Any) -> Caller:
         """`evaluate` at one point after another; see `Caller`."""
-        made = Caller(self.sizes, which, p)
+        call = Caller(self.sizes, which, p)
 
         def run() -> None:
-            made.out[:] = self.evaluate(which, made.t, made.x, made.z, made.u, made.p, made.d)[0]
+            call.out[:] = self.evaluate(which, call.t, call.x, call.z, call.u, call.p, call.d)[0]
 
-        made.run = run
-        return made
+        call.run = run
+        return call
 
-    def jacobian(
+    def jacobian(  # noqa: PLR0913, PLR0917  # as of `Native`
         self,
         which: str,
         t: float,
@@ -63,6 +66,8 @@ class Virtual:
         random: Any = (),
         jump: int = 0,
     ) -> dict[str, np.ndarray]:
+        """Dense Jacobians by name of variable; `which` is 'flow_jacobian', 'guard_jacobian' or
+        'reset_jacobian'."""
         values = {"t": t, "x": x, "z": z, "u": u, "p": p, "d": d, "random": random}
         f = self.lowered.jacobians[which][jump if which == "reset_jacobian" else 0]
         result = f(*[ca.DM(np.asarray(values[n], dtype=float).reshape(-1)) for n in f.name_in()])

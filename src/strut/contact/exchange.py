@@ -25,7 +25,8 @@ def exchange_of(given: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
     if isinstance(given, str):
         if given != AUTOMATIC:
             raise ModelError(
-                f"symmetry is '{given}': give 'auto', what mechanism.symmetry returns, or a function of the tree"
+                f"symmetry is '{given}': give 'auto', what mechanism.symmetry returns, or a function of the "
+                f"tree"
             )
         given = symmetry(assembly.mechanism)
     if not isinstance(given, Symmetry):
@@ -35,8 +36,8 @@ def exchange_of(given: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
     missing = sorted(set(images) - set(values))
     if missing:
         raise ModelError(
-            f"the symmetry names '{missing[0]}', which '{assembly.mechanism.name}' does not have: it is that of "
-            f"another mechanism"
+            f"the symmetry names '{missing[0]}', which '{assembly.mechanism.name}' does not have: it is that "
+            f"of another mechanism"
         )
     return {image: sign * values[name] for name, (image, sign) in images.items()}
 

@@ -361,7 +361,7 @@ class _Rigid:
                     gap=f"{f.name}_gap",
                     passes=f"{f.name}_passes" if swings else "",
                     clears=f"{f.name}_clear" if swings else "",
-                    at=self.machine.assembly.bound([f.spot.point])[0],
+                    at=self.machine.assembly.in_states([f.spot.point])[0],
                     opposite=next((n for on, n in standing.items() if _is_image(exchange, f.on, on)), ""),
                 )
             )

@@ -10,6 +10,7 @@ sideways changes sign at every step.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
 
@@ -28,6 +29,7 @@ from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
 from strut.system import (
     Arrow,
+    BatchRewrite,
     Discrete,
     Event,
     Factors,
@@ -35,7 +37,6 @@ from strut.system import (
     Input,
     Ledger,
     System,
-    Together,
     Walk,
     sx,
     time,
@@ -397,7 +398,8 @@ class _Stepping:
             [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)],
             self.ground.floor(),
         )
-        all_of_it = Together()
+        scene = replace(scene, points=assembly.points)
+        all_of_it = BatchRewrite()
         rates, happening = (
             all_of_it.add(flow),
             all_of_it.add_jumps(self._events(gap, strike, force, take_off)),

@@ -11,14 +11,25 @@ from pathlib import Path
 import casadi as ca
 
 from strut.checks import checked
-from strut.codegen import Code, Lowered, column, emit, generate, literal, lowered, runtime_sources
+from strut.codegen import (
+    INTEGRATORS,
+    Code,
+    Lowered,
+    StepKind,
+    column,
+    emit,
+    generate,
+    literal,
+    lower_system,
+    runtime_sources,
+)
 from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
 from strut.files import put
 from strut.system import Entry, Quantity, System, initial_values, operation_count, start
 from strut.version import VERSION
 
-NOT_EXPORTED = ("strut_host.h", "strut_stiff.h", "strut_bdf.h", "strut_radau.h")
+NOT_EXPORTED = ("strut_host.h", "strut_host_types.h", "strut_stiff.h", "strut_bdf.h", "strut_radau.h")
 """Files of the runtime that an exported model never includes: recording, and implicit methods."""
 
 FOR_CPP = """#ifdef __cplusplus
@@ -31,17 +42,14 @@ FOR_CPP_END = """#ifdef __cplusplus
 """
 """Around the declarations of a header, so that C++ links to what C compiled."""
 HISTORY_ROWS = 4096
-LONGEST_PREFIX = 40  # leaves room for the names of functions within MATLAB's 63 letters
+"""Rows of memory for delayed signals in the example `main.c`."""
+MAX_PREFIX_LENGTH = 40
+"""Letters of a model's name in C and MATLAB: leaves room for the names of functions within MATLAB's 63."""
 
 METHODS = {
-    "euler": "STRUT_EULER",
-    "rk4": "STRUT_RK4",
-    "leapfrog": "STRUT_LEAPFROG",
-    "predictor-corrector": "STRUT_ABM4",
-    "dopri5": "STRUT_DOPRI5",
-    "dop853": "STRUT_DOP853",
+    name: method.c_constant for name, method in INTEGRATORS.items() if method.kind is not StepKind.IMPLICIT
 }
-"""Methods by their names in `simulate`, and in the runtime."""
+"""Methods by their names in `simulate`, and in the runtime; an exported model has the explicit ones."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +83,8 @@ def export(
     says how it wants to be run: `strut.export(net.system(), directory, **net.options())`.
     """
     chosen = _options(method, step)
-    directory = made(Path(directory))
-    low = lowered(system, jacobians)
+    directory = make_directory(Path(directory))
+    low = lower_system(system, jacobians)
     code = generate(low)
     name = model_name(system.name)
     runtime = {file: text for file, text in runtime_sources().items() if file not in NOT_EXPORTED}
@@ -104,11 +112,11 @@ def _operations(low: Lowered, name: str) -> int:
 def model_name(name: str) -> str:
     """What files and functions of a model begin with; nothing that the runtime or the Makefile own, and not
     too long."""
-    word = identifier(name)[:LONGEST_PREFIX]
+    word = identifier(name)[:MAX_PREFIX_LENGTH]
     return f"{word}_model" if word in ("main", "clean") or word.startswith("strut") else word
 
 
-def made(directory: Path) -> Path:
+def make_directory(directory: Path) -> Path:
     """The directory, created if needed."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -119,7 +127,7 @@ def made(directory: Path) -> Path:
 
 def write(directory: Path, files: Mapping[str, str]) -> None:
     """Write texts by file name into a directory, created if needed."""
-    made(directory)
+    make_directory(directory)
     for file, text in files.items():
         put(directory / file, text)
 
@@ -128,7 +136,7 @@ def constants_text(name: str, group: str, word: str, entries: Sequence[Entry], s
     """An enumeration that names the entries of a vector, with units and meanings."""
     labels = identifiers([entry.name for entry in entries], f"{name}_{short or identifier(group)}")
     rows = [
-        f"    {label} = {k},{_meaning(entry)}"
+        f"    {label} = {k},{_entry_comment(entry)}"
         for k, (label, entry) in enumerate(zip(labels, entries, strict=True))
     ]
     enum = identifier(group)
@@ -152,26 +160,28 @@ def _constants(system: System, name: str) -> str:
         labels = system.labels(group)
         if not labels:
             continue
-        said = {
-            label: _described(q)
+        unit_and_note = {
+            label: _unit_and_note(q)
             for q in (getattr(system, group) if group != "outputs" else ())
             for label in q.labels
         }
         if group == "outputs":
-            said = {label: (system.output_units.get(label.split("[")[0], ""), "") for label in labels}
-        entries = [Entry(label, *said.get(label, ("", ""))) for label in labels]
+            unit_and_note = {
+                label: (system.output_units.get(label.split("[")[0], ""), "") for label in labels
+            }
+        entries = [Entry(label, *unit_and_note.get(label, ("", ""))) for label in labels]
         blocks.append(constants_text(name, group, word, entries, "y" if group == "outputs" else ""))
     return "\n".join(blocks)
 
 
-def _described(q: Quantity) -> tuple[str, str]:
+def _unit_and_note(q: Quantity) -> tuple[str, str]:
     """Unit, and bounds with the description."""
     low, high = q.bounds
     bounds = f"{low:g} to {high:g}" if abs(low) < 1e300 or abs(high) < 1e300 else ""
     return q.unit, ", ".join(part for part in (bounds, q.description) if part)
 
 
-def _meaning(entry: Entry) -> str:
+def _entry_comment(entry: Entry) -> str:
     text = ", ".join(part for part in (f"[{entry.unit}]" if entry.unit else "", entry.note) if part)
     return f" /* {comment(text)} */" if text else ""
 

@@ -12,17 +12,19 @@ from strut.errors import ModelError, did_you_mean
 from strut.export import matlab
 from strut.export.c import FOR_CPP, FOR_CPP_END, Export, constants_text, model_name, write
 from strut.export.identifiers import comment, distinct, identifier
-from strut.system import Labelled, Port
+from strut.system import Port, PortedFunction
 from strut.version import VERSION
 
 LANGUAGES = ("c", "matlab")
+"""In which functions can be written."""
 RUNTIME = ("strut_math.h", "strut_template.h")
+"""Files of the runtime that exported functions include."""
 
 
 @checked
 def export_functions(
     name: str,
-    functions: Mapping[str, Labelled],
+    functions: Mapping[str, PortedFunction],
     directory: str | Path,
     languages: Iterable[str] = LANGUAGES,
     unit: str = "dynamics",
@@ -62,32 +64,32 @@ def export_functions(
     return Export(Path(directory), tuple(files), {n: f.operations for n, f in functions.items()})
 
 
-def _parameters(functions: Iterable[Labelled]) -> list[Port]:
+def _parameters(functions: Iterable[PortedFunction]) -> list[Port]:
     """The one set of parameters that functions share, or none."""
-    found = list(dict.fromkeys(p for f in functions for p in f.inputs if p.values is not None))
-    if len(found) > 1:
+    parameter_sets = list(dict.fromkeys(p for f in functions for p in f.inputs if p.values is not None))
+    if len(parameter_sets) > 1:
         raise ModelError(
-            f"these functions have different parameters ({', '.join(p.name for p in found)}): give them the "
-            f"same, or export them apart"
+            f"these functions have different parameters ({', '.join(p.name for p in parameter_sets)}): give "
+            f"them the same, or export them apart"
         )
-    return found
+    return parameter_sets
 
 
-def _ports(functions: Iterable[Labelled]) -> dict[str, Port]:
+def _ports(functions: Iterable[PortedFunction]) -> dict[str, Port]:
     """The vectors that functions take and give, each once; what goes by one name but is something else has
     its own."""
-    found: dict[str, Port] = {}
+    ports: dict[str, Port] = {}
     for f in functions:
         for each in (*f.inputs, *f.outputs):
             if each.entries and each.name != "t":
                 key, number = each.name, 2
-                while key in found and found[key].entries != each.entries:
+                while key in ports and ports[key].entries != each.entries:
                     key, number = f"{each.name}{number}", number + 1
-                found.setdefault(key, each)
-    return found
+                ports.setdefault(key, each)
+    return ports
 
 
-def _header(title: str, functions: Mapping[str, Labelled], words: Mapping[str, str]) -> str:
+def _header(title: str, functions: Mapping[str, PortedFunction], words: Mapping[str, str]) -> str:
     enums = "\n".join(
         constants_text(title, group, port.note, port.entries)
         for group, port in _ports(functions.values()).items()
@@ -116,12 +118,12 @@ def _header(title: str, functions: Mapping[str, Labelled], words: Mapping[str, s
 """
 
 
-def _arguments(f: Labelled) -> tuple[list[str], list[str]]:
+def _arguments(f: PortedFunction) -> tuple[list[str], list[str]]:
     inputs = distinct(p.name for p in f.inputs)
     return inputs, distinct((p.name for p in f.outputs), [*inputs, *(n.removeprefix("out_") for n in inputs)])
 
 
-def _prototype(f: Labelled, word: str) -> str:
+def _prototype(f: PortedFunction, word: str) -> str:
     """What a function does and takes, and its prototype."""
     inputs, outputs = _arguments(f)
     rows = [f"/* {comment(f.note)} {f.operations} operations."]
@@ -137,7 +139,7 @@ def _prototype(f: Labelled, word: str) -> str:
     return "\n".join(rows) + f"\n */\n{prototype}\n"
 
 
-def _source(title: str, base: str, functions: Mapping[str, Labelled], words: Mapping[str, str]) -> str:
+def _source(title: str, base: str, functions: Mapping[str, PortedFunction], words: Mapping[str, str]) -> str:
     arrays = "".join(
         f"const strut_real {title}_{identifier(p.name)}0[] = "
         f"{{{', '.join(literal(v) for v in p.values or ()) or '0'}}};\n"
@@ -155,7 +157,7 @@ def _source(title: str, base: str, functions: Mapping[str, Labelled], words: Map
 """ + "\n".join(parts)
 
 
-def _c_function(f: Labelled, word: str) -> str:
+def _c_function(f: PortedFunction, word: str) -> str:
     inputs, outputs = _arguments(f)
     return emit(f.function, word, tuple(inputs), tuple(outputs)).replace("STRUT_FN void", "STRUT_API void", 1)
 

@@ -18,14 +18,14 @@ def identifier(name: str) -> str:
 
 def identifiers(names: Iterable[str], prefix: str) -> list[str]:
     """Upper-case constants, one per name, all different."""
-    found: list[str] = []
+    words: list[str] = []
     for name in names:
         word = base = f"{prefix}_{identifier(name)}".upper()
         number = 2
-        while word in found:
+        while word in words:
             word, number = f"{base}_{number}", number + 1
-        found.append(word)
-    return found
+        words.append(word)
+    return words
 
 
 def comment(text: str) -> str:
@@ -43,21 +43,24 @@ end_unwind_protect endfor endfunction endif endparfor endswitch endwhile abs aco
 atan2 atanh ceil cos cosh double erf exp expm1 floor hypot isreal log log1p max min NaN Inf rem sign sin
 sinh sqrt tan tanh zeros strut_real strut_if strut_copysign strut_remainder"""
 RESERVED = frozenset((C_WORDS + " " + MATLAB_WORDS).split())
-LONGEST_NAME = 63  # MATLAB's namelengthmax
-LOCAL = re.compile(r"[aw]\d+")  # what the emitters call their own
+"""Words that no name of ours may be: keywords, and functions that the generated text calls."""
+MAX_NAME_LENGTH = 63
+"""Letters of a name in MATLAB, its namelengthmax."""
+LOCAL = re.compile(r"[aw]\d+")
+"""Locals of the C and MATLAB that we write."""
 
 
 def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
     """Identifiers, one per name, all different, no word of C or MATLAB, none of `taken`, short enough for
     both."""
     used = {*taken, *RESERVED}
-    found: list[str] = []
+    words: list[str] = []
     for name in names:
-        word = base = identifier(name)[:LONGEST_NAME]
+        word = base = identifier(name)[:MAX_NAME_LENGTH]
         number = 2
         while word in used or LOCAL.fullmatch(word):
             ending = f"_{number}"
-            word, number = base[: LONGEST_NAME - len(ending)] + ending, number + 1
+            word, number = base[: MAX_NAME_LENGTH - len(ending)] + ending, number + 1
         used.add(word)
-        found.append(word)
-    return found
+        words.append(word)
+    return words

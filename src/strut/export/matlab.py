@@ -15,7 +15,7 @@ import casadi as ca
 
 from strut.codegen import Dialect, arithmetic, straight_line
 from strut.export.identifiers import comment, distinct
-from strut.system import Entry, Labelled, Port
+from strut.system import Entry, Port, PortedFunction
 from strut.version import VERSION
 
 
@@ -119,7 +119,7 @@ def fields(port: Port) -> list[tuple[str, str, int]]:
 class _Names:
     """The words a function uses: its arguments and results, and a local for every entry it reads."""
 
-    def __init__(self, f: Labelled) -> None:
+    def __init__(self, f: PortedFunction) -> None:
         words = distinct(p.name for p in (*f.inputs, *f.outputs))
         self.inputs, self.outputs = words[: len(f.inputs)], words[len(f.inputs) :]
         self.f, self.read = f, dict[tuple[int, int], str]()
@@ -128,8 +128,8 @@ class _Names:
             for j, p in enumerate(f.inputs)
             for k, e in enumerate(p.entries)
         ]
-        found = distinct((label for _, _, label in labels), taken=words)
-        self.local = {(j, k): word for (j, k, _), word in zip(labels, found, strict=True)}
+        local_words = distinct((label for _, _, label in labels), taken=words)
+        self.local = {(j, k): word for (j, k, _), word in zip(labels, local_words, strict=True)}
 
     def input(self, j: int, k: int) -> str:
         port, word = self.f.inputs[j], self.inputs[j]
@@ -142,14 +142,14 @@ class _Names:
     def output(self, j: int, k: int) -> str:
         return f"{self.outputs[j]}({_place(self.f.outputs[j], k)})"
 
-    def unpacked(self) -> Iterator[str]:
+    def unpacking_lines(self) -> Iterator[str]:
         """A line for every entry that is read, in order."""
         for (j, k), word in sorted(self.read.items()):
             port = self.f.inputs[j]
             source = (
                 f"{self.inputs[j]}({k + 1})" if port.values is None else f"{self.inputs[j]}.{_field(port, k)}"
             )
-            yield f"{word} = {source};{_said(Entry('', port.entries[k].unit))}"
+            yield f"{word} = {source};{_entry_comment(Entry('', port.entries[k].unit))}"
 
 
 def _place(port: Port, k: int) -> str:
@@ -166,7 +166,7 @@ def _field(port: Port, k: int) -> str:
     raise IndexError(k)
 
 
-def _said(entry: Entry, named: bool = True) -> str:
+def _entry_comment(entry: Entry, named: bool = True) -> str:
     """A comment behind a line: name, unit and what more there is to say."""
     parts = (
         entry.name if named else "",
@@ -177,7 +177,7 @@ def _said(entry: Entry, named: bool = True) -> str:
     return f"  % {comment(text)}" if text else ""
 
 
-def body_text(f: Labelled, name: str) -> tuple[str, str]:
+def body_text(f: PortedFunction, name: str) -> tuple[str, str]:
     """The signature of a function, and its body."""
     words = _Names(f)
     dialect = Dialect("MATLAB", OPERATIONS, _power, literal, words.input, words.output, lambda k: f"w{k}")
@@ -185,7 +185,7 @@ def body_text(f: Labelled, name: str) -> tuple[str, str]:
     entries = {words.output(j, k): e for j, p in enumerate(f.outputs) for k, e in enumerate(p.entries)}
     results = words.outputs[0] if len(words.outputs) == 1 else f"[{', '.join(words.outputs)}]"
     signature = f"{results} = {name}({', '.join(words.inputs)})"
-    lines = list(words.unpacked())
+    lines = list(words.unpacking_lines())
     for word, port in zip(words.outputs, f.outputs, strict=True):
         lines.append(f"{word} = zeros({port.rows_columns[0]}, {port.rows_columns[1]});")
     for s in statements:
@@ -193,8 +193,8 @@ def body_text(f: Labelled, name: str) -> tuple[str, str]:
             lines.append(f"{s.target} = {s.expression};")
         elif s.expression != "0":
             entry = entries.get(s.target)
-            said = "" if entry is None else _said(Entry(entry.name, entry.unit))
-            lines.append(f"{s.target} = {s.expression};{said}")
+            remark = "" if entry is None else _entry_comment(Entry(entry.name, entry.unit))
+            lines.append(f"{s.target} = {s.expression};{remark}")
     return signature, "\n".join(f"  {line}" for line in lines)
 
 
@@ -203,7 +203,7 @@ def local_functions(text: str) -> str:
     return "".join(f"\n{code}" for name, code in LOCAL_FUNCTIONS.items() if re.search(rf"\b{name}\(", text))
 
 
-def function_text(f: Labelled, name: str, parameters: str = "") -> str:
+def function_text(f: PortedFunction, name: str, parameters: str = "") -> str:
     """The function file NAME.m, equivalent to `f`; `parameters` is the function that gives default
     parameters."""
     signature, body = body_text(f, name)
@@ -217,7 +217,7 @@ def header(name: str, note: str, lines: list[str]) -> str:
     return "\n".join([*text, f"%   Written by strut {VERSION}. Regenerate rather than edit.", "", ""])
 
 
-def _ports_text(f: Labelled, parameters: str) -> Iterator[str]:
+def _ports_text(f: PortedFunction, parameters: str) -> Iterator[str]:
     words = _Names(f)
     for title, names, ports in (("Arguments", words.inputs, f.inputs), ("Results", words.outputs, f.outputs)):
         yield ""
@@ -237,8 +237,8 @@ def _ports_text(f: Labelled, parameters: str) -> Iterator[str]:
             if port.name != "t":
                 for k, entry in enumerate(port.entries):
                     place = f"{k + 1}" if port.values is None else _field(port, k)
-                    said = _said(entry, named=place != entry.name)
-                    yield f"      {place}{said.replace('  %', '')}"
+                    remark = _entry_comment(entry, named=place != entry.name)
+                    yield f"      {place}{remark.replace('  %', '')}"
 
 
 def parameters_text(port: Port, name: str) -> str:
@@ -248,10 +248,8 @@ def parameters_text(port: Port, name: str) -> str:
     for word, label, size in fields(port):
         values = [literal(v) for v in port.values[at : at + size]]
         entry = Entry(label, port.entries[at].unit, port.entries[at].note) if size else Entry(label)
-        lines.append(
-            f"  p.{word} = "
-            f"{values[0] if size == 1 else '[' + '; '.join(values) + ']'};{_said(entry, named=word != label)}"
-        )
+        value = values[0] if size == 1 else f"[{'; '.join(values)}]"
+        lines.append(f"  p.{word} = {value};{_entry_comment(entry, named=word != label)}")
         at += size
     head = header(name, "Default parameters, a struct.", [f"p = {name}()", ""])
     return f"function p = {name}()\n{head}" + "\n".join(["  p = struct();", *lines]) + "\nend\n"

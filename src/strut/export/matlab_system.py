@@ -8,12 +8,12 @@ from pathlib import Path
 import casadi as ca
 
 from strut.checks import checked
-from strut.codegen import Lowered, column, lowered
+from strut.codegen import Lowered, column, lower_system
 from strut.errors import ModelError
 from strut.export import matlab
 from strut.export.c import Export, model_name, write
 from strut.export.identifiers import comment
-from strut.system import Entry, Labelled, Port, System, initial_values, port, rate_unit, start
+from strut.system import Entry, Port, PortedFunction, System, initial_values, port, rate_unit, start
 
 NOTES = {
     "flow": "Rates of the continuous states.",
@@ -37,10 +37,12 @@ def export_matlab(system: System, directory: str | Path) -> Export:
             f"system '{system.name}' has the delay '{system.delays[0].name}': MATLAB's ode45 has none, "
             f"export it as C or replace the delay"
         )
-    directory, low, name = Path(directory), lowered(system), model_name(system.name)
+    directory, low, name = Path(directory), lower_system(system), model_name(system.name)
     ports = _ports(system, low)
-    functions = {label: _labelled(f, label, ports) for label, f in _wanted(system, low).items()}
-    resets = [_labelled(f, f"reset_{k + 1}", ports) for k, f in enumerate(low.resets)]
+    functions = {
+        label: _ported_function(f, label, ports) for label, f in _exported_functions(system, low).items()
+    }
+    resets = [_ported_function(f, f"reset_{k + 1}", ports) for k, f in enumerate(low.resets)]
     parameters = f"{name}_parameters"
     files = {
         f"{name}_{label}.m": matlab.function_text(f, f"{name}_{label}", parameters)
@@ -58,7 +60,7 @@ def export_matlab(system: System, directory: str | Path) -> Export:
     return Export(directory, tuple(files), counts)
 
 
-def _wanted(system: System, low: Lowered) -> dict[str, ca.Function]:
+def _exported_functions(system: System, low: Lowered) -> dict[str, ca.Function]:
     p = column([q.sym for q in system.p])
     initial = ca.Function("initial", [p], initial_values(system), ["p"], ["x", "z"])
     labels = ["flow", *["outputs"] * bool(system.outputs), *["guards"] * bool(system.events)]
@@ -91,16 +93,16 @@ def _ports(system: System, low: Lowered) -> dict[str, Port]:
     }
 
 
-def _labelled(f: ca.Function, label: str, ports: dict[str, Port]) -> Labelled:
+def _ported_function(f: ca.Function, label: str, ports: dict[str, Port]) -> PortedFunction:
     """A function of the lowered system without the arguments that are always empty here."""
     arguments = f.sx_in()
-    kept = [k for k, n in enumerate(f.name_in()) if n != "d" and (n != "random" or arguments[k].numel())]
-    function = ca.Function("f", [arguments[k] for k in kept], f.call(arguments))
-    return Labelled(
+    used = [k for k, n in enumerate(f.name_in()) if n != "d" and (n != "random" or arguments[k].numel())]
+    function = ca.Function("f", [arguments[k] for k in used], f.call(arguments))
+    return PortedFunction(
         label,
         NOTES.get(label, ""),
         function,
-        tuple(ports[f.name_in(k)] for k in kept),
+        tuple(ports[f.name_in(k)] for k in used),
         tuple(ports[n] for n in f.name_out()),
     )
 
@@ -124,7 +126,7 @@ end
 """
 
 
-def _reset(name: str, low: Lowered, resets: list[Labelled], parameters: str) -> str:
+def _reset(name: str, low: Lowered, resets: list[PortedFunction], parameters: str) -> str:
     arguments = "t, x, z, u, p" + (", random" if low.sizes["NR"] else "")
     rows = [
         f"  {k + 1}  {jump.source.name}"

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked, finite, positive
-from strut.codegen import lowered
+from strut.codegen import lower_system
 from strut.errors import ModelError
 from strut.gait.section import default_section
 from strut.gait.transport import COST_MEANINGS, weight_of
@@ -154,7 +154,7 @@ def impact_loss(system: System, state: Mapping[str, float], section: str | None 
         raise ModelError(
             f"system '{system.name}' stores no energy called 'kinetic': what an impact takes of it is unknown"
         )
-    velocity = lowered(system).tables["velocity_of"]
+    velocity = lower_system(system).tables["velocity_of"]
     x = system.vector("x")
     rates = sorted({k for k in velocity if k >= 0})
     v = x[rates]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, finite, integer, number_array, positive, shown
+from strut.checks import checked, finite, integer, number_array, positive, short_repr
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
@@ -111,7 +111,7 @@ def push(
                 f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(gait.x0))}"
             )
     if not any(finite(f"direction['{name}']", value) for name, value in changes.items()):
-        raise ValueRangeError(f"the direction of a push is {shown(direction)}: something must change")
+        raise ValueRangeError(f"the direction of a push is {short_repr(direction)}: something must change")
     size = max(abs(v) for v in gait.x0.values())
     unit = next((q.unit for q in system.x if q.name == next(iter(changes))), "")
     search = _LimitSearch(

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.codegen import lowered
+from strut.codegen import lower_system
 from strut.system import System, memo, start
 
 
@@ -46,7 +46,7 @@ def linearise(
     values. Discrete states are held; delayed signals are taken as they are before a run.
     """
     values, f = start(system, x0, z0, u, p), memo(system, derivative_function)
-    past = np.array(lowered(system).functions["past"](t, values.p)).reshape(-1)
+    past = np.array(lower_system(system).functions["past"](t, values.p)).reshape(-1)
     f0, A, B, C, D = (np.array(r) for r in f(t, values.x, values.z, values.u, values.p, past))
     return Linear(
         A=A,
@@ -62,7 +62,7 @@ def linearise(
 
 def derivative_function(system: System) -> ca.Function:
     """The flow and the matrices A, B, C and D as one function of t, x, z, u, p and delayed signals."""
-    functions = lowered(system).functions
+    functions = lower_system(system).functions
     arguments = functions["flow"].sx_in()
     by_name = dict(zip(functions["flow"].name_in(), arguments, strict=True))
     flow, outputs = functions["flow"](*arguments), functions["outputs"](*arguments)

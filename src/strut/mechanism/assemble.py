@@ -4,6 +4,7 @@ filled."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -22,6 +23,7 @@ from strut.mechanism.states import coordinate_names, push_names, quantities_of, 
 from strut.mechanism.tree import Tree
 from strut.system import (
     Arrow,
+    BatchRewrite,
     Discrete,
     Event,
     Expression,
@@ -31,7 +33,6 @@ from strut.system import (
     Sample,
     State,
     System,
-    Together,
     Walk,
     sx,
     time,
@@ -67,7 +68,9 @@ class Assembly:
         }
         self.outputs: dict[str, ca.SX] = {}
         self.units: dict[str, str] = {}
-        self.show("m", _places(tree, self.params))
+        places = _places(tree, self.params)
+        self.points = {name: tuple(coordinates) for name, coordinates in places.items()}
+        self.show("m", {name: e for coordinates in places.values() for name, e in coordinates.items()})
         self.closure: ConstraintRows | None = None
         self.K = np.empty((0, tree.nv))
         self.kept = list(range(tree.nv))
@@ -176,7 +179,7 @@ class Assembly:
         differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
         # all expressions are collected first and rewritten at once: common subexpressions stay common
-        all_of_it = Together()
+        all_of_it = BatchRewrite()
         flow = all_of_it.add(
             self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()}
         )
@@ -186,7 +189,7 @@ class Assembly:
         )
         outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
-        scene = scene_of(self.tree, arrows, floor)
+        scene = replace(scene_of(self.tree, arrows, floor), points=self.points)
         looks = all_of_it.add(scene.columns())
         all_of_it.rewrite(self.in_states)
         return System(
@@ -332,24 +335,26 @@ def _reactions(
     return outputs
 
 
-def _places(tree: Tree, params: ParameterSet) -> dict[str, ca.SX]:
-    """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be
-    called as a state is, or another frame's, is called NAME_frame."""
+def _places(tree: Tree, params: ParameterSet) -> dict[str, dict[str, ca.SX]]:
+    """Positions of frames and of the centre of mass by name, each coordinate under the name of its output; in
+    a plane without y. A frame whose coordinates would be called as a state is, or another frame's, is called
+    NAME_frame."""
     m = tree.mechanism
     axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
     used_names = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
     used_names |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
         p.name for p in params
     }
-    coordinates: dict[str, ca.SX] = {}
-    places = {name: observe.position(tree, name) for name in m.frames}
-    places |= {"com": observe.com(tree)} if observe.moving_nodes(tree) else {}
-    for name, p in places.items():
+    places: dict[str, dict[str, ca.SX]] = {}
+    points = {name: observe.position(tree, name) for name in m.frames}
+    points |= {"com": observe.com(tree)} if observe.moving_nodes(tree) else {}
+    for name, p in points.items():
         label = name
-        while any(f"{label}_{axis}" in used_names or f"{label}_{axis}" in coordinates for axis in axes):
+        while any(f"{label}_{axis}" in used_names for axis in axes):
             label = f"{label}_frame"
-        coordinates |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
-    return coordinates
+        places[label] = {f"{label}_{axis}": p[k] for axis, k in axes.items()}
+        used_names |= set(places[label])
+    return places
 
 
 @checked

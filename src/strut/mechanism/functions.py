@@ -15,7 +15,17 @@ from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.states import push_names
 from strut.mechanism.tree import Tree
-from strut.system import Entry, Expression, Labelled, Port, labelled, port, rate_unit, sx, time
+from strut.system import (
+    Entry,
+    Expression,
+    Port,
+    PortedFunction,
+    make_ported_function,
+    port,
+    rate_unit,
+    sx,
+    time,
+)
 
 TWIST_ROWS = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
 """What the rows of a frame's Jacobian are."""
@@ -24,7 +34,7 @@ TWIST_ROWS = "rows: angular velocity x, y, z, then velocity x, y, z of the origi
 @checked
 def functions(
     mechanism: Mechanism, frames: Iterable[str] | None = None, stabilise: Expression = STABILISE
-) -> dict[str, Labelled]:
+) -> dict[str, PortedFunction]:
     """Functions of coordinates q, velocities v and parameters p, by name.
 
     forward_dynamics(q, v, tau, p): accelerations a = v' under generalised forces tau.
@@ -70,7 +80,7 @@ class _FunctionMaker:
             ca.vertcat(*[each.sym for each in params], ca.SX(0, 1)),
         )
         self.passive = forces_of(tree, {})[0]
-        self.functions: dict[str, Labelled] = {}
+        self.functions: dict[str, PortedFunction] = {}
 
     def add(
         self, name: str, note: str, inputs: list[tuple[Port, ca.SX]], outputs: list[tuple[Port, ca.SX]]
@@ -78,7 +88,7 @@ class _FunctionMaker:
         """Add a function; time comes before its arguments where a result depends on it."""
         on_time = any(ca.depends_on(ca.vec(e), time) for _, e in outputs if e.numel())
         clock = [(Port("t", "time", (Entry("t", "s"),)), time)] if on_time else []
-        self.functions[name] = labelled(name, note, [*clock, *inputs], outputs)
+        self.functions[name] = make_ported_function(name, note, [*clock, *inputs], outputs)
 
     def add_forward_dynamics(self, stabilise: ca.SX) -> None:
         """Add accelerations under generalised forces; with constraints their forces and Jacobian too."""

@@ -134,7 +134,8 @@ class Mechanism:
         spring [N m/rad or N/m] about `rest`, damping [N m s/rad or N s/m], armature [kg m^2 or kg] (the
         reflected inertia of a motor), and `stop` act along the joint's velocities. limits [rad or m]: the
         range of a joint with one coordinate that plans keep (`optimal`); a run is held back by a `stop` only.
-        `initial` and `rate` are where a run begins. An actuated joint has an input; give actuated=False for one that nothing drives.
+        `initial` and `rate` are where a run begins. An actuated joint has an input; give actuated=False for
+        one that nothing drives.
         """
         self._new(name, self.connections, "joint")
         where = f"joint '{name}'"

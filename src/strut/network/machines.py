@@ -8,7 +8,7 @@ from copy import copy
 import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system import System, join, prefixed
+from strut.system import System, add_prefix, join
 
 
 def join_machines(network: System, machines: Mapping[str, System]) -> System:
@@ -27,7 +27,7 @@ def join_machines(network: System, machines: Mapping[str, System]) -> System:
     outside = {**{q.name: q.sym for q in (*network.x, *network.z, *network.p)}, **network.outputs}
     shown_by_network: set[str] = set()
     for node, machine in machines.items():
-        part = prefixed(machine, node)
+        part = add_prefix(machine, node)
         if network.walk is not None:
             part = part.replace(walk=None)
         visible = {**{q.name: q.sym for q in (*part.x, *part.z, *part.p)}, **part.outputs}

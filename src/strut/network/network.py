@@ -12,7 +12,7 @@ import numpy as np
 from strut.checks import checked, seed_number
 from strut.confine import Roots
 from strut.errors import ValueRangeError, did_you_mean
-from strut.gc_pause import paused
+from strut.gc_pause import pause_gc
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
 from strut.network.build.model_files import ModelFiles, read_source
@@ -162,7 +162,7 @@ class Network:
         """
         self._builder.problems.clear()
         self._builder.includes = Includes()
-        with paused():
+        with pause_gc():
             before = Snapshot(self._builder)
             try:
                 self._builder.run_text(Source("text", text))
@@ -193,7 +193,7 @@ class Network:
         """
         seed_number(seed)
         lowering = Lowering(self, seed, step if step is None else _positive(step))
-        with paused():
+        with pause_gc():
             system = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
         return join_machines(system, machines) if machines else system
@@ -275,7 +275,7 @@ def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -
     """Load a network from a text. where: the file it came from, for messages; see `load`."""
     builder = Builder(ModelFiles(where, roots), seed=seed_number(seed))
     builder.include_stack.append(where)
-    with paused():
+    with pause_gc():
         builder.run_text(Source(where, text))
     builder.root.note = builder.root.note or heading(text)
     stem = "".join(c if c.isalnum() else "_" for c in Path(where).stem)

@@ -13,9 +13,10 @@ from strut.checks import checked
 from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
-from strut.view.figures.plots import NOTHING_THERE
-from strut.view.pages.result import Chapter, Result, Rows
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.figures.plots import EMPTY_SPAN
+from strut.view.pages.report import Rows
+from strut.view.pages.result import Chapter, Result
+from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.gait import Gait
@@ -23,21 +24,24 @@ if TYPE_CHECKING:
     from strut.simulate import Trajectory
     from strut.system import Quantity, System
 
-STEPS = 6
-"""Of a stable gait that a page shows; of one that is not, the planned one."""
-NOT_OVER = 1e-9
-"""Requirements along the path that are exceeded by no more are kept."""
-FINE = 401
+SHOWN_STEPS = 6
+"""Steps of a stable gait that a page shows; of one that is not stable, only the planned one."""
+CONSTRAINT_SLACK = 1e-9
+"""Excess of a requirement along the path, in its own unit, up to which it counts as kept."""
+PLAN_POINTS = 401
 """Points of the plan that its figures show."""
 
 
 @checked
 def design_result(design: Design, asked: str = "", title: str = "") -> Result:
-    """What `optimal.design` found, to be shown. asked: the command that was given."""
+    """Turn what `optimal.design` found into a `Result`: facts, chapters, remarks and a run.
+
+    asked: the command that was given. title: the heading, if not the system's name.
+    """
     plan, gait, of = design.result, design.gait, design.system
     stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
     chapters = [
-        _found(design),
+        _design_chapter(design),
         _plan(design),
         _energy(design),
         *([_stability(gait)] if gait is not None else []),
@@ -48,7 +52,7 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
             name: quantity(of, f"{value:.6g}", _unit(design, name))
             for name, value in design.parameters.items()
         },
-        cost: _cost(design),
+        cost: _text_of(next(value for name, value, _ in design.rows() if name == cost)),
         "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
         "step length": quantity(of, f"{design.step_length:.6g}", "m"),
         "step time": quantity(of, f"{plan.duration:.6g}", "s"),
@@ -96,16 +100,17 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
 
 
 def walk(design: Design) -> Trajectory:
-    """What was found, walking: several steps where it does so by itself."""
+    """Return a run of a design: `SHOWN_STEPS` steps where its gait is stable, else the replayed step."""
     gait = design.gait
     if gait is None or not gait.stable:
         run: Trajectory = design.replay.run
         return run
     z0 = np.array(list(gait.z0.values()))
-    return simulate(design.machine, t=STEPS * gait.period * (1 + 1e-9), x0=gait.vector, z0=z0)
+    return simulate(design.machine, t=SHOWN_STEPS * gait.period * (1 + 1e-9), x0=gait.vector, z0=z0)
 
 
 def _verdict(design: Design, stable: bool) -> str:
+    """Say in a sentence how the search ended, whether the simulator agrees, and whether it is stable."""
     plan, again = design.result, design.replay
     if not plan.success:
         worst = "; ".join(f"{name} by {amount:.3g}" for name, amount in plan.worst.items())
@@ -127,16 +132,17 @@ def _verdict(design: Design, stable: bool) -> str:
     return f": {plan.status}; {agrees}; {walks}."
 
 
-def _found(design: Design) -> Chapter:
+def _design_chapter(design: Design) -> Chapter:
+    """The chapter of what was free, and of the state in which the step begins."""
     plan = design.result
     bounds = plan.problem.parameters
-    known = {q.name: q for q in plan.problem.system.p}
+    quantities = {q.name: q for q in plan.problem.system.p}
     rows = [
         (
             n,
             float(v),
-            shown_unit(design.system, known[n].unit),
-            float(np.ravel(known[n].value)[0]),
+            shown_unit(design.system, quantities[n].unit),
+            float(np.ravel(quantities[n].value)[0]),
             f"{bounds[n][0]:g} to {bounds[n][1]:g}",
         )
         for n, v in design.parameters.items()
@@ -159,35 +165,33 @@ def _found(design: Design) -> Chapter:
 
 
 def _each(quantities: Iterable[Quantity]) -> list[Quantity]:
+    """The quantity of every component."""
     return [q for q in quantities for _ in range(q.size)]
 
 
-def _cost(design: Design) -> str:
-    """The cost to be shown: none of a search that failed."""
-    return next(
-        str(v) if isinstance(v, str) else f"{v:.6g}"
-        for name, v, _ in design.rows()
-        if name.startswith("cost (")
-    )
+def _text_of(value: float | str) -> str:
+    """A number with six digits, or a sentence as it is."""
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def _plan(design: Design) -> Chapter:
+    """The chapter of the planned inputs and states over one step."""
     plan = design.result
-    t = np.linspace(0, plan.duration, FINE)
+    t = np.linspace(0, plan.duration, PLAN_POINTS)
     columns, system = plan.at(t), plan.problem.system
     figures: dict[str, Figure] = {}
-    told = ""
+    remark = ""
     inputs = list(system.labels("u"))
     if inputs:
         unit = next(iter({q.unit for q in system.u}), "")
         figures["torques"] = _curves(
-            system, t, {n: columns[n] for n in inputs}, titled(system, "inputs", unit)
+            system, t, {n: columns[n] for n in inputs}, title_with_unit(system, "inputs", unit)
         )
         largest = max(float(np.abs(columns[n]).max(initial=0.0)) for n in inputs)
         moved = design.replay.balance.largest_energy
         if unit == "N m" and largest > 0 and design.replay.balance.round_energy(largest) == 0:
-            figures["torques"] = replace(figures["torques"], height_span=NOTHING_THERE)
-            told = (
+            figures["torques"] = replace(figures["torques"], height_span=EMPTY_SPAN)
+            remark = (
                 f"The motors do nothing: torques up to {largest:.1g} N m are rounding, beside {moved:.3g} "
                 f"J that moved."
             )
@@ -196,7 +200,7 @@ def _plan(design: Design) -> Chapter:
         by_unit.setdefault(q.unit, {})[name] = columns[name]
     for unit, curves in by_unit.items():
         figures[f"plan_{unit.replace('/', '_per_') or 'states'}"] = _curves(
-            system, t, curves, titled(system, "states", unit)
+            system, t, curves, title_with_unit(system, "states", unit)
         )
     note = (
         "As planned, over one step; below, what the simulator makes of it."
@@ -204,7 +208,7 @@ def _plan(design: Design) -> Chapter:
         else "Where the search stopped: no plan."
     )
     return Chapter(
-        "The plan", told if inputs else "The walker has no inputs: it walks by itself.", [], figures, note
+        "The plan", remark if inputs else "The walker has no inputs: it walks by itself.", [], figures, note
     )
 
 
@@ -213,10 +217,11 @@ def _curves(of: System, t: np.ndarray, curves: dict[str, np.ndarray], title: str
         Line(name, t, values, PALETTE[k % len(PALETTE)], DASHES[k // len(PALETTE) % len(DASHES)])
         for k, (name, values) in enumerate(curves.items())
     ]
-    return Figure(tuple(lines), titled(of, "time", "s"), title, span=(0.0, float(t[-1])))
+    return Figure(tuple(lines), title_with_unit(of, "time", "s"), title, span=(0.0, float(t[-1])))
 
 
 def _energy(design: Design) -> Chapter:
+    """The chapter of the energy account and the contact forces of the replayed step."""
     b = design.replay.balance
     rows = [
         ("gravity", "given by the way down", b.round_energy(b.fallen)),
@@ -226,13 +231,14 @@ def _energy(design: Design) -> Chapter:
         ("", "unexplained", b.residual),
     ]
     text = f"In the simulator; what is unexplained is {b.relative:.2g} of what moved."
-    tables = [Rows(("where", "", titled(design.system, "energy", "J")), rows, "Over one step")]
+    tables = [Rows(("where", "", title_with_unit(design.system, "energy", "J")), rows, "Over one step")]
     if loads := [row for load in design.replay.foot_loads for row in load.rows()]:
         tables.append(Rows(("foot", "value"), loads, "Contact"))
     return Chapter("Energy and contact of a step", text, tables)
 
 
 def _stability(gait: Gait) -> Chapter:
+    """The chapter of the multipliers."""
     rows = [(float(m.real), float(m.imag), float(abs(m))) for m in gait.multipliers]
     table = Rows(("real part", "imaginary part", "modulus"), rows, "Multipliers")
     note = (
@@ -243,23 +249,24 @@ def _stability(gait: Gait) -> Chapter:
 
 
 def _trust(design: Design) -> Chapter:
+    """The chapter of residuals: of the solver, of the replay, of requirements between points, of meshes."""
     plan, again = design.result, design.replay
     solver = [(f"KKT: {name}", float(v)) for name, v in plan.kkt.items()]
     solver += [("defect against the adaptive integrator", plan.defect), ("iterations", plan.iterations)]
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
-    told = [(titled(design.system, "ends later than planned by", "s"), float(again.late))]
-    told += [("largest difference of a state", float(again.missed))]
-    over = {name: float(v) for name, v in plan.path_violations.items() if v > NOT_OVER}
-    told += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
+    replay_rows = [(title_with_unit(design.system, "ends later than planned by", "s"), float(again.late))]
+    replay_rows += [("largest difference of a state", float(again.missed))]
+    over = {name: float(v) for name, v in plan.path_violations.items() if v > CONSTRAINT_SLACK}
+    replay_rows += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
     if len(over) < len(plan.path_violations):
-        told.append(
+        replay_rows.append(
             (
                 "kept between the points, to 1e-9: bounds and requirements along the path",
                 len(plan.path_violations) - len(over),
             )
         )
     meshes = [(n, float(d)) for n, d in plan.meshes]
-    tables = [Rows(("", "value"), solver, "The solver"), Rows(("", "value"), told, "The simulator")]
+    tables = [Rows(("", "value"), solver, "The solver"), Rows(("", "value"), replay_rows, "The simulator")]
     return Chapter(
         "How far to trust it",
         "",

@@ -12,31 +12,32 @@ from strut.checks import checked
 from strut.gait import Basin, Branch, Gait
 from strut.simulate import simulate
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
-from strut.view.pages.result import Chapter, Result, Rows
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.pages.report import Rows
+from strut.view.pages.result import Chapter, Result
+from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate import Trajectory
 
-EXACT = 1e-12
-"""The relative tolerance of steps of a return map: a residual that comes out smaller says no more than
-this."""
-LISTED = 12
+RESIDUAL_FLOOR = 1e-12
+"""Relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
+LISTED_GAITS = 12
 """Gaits of a branch that its table shows, evenly along it."""
-PERIODS = 6
-"""Of a gait that a page shows."""
+SHOWN_PERIODS = 6
+"""Periods of a gait that a page shows."""
 
 
 @checked
 def gait_result(
     gait: Gait,
     asked: str = "",
+    *,
     branches: Branch | Sequence[Branch] = (),
     cells: Basin | None = None,
     title: str = "",
     source: str = "",
 ) -> Result:
-    """What `gait.find` found, to be shown.
+    """Turn what `gait.find` found into a `Result`: facts, stability, energy, branches, basin and a run.
 
     asked: the command that was given. branches: what `gait.follow` and `doubled` made of it, the first one
         followed from it. cells: its `gait.basin`. title: the heading, if not the system's name. source:
@@ -48,7 +49,7 @@ def gait_result(
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
     verdict = (
         f": the largest multiplier is {largest:.6g}. It comes back to itself within "
-        f"{max(gait.residual, EXACT):.1e}.{many}"
+        f"{max(gait.residual, RESIDUAL_FLOOR):.1e}.{many}"
     )
     if gait.neutral:
         verdict += " It is one of a family, along something that is conserved"
@@ -67,21 +68,26 @@ def gait_result(
         chapters.append(_branch(several))
     if cells is not None:
         chapters.append(_basin(cells))
-    made = {"section": gait.section, "steps": gait.steps, "residual": f"{max(gait.residual, EXACT):.3g}"}
+    numerics = {
+        "section": gait.section,
+        "steps": gait.steps,
+        "residual": f"{max(gait.residual, RESIDUAL_FLOOR):.3g}",
+    }
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
     return Result(
-        named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data
+        named, word, verdict, gait.stable, "", asked, facts, chapters, gait_run(gait), numerics, code, data
     )
 
 
-def walked(gait: Gait) -> Trajectory:
-    """Some periods of a gait, to look at."""
+def gait_run(gait: Gait) -> Trajectory:
+    """Simulate `SHOWN_PERIODS` periods of a gait, to look at."""
     z0 = np.array(list(gait.z0.values()))
-    return simulate(gait.system, t=PERIODS * gait.period, x0=gait.vector, z0=z0)
+    return simulate(gait.system, t=SHOWN_PERIODS * gait.period, x0=gait.vector, z0=z0)
 
 
 def _stability(gait: Gait) -> Chapter:
+    """The chapter of the state after a step and of the multipliers."""
     units = {q.name: shown_unit(gait.system, q.unit) for q in gait.system.x}
     states = Rows(
         ("state", "value", "unit"),
@@ -101,6 +107,7 @@ def _stability(gait: Gait) -> Chapter:
 
 
 def _energy(gait: Gait) -> Chapter:
+    """The chapter of the energy of a period and the costs of transport."""
     books = gait.energetics
     kinds = (("lost in events", books.lost), ("dissipated", books.dissipated), ("supplied", books.supplied))
     rows = [
@@ -109,7 +116,7 @@ def _energy(gait: Gait) -> Chapter:
         for name, value in entries.items()
     ]
     rows.append(("gravity", "given by the way down", books.round_energy(float(books.fallen))))
-    account = Rows(("where", "", titled(gait.system, "energy", "J")), rows, "Over one period")
+    account = Rows(("where", "", title_with_unit(gait.system, "energy", "J")), rows, "Over one period")
     meant = [
         (n.replace("_", " "), books.round_cost(float(v), n == "squared-torque"), books.definitions[n])
         for n, v in books.costs.items()
@@ -122,10 +129,11 @@ def _energy(gait: Gait) -> Chapter:
 
 
 def _branch(branches: list[Branch]) -> Chapter:
+    """The chapter of a sweep: its gaits, its bifurcations, and those that begin on it."""
     main = branches[0]
-    shown = np.unique(np.linspace(0, len(main) - 1, LISTED).astype(int))
+    listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED_GAITS).astype(int))
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
-    head = titled(main.system, main.name, unit)
+    head = title_with_unit(main.system, main.name, unit)
     rows = [
         (
             float(main.parameter[k]),
@@ -133,10 +141,16 @@ def _branch(branches: list[Branch]) -> Chapter:
             float(abs(main.multipliers[k, 0])),
             "yes" if main.stable[k] else "no",
         )
-        for k in shown
+        for k in listed_rows
     ]
-    some = f"{len(shown)} of {len(main)} rows; all are in sweep-*.csv" if len(shown) < len(main) else ""
-    tables = [Rows((head, titled(main.system, "period", "s"), "largest multiplier", "stable"), rows, some)]
+    some = (
+        f"{len(listed_rows)} of {len(main)} rows; all are in sweep-*.csv"
+        if len(listed_rows) < len(main)
+        else ""
+    )
+    tables = [
+        Rows((head, title_with_unit(main.system, "period", "s"), "largest multiplier", "stable"), rows, some)
+    ]
     special = [(b.kind, branch.steps, float(b.at)) for branch in branches for b in branch.bifurcations]
     if special:
         tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))
@@ -151,6 +165,7 @@ def _branch(branches: list[Branch]) -> Chapter:
 
 
 def _basin(cells: Basin) -> Chapter:
+    """The chapter of a basin: how many cells end how, and where they are."""
     rows = Rows(("outcome", "cells"), list(cells.outcomes.items()))
     note = (
         f"How runs end that begin in the gait's posture with other values of {' and '.join(cells.names)}. "
@@ -160,6 +175,7 @@ def _basin(cells: Basin) -> Chapter:
 
 
 def _again(gait: Gait, source: str) -> str:
+    """Python that finds a gait again. source: Python that makes its system."""
     values = {
         q.name: float(q.value) if np.ndim(q.value) == 0 else np.asarray(q.value).tolist()
         for q in gait.system.p

@@ -10,21 +10,26 @@ import numpy as np
 from strut.checks import checked
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
-from strut.view.pages.result import Chapter, Result, Rows
+from strut.view.pages.report import Rows
+from strut.view.pages.result import Chapter, Result
 
 if TYPE_CHECKING:
     from strut.optimal import TradeOff
 
-PART = "part: "
-"""What numbers begin with that are one of several costs."""
-CROSSED = "Points that are crossed are not to be trusted: see the table."
-MULTIPLIER = "largest multiplier"
-LEFT_OUT = ("defect",)
+CROSSED_NOTE = "Points that are crossed are not to be trusted: see the table."
+"""Stands below figures in which a point is not trusted."""
+MULTIPLIER_NAME = "largest multiplier"
+"""The number of a point that decides about stability."""
+UNPLOTTED = ("defect",)
+"""Numbers of a point that have no figure."""
 
 
 @checked
 def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
-    """What `optimal.trade_off` found, to be shown. asked: the command that was given."""
+    """Turn what `optimal.trade_off` found into a `Result`: figures over what was varied, and a table.
+
+    asked: the command that was given. title: the heading, if not that of what was varied.
+    """
     head, rows = sweep.rows()
     good = sum(point.ok for point in sweep.points)
     stable = sum(point.stable is True for point in sweep.points)
@@ -33,14 +38,11 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
         f"{stable} of {len(sweep.points)} gaits are "
     )
     verdict += "stable."
-    parts = [
-        name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name.startswith(PART)
-    ]
-    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else CROSSED)]
-    if len(parts) == 2:
-        a, b = (sweep[name] for name in parts)
+    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else CROSSED_NOTE)]
+    if len(sweep.cost_parts) == 2:
+        a, b = (sweep[name] for name in sweep.cost_parts.values())
         labels = [f"{sweep.name} {v:.4g}" for v in sweep.values]
-        first, second = (name.removeprefix(PART) for name in parts)
+        first, second = sweep.cost_parts
         front = trade_off(a, b, first, second, labels)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
     chapters.append(Chapter("All of them", "", [Rows(head, rows)]))
@@ -65,14 +67,15 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
 
 
 def figures(sweep: TradeOff) -> dict[str, Figure]:
-    """Everything that varies over the sweep, by the name of its file."""
-    x, found = sweep.values, {}
+    """Return a figure of every number that varies over the sweep, by the name of its file."""
+    x, by_file = sweep.values, {}
+    costs = {name: cost for cost, name in sweep.cost_parts.items()}
     label = f"{sweep.name} [{sweep.unit}]" if sweep.unit else sweep.name
     trusted = np.array([point.ok for point in sweep.points])
     names = [
         name
         for name in dict.fromkeys(n for p in sweep.points for n in p.numbers)
-        if name not in LEFT_OUT and name != sweep.name
+        if name not in UNPLOTTED and name != sweep.name
     ]
     for name in names:
         y = sweep[name]
@@ -87,12 +90,12 @@ def figures(sweep: TradeOff) -> dict[str, Figure]:
         ]
         if not trusted.all():
             traces.append(Points("not trusted", x[~trusted], y[~trusted], NEUTRAL, "cross"))
-        if name == MULTIPLIER:
+        if name == MULTIPLIER_NAME:
             traces += _stability_limit(sweep, x, y, trusted)
-        found[name.removeprefix(PART).replace(" ", "_")] = Figure(
-            tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=name == MULTIPLIER
+        by_file[costs.get(name, name).replace(" ", "_")] = Figure(
+            tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=name == MULTIPLIER_NAME
         )
-    return found
+    return by_file
 
 
 def _stability_limit(

@@ -25,6 +25,15 @@ RESOLUTION = (1e-8, 1e-6)
 what is larger is not."""
 
 
+CHANNEL_WORDS = {
+    "stored": "stored",
+    "supplied": "supplied",
+    "dissipated": "dissipated",
+    "lost": "lost in events",
+}
+"""Kinds of channels of an account, and what each is called in a label."""
+
+
 @dataclass(frozen=True, eq=False)
 class Account:
     """Energies [J] over the trajectory's times, by name.
@@ -98,10 +107,22 @@ class Account:
         rows = self.summary()
         return {n: 0.0 if n != "residual" and abs(v) <= self.resolution else v for n, v in rows.items()}
 
+    def channels(self) -> dict[str, tuple[str, str]]:
+        """Kind ('stored', 'supplied', 'dissipated' or 'lost') and name of every channel, by its label in
+        `summary` and in an account of steps."""
+        return {
+            f"{name} ({word})": (kind, name)
+            for kind, word in CHANNEL_WORDS.items()
+            for name in getattr(self, kind)
+        }
+
     def summary(self) -> dict[str, float]:
         """Totals over the run [J], signed as they changed the stored energy."""
-        rows = {f"{name} (stored)": float(e[-1] - e[0]) for name, e in self.stored.items()}
-        rows |= {f"{name} (supplied)": float(e[-1]) for name, e in self.supplied.items()}
-        rows |= {f"{name} (dissipated)": float(-e[-1]) for name, e in self.dissipated.items()}
-        rows |= {f"{name} (lost in events)": float(-e[-1]) for name, e in self.lost.items()}
+        totals = {
+            "stored": {name: float(e[-1] - e[0]) for name, e in self.stored.items()},
+            "supplied": {name: float(e[-1]) for name, e in self.supplied.items()},
+            "dissipated": {name: float(-e[-1]) for name, e in self.dissipated.items()},
+            "lost": {name: float(-e[-1]) for name, e in self.lost.items()},
+        }
+        rows = {label: totals[kind][name] for label, (kind, name) in self.channels().items()}
         return rows | {"residual": self.residual}

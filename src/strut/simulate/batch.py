@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked, integer, number_array, seed_number
-from strut.codegen import Many, Native, Virtual, address, byref, compiled, lowered
+from strut.codegen import Many, Native, Virtual, address, byref, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.ending import ending_message
 from strut.simulate.names import Names
@@ -132,12 +132,12 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     if threads is not None:
         integer("threads", threads, 1)
     chosen = chosen_options({"ledger": False, **options})
-    check_method(system, chosen, lowered(system).tables["velocity_of"])
+    check_method(system, chosen, lower_system(system).tables["velocity_of"])
     values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
     runs = len(values.p)
     check_times(system, values.p)
     stops = _stops(at, begin, end)
-    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
+    model = compile_system(system, backend=backend, stiff=chosen.method in STIFF)
     # all runs write into one set of arrays, in pieces on several threads
     columns = _output_columns(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(columns), chosen.ledger)

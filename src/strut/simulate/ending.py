@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 
+from strut.codegen import RunStatus
 from strut.simulate.names import Names
 from strut.simulate.record import STATUS
 
 EXPLAIN = {
-    "done": "the run reached its end",
-    "zeno": "infinitely many events in finite time: the run ended where they accumulate",
-    "not finite": "a state became infinite or not a number: the model diverges, or its step is too long",
-    "step too small": (
-        "the step fell below what the clock resolves: the model is singular there, or stiff (try method "
-        "radau)"
-    ),
-    "too many steps": (
-        "the allowed number of steps is used up: raise max_steps, or try method radau if the model is stiff"
-    ),
-    "history full": "the delay reaches further back than memory allows: use a longer step or a shorter delay",
+    **{
+        status.word: status.explanation
+        for status in RunStatus
+        if status not in (RunStatus.RUNNING, RunStatus.TERMINAL)
+    },
     "interrupted": "stopped from the keyboard; what was computed is kept",
     "not run": "the batch was interrupted before this run began",
 }

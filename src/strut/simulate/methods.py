@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from strut.codegen import BASIS, DOP853, DOPRI5, Tableau
+from strut.codegen import BASIS, INTEGRATORS, RK4, Tableau
 from strut.extras import optional_module
 from strut.simulate.options import Options
 
@@ -44,6 +45,12 @@ def hermite(h: float, x0: np.ndarray, dx0: np.ndarray, x1: np.ndarray, dx1: np.n
 def line(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
     """The straight line over a step between these values, as powers of the fraction of the step."""
     return np.array([x0, x1 - x0, np.zeros_like(x0), np.zeros_like(x0)])
+
+
+def weighted_sum(weights: Sequence[float], rates: Sequence[np.ndarray]) -> np.ndarray:
+    """The sum of rates times weights, from the first to the last, leaving out weights that are zero."""
+    terms = [weight * rate for weight, rate in zip(weights, rates, strict=True) if weight]
+    return functools.reduce(np.add, terms)
 
 
 def first_step(
@@ -84,40 +91,34 @@ class Stepper:
         self.velocity = np.array(velocity_of, dtype=int)
         self.past: list[np.ndarray] = []
         self.h_past = 0.0
-        self.tableau = {"dopri5": DOPRI5, "dop853": DOP853}.get(options.method)
+        self.integrator = INTEGRATORS[options.method]
+        self.tableau = self.integrator.tableau
 
     @property
     def adaptive(self) -> bool:
         """Whether the method estimates its error."""
-        return self.tableau is not None
+        return self.tableau is not None and self.tableau.adaptive
 
     def trial(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> Trial:
         """Try a step of length `h` [s] from a time, states and their rates."""
-        if self.tableau is not None:
+        if self.tableau is not None and self.tableau.adaptive:
             return self._embedded_trial(self.tableau, t, x, dx, h)
-        fixed_step_methods = {
-            "euler": self._euler,
-            "rk4": self._rk4,
-            "leapfrog": self._leapfrog,
-            "predictor-corrector": self._predictor_corrector,
-        }
-        new = fixed_step_methods[self.options.method](t, x, dx, h)
+        if self.tableau is not None:
+            new = self._runge_kutta(self.tableau, t, x, dx, h)
+        else:
+            others = {"leapfrog": self._leapfrog, "predictor-corrector": self._predictor_corrector}
+            new = others[self.options.method](t, x, dx, h)
         end = self.rate(t + h, new)
         # a step of Euler's is a straight line: anything else would put events where it never is
-        straight = self.options.method == "euler"
+        straight = self.integrator.straight
         return Trial(h, new, end, 0.0, lambda: line(x, new) if straight else hermite(h, x, dx, new, end))
 
-    def _euler(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        """Euler's method, of order 1."""
-        end: np.ndarray = x + h * dx
-        return end
-
-    def _rk4(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        """The classical Runge-Kutta method, of order 4."""
-        k2 = self.rate(t + h / 2, x + h / 2 * dx)
-        k3 = self.rate(t + h / 2, x + h / 2 * k2)
-        k4 = self.rate(t + h, x + h * k3)
-        end: np.ndarray = x + h / 6 * (dx + 2 * k2 + 2 * k3 + k4)
+    def _runge_kutta(self, m: Tableau, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        """The end of a fixed step of a Runge-Kutta method, with sums in the order of the C."""
+        k = [dx]
+        for c, row in zip(m.c[1:], m.a, strict=True):
+            k.append(self.rate(t + c * h, x + h * weighted_sum(row, k)))
+        end: np.ndarray = x + h / m.divisor * weighted_sum(m.b, k)
         return end
 
     def _leapfrog(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
@@ -132,10 +133,10 @@ class Stepper:
         return new
 
     def _predictor_corrector(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        """The predictor of Adams and Bashforth and the corrector of Adams and Moulton, of order 4; `_rk4`
-        until there are three rates from before."""
+        """The predictor of Adams and Bashforth and the corrector of Adams and Moulton, of order 4; RK4 until
+        there are three rates from before."""
         if len(self.past) < 3 or abs(h - self.h_past) > MULTISTEP_SLACK * h:
-            return self._rk4(t, x, dx, h)
+            return self._runge_kutta(RK4, t, x, dx, h)
         f1, f2, f3 = self.past
         k = self.rate(t + h, x + h / 24 * (55 * dx - 59 * f1 + 37 * f2 - 9 * f3))
         end: np.ndarray = x + h / 24 * (9 * k + 19 * dx - 5 * f1 + f2)
@@ -146,7 +147,7 @@ class Stepper:
         k = [dx]
         for c, row in zip(m.c[1:], m.a, strict=True):
             k.append(self.rate(t + c * h, x + h * np.dot(row, k)))
-        new = x + h * np.dot(m.b, k)
+        new = x + h / m.divisor * np.dot(m.b, k)
         k.append(self.rate(t + h, new))
         n = slice(0, self.nx)
         scale = self.options.atol + self.options.rtol * np.maximum(np.abs(x[n]), np.abs(new[n]))
@@ -163,6 +164,8 @@ class Stepper:
         self, m: Tableau, t: float, x: np.ndarray, h: float, *, stages: list[np.ndarray], end: np.ndarray
     ) -> np.ndarray:
         """The dense output of a step to the states `end`, as powers of the fraction of the step."""
+        if not m.dense:
+            return hermite(h, x, stages[0], end, stages[-1])
         if not m.extra_a:
             return np.vstack([x, h * np.dot(m.dense, stages)])
         more = list(stages)

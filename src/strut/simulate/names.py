@@ -29,3 +29,4 @@ class Names:
     scales: tuple[str, ...] = ()  # parameters that, all 1, leave nothing with a unit
     feet: tuple[Foot, ...] = ()
     step_events: tuple[str, ...] = ()
+    points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # outputs that are their coordinates

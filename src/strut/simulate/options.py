@@ -10,21 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, is_number, shown
-from strut.codegen import NativeOptions as NativeOptions
+from strut.checks import checked, is_number, short_repr
+from strut.codegen import DEFAULTS, INTEGRATORS, NativeOptions, StepKind, integrator_number, names_of_kind
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system import System
 
-FIXED = {"euler": 0, "rk4": 1, "leapfrog": 2, "predictor-corrector": 3}
-"""Methods with a fixed step, and the runtime's number of each."""
-ADAPTIVE = {"dopri5": 4, "dop853": 5}
-"""Explicit methods that choose their step, and the runtime's number of each."""
-STIFF = {"radau": 6, "bdf": 7}
-"""Implicit methods, and the runtime's number of each."""
-METHODS = (*FIXED, *ADAPTIVE, *STIFF)
-"""The names of all methods."""
-DEGREE = {"dopri5": 4, "dop853": 7, "radau": 3, "bdf": 5}
-"""Degree of the dense output, by method; 3 for the others."""
+METHODS = tuple(INTEGRATORS)
+"""Every integration method, by name."""
+FIXED, ADAPTIVE, STIFF = (names_of_kind(kind) for kind in StepKind)
+"""The methods of a fixed step, of an adaptive one, and the implicit ones."""
 
 
 @checked
@@ -42,14 +36,14 @@ class Options:
     zeno: events whose remaining intervals sum to less than this, relative to the time, count as accumulated.
     """
 
-    method: str = "dop853"
+    method: str = DEFAULTS.method
     step: float | None = None
-    rtol: float = 1e-10
-    atol: float = 1e-12
+    rtol: float = DEFAULTS.rtol
+    atol: float = DEFAULTS.atol
     max_step: float = math.inf
-    max_steps: int = 10_000_000
+    max_steps: int = DEFAULTS.max_steps
     ledger: bool = True
-    zeno: float = 1e-12
+    zeno: float = DEFAULTS.zeno
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -61,29 +55,27 @@ class Options:
             if value is None and label == "step":
                 continue
             if not is_number(value) and value == value:
-                raise ValueRangeError(f"{label} is {shown(value)}: a positive number is needed")
+                raise ValueRangeError(f"{label} is {short_repr(value)}: a positive number is needed")
             if not value > 0 or (label in ("step", "rtol", "atol", "zeno") and math.isinf(value)):
                 raise ValueRangeError(f"{label} is {value}: it must be positive and finite")
 
     @property
     def degree(self) -> int:
         """The degree of the method's dense output."""
-        return DEGREE.get(self.method, 3)
+        return INTEGRATORS[self.method].degree
 
     def native(self, dense: bool) -> NativeOptions:
         """The options as the compiled runtime reads them. dense: whether dense output is wanted."""
-        code = {**FIXED, **ADAPTIVE, **STIFF}[self.method]
         return NativeOptions(
-            code,
-            int(self.ledger),
-            int(dense),
-            0,
-            self.step or 0.0,
-            min(self.max_step, 1e300),
-            self.rtol,
-            self.atol,
-            self.zeno,
-            self.max_steps,
+            method=integrator_number(self.method),
+            ledger=int(self.ledger),
+            dense=int(dense),
+            step=self.step or 0.0,
+            max_step=min(self.max_step, 1e300),
+            rtol=self.rtol,
+            atol=self.atol,
+            zeno=self.zeno,
+            max_steps=self.max_steps,
         )
 
 
@@ -105,7 +97,7 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
         except OverflowError:  # an integer beyond all floating-point numbers
             plain[name] = math.inf
         except (TypeError, ValueError) as error:
-            raise ValueRangeError(f"option '{name}' is {shown(value)}: a number is needed") from error
+            raise ValueRangeError(f"option '{name}' is {short_repr(value)}: a number is needed") from error
     return plain
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.codegen import Many, Native, address, byref, compiled
+from strut.codegen import Many, Native, address, byref, compile_system
 from strut.simulate.batch import simulate_batch
 from strut.simulate.options import STIFF, chosen_options
 from strut.simulate.record import STATUS
@@ -22,7 +22,7 @@ class PreparedRun:
 
     def __init__(self, system: System, t: float, **options: Any) -> None:
         self.system, self.end, self.options = system, t, options
-        self.model = model = compiled(system, stiff=options.get("method") in STIFF)
+        self.model = model = compile_system(system, stiff=options.get("method") in STIFF)
         self.x0, self.z0, self.u, self.p = (np.zeros((1, system.size(g))) for g in "xzup")
         self.x, self.z, self.t = np.zeros((1, system.size("x"))), np.zeros((1, system.size("z"))), np.zeros(1)
         self.code, self.cause, self.culprit = (np.zeros(1, dtype=np.int32) for _ in range(3))

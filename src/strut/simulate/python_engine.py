@@ -438,7 +438,7 @@ class Engine:
             x_end=self.x,
             z_end=self.z,
             u_end=self.u,
-            status=self.status,
+            status=int(self.status),
             cause=self.cause,
             culprit=self.culprit,
             interrupted=interrupted,

@@ -6,23 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-STATUS = (
-    "running",
-    "done",
-    "terminal",
-    "zeno",
-    "not finite",
-    "step too small",
-    "too many steps",
-    "history full",
-)
+from strut.codegen import JUMP_FIELDS as RUNTIME_JUMP_FIELDS
+from strut.codegen import STATUS_WORDS, RunStatus
+from strut.codegen import STEP_FIELDS as RUNTIME_STEP_FIELDS
+
+STATUS = STATUS_WORDS
 """How a run ended, in words, by the runtime's number. A run that a terminal event ended carries the event's
 name instead of 'terminal'."""
-RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS, HISTORY_FULL = range(len(STATUS))
+RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS, HISTORY_FULL = RunStatus
 
-STEP_FIELDS = ("t", "h", "poly", "z", "u")
+STEP_FIELDS = tuple(field.name for field in RUNTIME_STEP_FIELDS)
 """Arrays of a record with a row per step."""
-JUMP_FIELDS = ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")
+JUMP_FIELDS = tuple(field.name for field in RUNTIME_JUMP_FIELDS)
 """Arrays of a record with a row per jump."""
 
 

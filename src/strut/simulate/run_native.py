@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from strut.codegen import Control, Native, Record, address, byref
+from strut.codegen import Control, Native, Record, RecordingEnd, RunCounter, RunStatus, address, byref
 from strut.simulate.options import Hold, Options
-from strut.simulate.record import HISTORY_FULL, JUMP_FIELDS, STEP_FIELDS, Raw, join_chunks, kind_of, shapes
+from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw, join_chunks, kind_of, shapes
 from strut.system import Start
 
 STEPS_BETWEEN_LOOKS = 50_000
@@ -38,7 +38,9 @@ class NativeRun:
         self.rows = shapes(self.width, options.degree, native.sizes)
         sizes = native.sizes
         words = native.sim_size // 8 + 1  # the sim struct, then what `see` reads: t, x, z, u, counts, balance
-        ends = list(itertools.accumulate([words, 1, self.width, sizes["NZ"], sizes["NU"], 7, 2]))
+        ends = list(
+            itertools.accumulate([words, 1, self.width, sizes["NZ"], sizes["NU"], len(RunCounter), 2])
+        )
         self.memory = np.empty(ends[-1])
         self.at = address(self.memory) or 0
         self.places = [self.at + 8 * end for end in ends[:-1]]
@@ -85,8 +87,8 @@ class NativeRun:
                 )
             finally:  # an interrupt arrives here, and must not lose what was recorded
                 self._keep(record, block, places)
-            if answer == 0:
-                if self.see()[3][0] != HISTORY_FULL:
+            if answer == RecordingEnd.STOPPED:
+                if self.see()[3][RunCounter.STATUS] != RunStatus.NO_HISTORY:
                     return
                 longer = np.empty((4 * len(self.history), self.history.shape[1]))
                 self.lib.strut_lengthen(self.at, address(longer), len(longer))
@@ -150,16 +152,19 @@ class NativeRun:
         t, x, z, counts = self.see()
         if not self.chunks:
             self._keep(*self._record(0, 0))
-        counters = dict(zip(("steps", "rejected", "flows", "jumps"), map(int, counts[2:6]), strict=True))
+        counters = {
+            counter.name.lower(): int(counts[counter])
+            for counter in (RunCounter.STEPS, RunCounter.REJECTED, RunCounter.FLOWS, RunCounter.JUMPS)
+        }
         return Raw(
             **join_chunks(self.chunks),
             t_end=t,
             x_end=x,
             z_end=z,
             u_end=self.parts[3],
-            status=int(counts[0]),
-            cause=int(counts[1]),
-            culprit=int(counts[6]),
+            status=int(counts[RunCounter.STATUS]),
+            cause=int(counts[RunCounter.CAUSE]),
+            culprit=int(counts[RunCounter.CULPRIT]),
             interrupted=interrupted,
             counters=counters,
             balance=(float(self.parts[5][0]), float(self.parts[5][1])),

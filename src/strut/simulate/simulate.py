@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked, seed_number
-from strut.codegen import Virtual, compiled, lowered
+from strut.codegen import Virtual, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Hold, check_method, check_system, chosen_options, interval
@@ -69,10 +69,10 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     chosen = chosen_options(options)
     if control is not None and not isinstance(control, Hold):
         raise ModelError(f"control is {control!r}: say how often it acts, control=Hold(function, every=0.01)")
-    low = lowered(system)
+    low = lower_system(system)
     check_method(system, chosen, low.tables["velocity_of"])
     called = clock.perf_counter()
-    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
+    model = compile_system(system, backend=backend, stiff=chosen.method in STIFF)
     began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
     check_times(system, values.p)
@@ -142,7 +142,7 @@ def names_of(system: System) -> Names:
 
 def _names(system: System) -> Names:
     """See `names_of`."""
-    low, ledger = lowered(system), system.ledger
+    low, ledger = lower_system(system), system.ledger
     return Names(
         x=system.labels("x"),
         z=system.labels("z"),
@@ -161,6 +161,7 @@ def _names(system: System) -> Names:
         scales=system.scales,
         feet=() if system.walk is None else system.walk.feet,
         step_events=() if system.walk is None else system.walk.step_events,
+        points=system.scene.points,
     )
 
 
@@ -168,14 +169,14 @@ def delays_of(system: System, p: np.ndarray) -> Delays | None:
     """The delays of a system with these parameters, for its trajectories."""
     if not system.delays:
         return None
-    functions = lowered(system).functions
+    functions = lower_system(system).functions
     return Delays(np.array(functions["delays"](p)).reshape(-1), functions["past"])
 
 
 def check_times(system: System, p: np.ndarray) -> None:
     """Refuse parameters (a row per run, or one) for which a sample's period or a delay is not positive:
     raises ModelError."""
-    functions, columns = lowered(system).functions, np.atleast_2d(p).T
+    functions, columns = lower_system(system).functions, np.atleast_2d(p).T
     if system.samples:
         for sample, every in zip(system.samples, np.array(functions["clocks"](columns)[0]), strict=True):
             if not np.all(every > 0):

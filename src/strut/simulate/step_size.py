@@ -5,12 +5,8 @@ from __future__ import annotations
 
 import math
 
-from strut.codegen import DOP853, DOPRI5
+from strut.codegen import INTEGRATORS
 
-ORDER = {method.name: method.order for method in (DOPRI5, DOP853)}
-"""Order of an adaptive method: the power of a step's length by which its error grows."""
-DAMPING = {"dopri5": 0.04, "dop853": 0.02}
-"""Exponent of the error before, by adaptive method: it keeps the length from swinging."""
 SAFETY = 0.9
 """Part of the length at which the error would be just allowed."""
 MIN_ERROR, MIN_ERROR_BEFORE = 1e-10, 1e-4
@@ -26,7 +22,8 @@ class StepSize:
     method of fixed step has only the length."""
 
     def __init__(self, method: str) -> None:
-        self.order, self.damping = ORDER.get(method, 1), DAMPING.get(method, 0.0)
+        # the power of a step's length by which its error grows, and the exponent of the error before
+        self.order, self.damping = INTEGRATORS[method].order, INTEGRATORS[method].damping
         self.h, self.error_before = 0.0, MIN_ERROR_BEFORE
 
     def accept(self, h: float, error: float, *, shortened: bool, after_rejection: bool) -> None:

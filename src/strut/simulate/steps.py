@@ -62,12 +62,10 @@ def step_ledger(
     if account.t[last] > account.t[rows[-1]]:
         rows, whole = np.append(rows, last), np.append(whole, False)
     signs = {"stored": 1.0, "supplied": 1.0, "dissipated": -1.0, "lost": -1.0}
-    words = {"lost": "lost in events"}
     changes, kinds = {}, {}
-    for kind, sign in signs.items():
-        for name, values in getattr(account, kind).items():
-            label = f"{name} ({words.get(kind, kind)})"
-            changes[label], kinds[label] = sign * np.diff(values[rows]) + 0.0, kind
+    for label, (kind, name) in account.channels().items():
+        changes[label] = signs[kind] * np.diff(getattr(account, kind)[name][rows]) + 0.0
+        kinds[label] = kind
     return StepLedger(
         events=ended_by,
         begin=account.t[rows[:-1]],

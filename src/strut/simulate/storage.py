@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from strut.errors import ModelError, StorageError, StrutError
-from strut.files import DAMAGE, written
+from strut.files import DAMAGE, write_whole
 from strut.simulate import scene_file
 from strut.simulate.names import Names
 from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
@@ -55,11 +55,11 @@ def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
     """Write a run as .h5 (everything) or .csv (a table, at all points or at chosen times [s]); see
     `Trajectory.save`. Raises StorageError for any other kind of file."""
     if path.suffix == ".csv":
-        return written(path, lambda scratch: _write_csv(trajectory, scratch, times))
+        return write_whole(path, lambda scratch: _write_csv(trajectory, scratch, times))
     if path.suffix in (".h5", ".hdf5"):
         if times is not None:
             raise ModelError("an .h5 file keeps the whole run: choose times when reading it, or save as .csv")
-        return written(path, lambda scratch: _write_hdf5(trajectory, scratch))
+        return write_whole(path, lambda scratch: _write_hdf5(trajectory, scratch))
     raise StorageError(
         f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a "
         f"page with plots: strut.view.page)"
@@ -194,7 +194,7 @@ def _with_model(result: Trajectory, system: System) -> Trajectory:
     """A loaded run that can compute again, with its system. Raises ModelError for one with other names."""
     from dataclasses import replace
 
-    from strut.codegen import compiled
+    from strut.codegen import compile_system
     from strut.simulate.simulate import delays_of, names_of
 
     names = names_of(system)
@@ -208,4 +208,4 @@ def _with_model(result: Trajectory, system: System) -> Trajectory:
             f"the file holds a run of '{result.system_name}' with other names than the system "
             f"'{system.name}' given"
         )
-    return replace(result, model=compiled(system), system=system, delays=delays_of(system, result.p))
+    return replace(result, model=compile_system(system), system=system, delays=delays_of(system, result.p))

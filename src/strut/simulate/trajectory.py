@@ -79,9 +79,9 @@ class CompiledLater:
 
     def evaluate(self, *arguments: Any) -> np.ndarray:
         """One of the system's functions at many points; see `Native.evaluate`."""
-        from strut.codegen import compiled
+        from strut.codegen import compile_system
 
-        return compiled(self.system, backend=self.backend).evaluate(*arguments)
+        return compile_system(self.system, backend=self.backend).evaluate(*arguments)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,6 @@ _ALL = (
     saurel_table1,
 )
 STUDIES: dict[str, Study] = {study.STUDY.name: study.STUDY for study in _ALL}
-"""By the name the command line knows them."""
+"""All studies, by the name the command line knows them."""
 
 __all__ = ["STUDIES", "Row", "Study"]

@@ -13,6 +13,7 @@ from strut.walkers import compass
 
 
 def rows() -> list[Row]:
+    """Compare gait, impact and steps down of Duindam's compass with his numbers."""
     walker = compass(leg_mass=1, hip_mass=5, g=9.8, slope=math.radians(3))
     long, short = find_all(walker)
     loss = impact_loss(compass(leg_mass=1, hip_mass=5), {"stance": -0.25, "swing": 0.25})
@@ -20,7 +21,7 @@ def rows() -> list[Row]:
     x, z = (np.repeat(v[None], len(heights), axis=0) for v in (long.vector, np.array(list(long.z0.values()))))
     z[:, walker.labels("z").index("foothold_z")] += heights
     fine = survives(long, x, z)[0]
-    said = ", ".join(
+    remark = ", ".join(
         f"{100 * h:.1f} cm {'survived' if ok else 'falls'}" for h, ok in zip(heights, fine, strict=True)
     )
     limit = step_down(long)
@@ -47,7 +48,7 @@ def rows() -> list[Row]:
             ", ".join(f"{f:.4f}" for f in loss.fractions),
             "0.22 is near sin(0.5)^2 = 0.2298, the value for legs without mass",
         ),
-        Row("step down", "2 cm survived, 5 cm falls", said),
+        Row("step down", "2 cm survived, 5 cm falls", remark),
         Row(
             "largest step down with all smaller ones [cm]",
             "2",

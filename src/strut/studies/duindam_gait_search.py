@@ -11,18 +11,19 @@ from strut.optimal import Search, gait_search
 from strut.studies.duindam_springs import COSTS, SPEEDS, SpringWalk
 from strut.studies.study import Row, Study
 
-ROUGH = {"stance": (0.23, -0.33), "swing": (-0.33, 0.23), "duration": 0.7}
-"""A rough step to begin from."""
-SHOWN = (0.5, 0.8, 1.0, 1.3)
-"""[m/s]"""
+FIRST_GUESS = {"stance": (0.23, -0.33), "swing": (-0.33, 0.23), "duration": 0.7}
+"""A rough step to begin from: angles at its begin and end [rad], and its duration [s]."""
+LISTED_SPEEDS = (0.5, 0.8, 1.0, 1.3)
+"""Speeds that are compared with his [m/s]."""
 
 
 def rows() -> list[Row]:
+    """Compare polynomial gait searches with Duindam's, at each of his speeds."""
     walk = SpringWalk()
     passive = find(walk.walker)
-    rough = gait_search(walk.problem(None), ROUGH, degree=10, nodes=20)
+    rough = gait_search(walk.problem(None), FIRST_GUESS, degree=10, nodes=20)
     gap = max(abs(rough.motion(0, np.zeros(1))[0][0] - passive.vector))
-    found = [
+    table = [
         Row(
             "speed of the passive gait on 3 degrees [m/s]",
             "0.76",
@@ -36,43 +37,43 @@ def rows() -> list[Row]:
             f"the fixed point has {passive.period:.6f}; states differ by {gap:.1e}",
         ),
     ]
-    for v in SHOWN:
-        said = COSTS["nominal"][SPEEDS.index(v)]
+    for v in LISTED_SPEEDS:
+        published = COSTS["nominal"][SPEEDS.index(v)]
         problem = walk.problem(v)
-        his = gait_search(problem, ROUGH, degree=10, nodes=20)
-        sound = gait_search(problem, ROUGH, degree=(6, 10), nodes=20, rule="gauss")
+        his = gait_search(problem, FIRST_GUESS, degree=10, nodes=20)
+        sound = gait_search(problem, FIRST_GUESS, degree=(6, 10), nodes=20, rule="gauss")
         exact = problem.solve(sound, accuracy=1e-7)
         hidden = (
             f"along the same polynomials the integral is {his.accurate_totals['effort']:.4g}: torque hides "
             f"between the points"
         )
-        found += [
+        table += [
             Row(
                 f"{v} m/s: squared torque, degree 10, sum over 20 points [N^2 m^2 s]",
-                said,
+                published,
                 f"{his.cost:.4g}",
                 hidden,
             ),
             Row(
                 f"{v} m/s: the same, 20 points of Gauss",
-                said,
+                published,
                 f"{sound.cost:.4g}",
                 f"the integral is {sound.accurate_totals['effort']:.4g}",
             ),
             Row(
                 f"{v} m/s: the optimum, by collocation",
-                said,
+                published,
                 f"{exact.cost:.4g}",
                 f"defect {exact.defect:.1e}",
             ),
         ]
-    return found
+    return table
 
 
-def _speed(walk: SpringWalk, found: Search) -> float:
+def _speed(walk: SpringWalk, search: Search) -> float:
     """Legs are 1 m long."""
-    x, names = found.motion(0, np.ones(1))[0][0], walk.walker.labels("x")
-    return float(2 * math.sin(abs(x[names.index("swing")] - x[names.index("stance")]) / 2) / found.duration)
+    x, names = search.motion(0, np.ones(1))[0][0], walk.walker.labels("x")
+    return float(2 * math.sin(abs(x[names.index("swing")] - x[names.index("stance")]) / 2) / search.duration)
 
 
 STUDY = Study(

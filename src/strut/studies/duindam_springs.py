@@ -15,15 +15,15 @@ from strut.system import System, time
 from strut.walkers import compass_driven
 
 SPEEDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3)
-"""[m/s]"""
-TOUCHDOWN = 0.5
-"""Speed at which the foot comes down, at least [m/s] (his 4.23)."""
-WEIGHS = 7.0
-"""All of it [kg]."""
-LIGHTEST = 0.1
-"""Of a leg [kg]: without a bound a leg without mass costs nothing."""
-NOTHING = 1e-9
-"""Squared torque [N^2 m^2 s] of a machine that walks by itself."""
+"""Speeds of his tables [m/s]."""
+MIN_TOUCHDOWN_SPEED = 0.5
+"""Speed at which the foot must come down, at least [m/s] (his 4.23)."""
+TOTAL_MASS = 7.0
+"""Mass of the whole machine [kg]."""
+MIN_LEG_MASS = 0.1
+"""Lower bound of the mass of a leg [kg]: without one a leg without mass costs nothing."""
+MAX_PASSIVE_EFFORT = 1e-9
+"""Squared torque [N^2 m^2 s] up to which a machine counts as walking by itself."""
 
 COSTS = {
     "nominal": ("1.4", "0.44", "0.032", "0.0059", "0.025", "0.28", "0.82", "1.7", "2.8"),
@@ -41,7 +41,7 @@ COSTS = {
         "0.0099",
     ),
 }
-"""Of his Table 5.1 [N^2 m^2 s]."""
+"""Squared torques of his Table 5.1 [N^2 m^2 s], by case and speed."""
 SPRINGS = (
     "0, 0",
     "0, 0",
@@ -53,14 +53,16 @@ SPRINGS = (
     "10, 0.026",
     "16, 0.022",
 )
-"""Of his Table 5.2: spring [N m/rad], damper [N m s/rad]."""
+"""Constants of his Table 5.2, by speed: spring [N m/rad], damper [N m s/rad]."""
 MASSES = {
     "mass": ("2.5", "1.8", "1.3", "0.85", "0.86", "0.57", "0.38", "0.19", "0.13"),
     "mass, spring and damper": ("3.5", "2.6", "1.7", "0.99", "0.86", "0.56", "0.37", "0.25", "0.17"),
 }
-"""Of a leg [kg], of the same table."""
-SPRUNG = {"hip_spring": (0.0, 100.0), "hip_damping": (0.0, 10.0)}
-WEIGHED = {"leg_mass": (LIGHTEST, WEIGHS / 2), "hip_mass": (0.0, WEIGHS)}
+"""Masses of a leg in the same table [kg], by case and speed."""
+SPRING_BOUNDS = {"hip_spring": (0.0, 100.0), "hip_damping": (0.0, 10.0)}
+"""Bounds of a free spring [N m/rad] and damper [N m s/rad]."""
+MASS_BOUNDS = {"leg_mass": (MIN_LEG_MASS, TOTAL_MASS / 2), "hip_mass": (0.0, TOTAL_MASS)}
+"""Bounds of free masses [kg]."""
 
 
 class SpringWalk:
@@ -75,69 +77,74 @@ class SpringWalk:
         self.pace = distance(w, "heel_strike") / time
 
     def problem(self, speed: float | None, free: Mapping[str, tuple[float, float]] | None = None) -> Problem:
-        made = (
+        """Pose the search for a step at a speed [m/s], or at any; free: bounds of parameters to be found."""
+        problem = (
             step_problem(self.walker, ("heel_strike",), duration=(0.2, 2.0))
             .free(**(free or {}))
             .minimise(self.effort)
         )
-        made = made.require("touchdown", self.sinking, high=-TOUCHDOWN, at="end")
+        problem = problem.require("touchdown", self.sinking, high=-MIN_TOUCHDOWN_SPEED, at="end")
         if speed is not None:
-            made = made.require("speed", self.pace, equal=speed, at="end")
+            problem = problem.require("speed", self.pace, equal=speed, at="end")
         if "leg_mass" in (free or {}):
-            made = made.require(
-                "all of it", self.walker["hip_mass"] + 2 * self.walker["leg_mass"], equal=WEIGHS, at="end"
+            problem = problem.require(
+                "all of it", self.walker["hip_mass"] + 2 * self.walker["leg_mass"], equal=TOTAL_MASS, at="end"
             )
-        return made
+        return problem
 
     def softest(self, speed: float, begin: Solution) -> Solution:
-        """Of the machines that walk at a speed by themselves, the one with the softest spring; else the one
-        of least torque."""
-        best = self.problem(speed, SPRUNG).solve(begin, accuracy=1e-7)
-        if best.cost > NOTHING:
+        """Solve for the machine with the softest spring that walks at a speed [m/s] by itself; where none
+        does, for the one of least torque."""
+        best: Solution = self.problem(speed, SPRING_BOUNDS).solve(begin, accuracy=1e-7)
+        if best.cost > MAX_PASSIVE_EFFORT:
             return best
         soft = (
-            self.problem(speed, SPRUNG)
-            .require("by itself", self.effort, high=NOTHING, at="end")
+            self.problem(speed, SPRING_BOUNDS)
+            .require("by itself", self.effort, high=MAX_PASSIVE_EFFORT, at="end")
             .minimise(self.walker["hip_spring"])
         )
-        found = soft.solve(best, accuracy=1e-6)
-        return found if found.success else best
+        solution: Solution = soft.solve(best, accuracy=1e-6)
+        return solution if solution.success else best
 
-    def weighed(
+    def solve_with_free_masses(
         self, speed: float, free: Mapping[str, tuple[float, float]], nominal: Solution, his: float
     ) -> Solution:
-        """With free masses, the better of two searches: from the nominal ones, and from his."""
+        """Search with free masses from the nominal ones and from his, and return the better solution."""
         begin = nominal.guess()
         theirs = replace(
-            begin, parameters={"leg_mass": min(his, 3.4), "hip_mass": WEIGHS - 2 * min(his, 3.4)}
+            begin, parameters={"leg_mass": min(his, 3.4), "hip_mass": TOTAL_MASS - 2 * min(his, 3.4)}
         )
-        tried = [self.problem(speed, free).solve(guess, accuracy=1e-6) for guess in (begin, theirs)]
+        tried: list[Solution] = [
+            self.problem(speed, free).solve(guess, accuracy=1e-6) for guess in (begin, theirs)
+        ]
         good = [r for r in tried if r.success] or tried
         return min(good, key=lambda r: r.cost)
 
     def nominal(self, speeds: Sequence[float] = SPEEDS) -> dict[float, Solution]:
-        """As it is, at every speed: from the passive gait to slower and to faster ones."""
+        """Solve for the machine as it is, at every speed [m/s]: from the passive gait to slower and to faster
+        ones."""
         passive = find(self.walker)
-        found: dict[float, Solution] = {}
+        by_speed: dict[float, Solution] = {}
         for wanted in (
             [v for v in speeds if v >= passive.speed],
             [v for v in reversed(speeds) if v < passive.speed],
         ):
             begin: object = passive
             for v in wanted:
-                found[v] = self.problem(v).solve(begin, accuracy=1e-7)
-                begin = found[v]
-        return dict(sorted(found.items()))
+                by_speed[v] = self.problem(v).solve(begin, accuracy=1e-7)
+                begin = by_speed[v]
+        return dict(sorted(by_speed.items()))
 
 
 def rows() -> list[Row]:
+    """Compare squared torques, springs and masses with Duindam's tables, at each of his speeds."""
     walk = SpringWalk()
     nominal = walk.nominal()
-    found = [_row("nominal", k, v, nominal[v].cost) for k, v in enumerate(SPEEDS)]
+    table = [_row("nominal", k, v, nominal[v].cost) for k, v in enumerate(SPEEDS)]
     for k, v in enumerate(SPEEDS):
         soft = walk.softest(v, nominal[v])
-        spring, damper = (soft.parameters[n] for n in SPRUNG)
-        found.append(
+        spring, damper = (soft.parameters[n] for n in SPRING_BOUNDS)
+        table.append(
             _row(
                 "spring and damper",
                 k,
@@ -153,7 +160,7 @@ def rows() -> list[Row]:
             else "no spring: it makes a walker faster, and never slower"
             + ("; the damper slows it" if damper > 1e-3 else "; nor damper")
         )
-        found.append(
+        table.append(
             Row(
                 f"{v} m/s: spring [N m/rad], damper [N m s/rad]",
                 SPRINGS[k],
@@ -161,23 +168,23 @@ def rows() -> list[Row]:
                 remark,
             )
         )
-    for label, free in (("mass", WEIGHED), ("mass, spring and damper", {**WEIGHED, **SPRUNG})):
+    for label, free in (("mass", MASS_BOUNDS), ("mass, spring and damper", {**MASS_BOUNDS, **SPRING_BOUNDS})):
         for k, v in enumerate(SPEEDS):
-            best = walk.weighed(v, free, nominal[v], float(MASSES[label][k]))
+            best = walk.solve_with_free_masses(v, free, nominal[v], float(MASSES[label][k]))
             his = float(MASSES[label][k])
-            same = walk.weighed(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost
-            told = f", with which ours would be {max(same, 0.0):.2g}"
-            bound = ", the least allowed" if best.parameters["leg_mass"] < 1.001 * LIGHTEST else ""
-            found.append(
+            same = walk.solve_with_free_masses(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost
+            comparison = f", with which ours would be {max(same, 0.0):.2g}"
+            bound = ", the least allowed" if best.parameters["leg_mass"] < 1.001 * MIN_LEG_MASS else ""
+            table.append(
                 _row(
                     label,
                     k,
                     v,
                     best.cost,
-                    f"legs of {best.parameters['leg_mass']:.3g} kg{bound}; his {his:g}{told}",
+                    f"legs of {best.parameters['leg_mass']:.3g} kg{bound}; his {his:g}{comparison}",
                 )
             )
-    return found
+    return table
 
 
 def _row(case: str, k: int, speed: float, cost: float, remark: str = "") -> Row:

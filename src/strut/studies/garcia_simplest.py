@@ -16,13 +16,15 @@ from strut.gait import Gait, find_all, follow
 from strut.studies.study import Row, Study
 from strut.walkers import simplest
 
-SMALL = (0.001, 0.001 / 8)
+SMALL_SLOPES = (0.001, 0.001 / 8)
+"""Slopes [rad] from which limits at zero are extrapolated."""
 
 
 def rows() -> list[Row]:
+    """Compare gaits, their doubling and their limits at small slopes with Garcia's numbers."""
     long, short = find_all(simplest(slope=0.009))
     doubling = follow(simplest(slope=0.009), "slope", to=0.017, start=long, points=40).bifurcations[0]
-    found = [find_all(simplest(slope=slope)) for slope in SMALL]
+    gaits = [find_all(simplest(slope=slope)) for slope in SMALL_SLOPES]
     m = long.multipliers[0]
     return [
         Row("long gait at 0.009: stance angle [rad]", "0.200310900544287", f"{long.x0['stance']:.12f}"),
@@ -39,13 +41,13 @@ def rows() -> list[Row]:
         *[
             row
             for k, name in enumerate(("long", "short"))
-            for row in _limits(name, [gaits[k] for gaits in found])
+            for row in _limits(name, [at_slope[k] for at_slope in gaits])
         ],
     ]
 
 
 def period_limit(name: str) -> float:
-    """Of the long or the short gait as the slope goes to 0, in units of sqrt(leg / g)."""
+    """Return the period of the long or the short gait as the slope goes to 0, in units of sqrt(leg / g)."""
     if name == "short":
         return math.pi
     t = 3.8
@@ -59,22 +61,26 @@ def _limits(name: str, gaits: list[Gait]) -> list[Row]:
     the smaller one."""
     period = period_limit(name)
     periods = [g.period for g in gaits]
-    angles = [g.x0["stance"] / slope ** (1 / 3) for g, slope in zip(gaits, SMALL, strict=True)]
+    angles = [g.x0["stance"] / slope ** (1 / 3) for g, slope in zip(gaits, SMALL_SLOPES, strict=True)]
     remark = "published: the closed form; ours: from slopes of 0.001 and an eighth of it"
     return [
         Row(
-            f"period as the slope goes to 0: {name}", f"{period:.6f}", f"{_extrapolated(periods):.6f}", remark
+            f"period as the slope goes to 0: {name}",
+            f"{period:.6f}",
+            f"{_extrapolate_to_zero(periods):.6f}",
+            remark,
         ),
         Row(
             f"stance angle / slope^(1/3): {name}",
             f"{math.tanh(period / 2) ** (2 / 3):.6f}",
-            f"{_extrapolated(angles):.6f}",
+            f"{_extrapolate_to_zero(angles):.6f}",
             remark,
         ),
     ]
 
 
-def _extrapolated(values: list[float]) -> float:
+def _extrapolate_to_zero(values: list[float]) -> float:
+    """Richardson's extrapolation from two slopes, of an error that falls to a quarter."""
     return (4 * values[1] - values[0]) / 3
 
 

@@ -14,6 +14,7 @@ from strut.walkers import compass
 
 
 def rows() -> list[Row]:
+    """Compare where the compass gait doubles its period, over the slope, with Goswami's numbers."""
     gait = find(compass(slope=math.radians(3)))
     branch = follow(compass(), "slope", to=math.radians(5.2), start=gait, points=60)
     first = branch.bifurcations[0]

@@ -9,31 +9,31 @@ from dataclasses import dataclass
 from strut.actuator import KINDS
 from strut.actuator.series import INERTIA
 from strut.studies.saurel_drives import (
-    ANGLES,
     DURATIONS,
-    FRICTION,
-    LENGTHS,
-    MOST,
+    MAX_ANGLE,
+    MAX_RATE,
     PRICE,
-    RATES,
     SLOPE,
+    STEP_LENGTHS,
     TORQUE,
     WORK,
     Driven,
     walk,
 )
+from strut.studies.saurel_walks import FRICTION, MAX_TORQUE
 from strut.studies.study import Row, Study
 
-STEEP = (0.0, 0.35)
-"""Slopes [rad] where they are free."""
-NOTHING = 1e-4
-"""Costs, springs and distances to bounds that are less are none."""
-MANY = 4
+SLOPE_BOUNDS = (0.0, 0.35)
+"""Bounds of the slope where it is free [rad]."""
+ZERO_BELOW = 1e-4
+"""Costs, springs and distances to bounds below this, each in its own unit, are shown as none."""
+MAX_TURNS = 4
 """A motor that turns round more often in a step does not follow the leg: it rings on its spring."""
-USELESS = (
+USELESS_REMARK = (
     "a spring beside a motor makes legs swing faster, and these steps last as long as they may: the "
     "best one is none"
 )
+"""Said where springs cost no less than rigid motors."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,12 @@ class ActuatorCase:
 
     @property
     def name(self) -> str:
+        """Model, drive and cost, in words."""
         return f"{self.model} {self.drive}, {'work' if self.cost == WORK else 'squared torque'}"
 
     @property
     def unit(self) -> str:
+        """Of the cost."""
         return "J/m" if self.cost == WORK else "N^2 m s"
 
 
@@ -65,6 +67,7 @@ CASES: tuple[ActuatorCase, ...] = tuple(
     for (model, cost), columns in _TABLES.items()
     for drive, numbers in zip(("rigid", "series", "parallel"), columns, strict=True)
 )
+"""Every column of his tables."""
 
 
 def settings() -> list[Row]:
@@ -79,7 +82,7 @@ def settings() -> list[Row]:
         Row(
             "steps [m]",
             "0.6 to ?",
-            f"{LENGTHS[0]} to {LENGTHS[1]}",
+            f"{STEP_LENGTHS[0]} to {STEP_LENGTHS[1]}",
             "six of twelve are 0.6 exactly, so that must be a bound; the other is the paper's",
         ),
         Row(
@@ -104,13 +107,13 @@ def settings() -> list[Row]:
         Row(
             "friction, torque at most [N m]",
             "-",
-            f"{FRICTION}, {MOST:g}",
+            f"{FRICTION}, {MAX_TORQUE:g}",
             "as in saurel-table1; so are stature, masses and how the old foot must lift",
         ),
         Row(
             "angles [rad], rates [rad/s]",
             "-",
-            f"within {ANGLES:g}, {RATES:g}",
+            f"within {MAX_ANGLE:g}, {MAX_RATE:g}",
             "of motors, too: how far one may ring on its spring",
         ),
         Row(
@@ -122,33 +125,33 @@ def settings() -> list[Row]:
     ]
 
 
-def rows_of(case: ActuatorCase, found: Driven, here: Driven) -> list[Row]:
-    """One case: `found` on the slope of the paper, `here` in the published step on whatever slope suits
+def rows_of(case: ActuatorCase, step: Driven, here: Driven) -> list[Row]:
+    """One case: `step` on the slope of the paper, `here` in the published step on whatever slope suits
     it."""
     cost, length, duration = case.published
-    result, replay = found.result, found.design.replay
-    mine = f"{found.value:.5g}" if result.success else f"not solved: {result.status}"
-    ring = f"its motor turns round {found.turns} times a step" if found.turns > MANY else ""
+    result, replay = step.result, step.design.replay
+    mine = f"{step.value:.5g}" if result.success else f"not solved: {result.status}"
+    ring = f"its motor turns round {step.turns} times a step" if step.turns > MAX_TURNS else ""
     trust = (
         f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance "
         f"{replay.balance.relative:.0e}"
     )
     agrees = f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}"
-    refused = f"; {found.refused} cheaper ones touch the ground on their way" if found.refused else ""
+    refused = f"; {step.refused} cheaper ones touch the ground on their way" if step.refused else ""
     return [
         Row(
             f"{case.name} [{case.unit}]",
             f"{cost:.5f}",
             mine,
-            "; ".join(t for t in (_springs(found), ring) if t),
+            "; ".join(t for t in (_springs(step), ring) if t),
         ),
         Row(
             f"{case.name}: step [m], duration [s]",
             f"{length:.3f}, {duration:.3f}",
-            _step(found),
-            _bounds(found),
+            _step(step),
+            _bounds(step),
         ),
-        Row(f"{case.name}: time to solve [s]", "-", f"{found.seconds:.2f}", _starts(found)),
+        Row(f"{case.name}: time to solve [s]", "-", f"{step.seconds:.2f}", _starts(step)),
         Row(
             f"{case.name}: how far to trust it",
             "-",
@@ -161,33 +164,33 @@ def rows_of(case: ActuatorCase, found: Driven, here: Driven) -> list[Row]:
     ]
 
 
-def _springs(found: Driven) -> str:
-    return ", ".join(f"{n} {v:.4g}" if abs(v) > NOTHING else f"{n} 0" for n, v in found.springs.items())
+def _springs(step: Driven) -> str:
+    return ", ".join(f"{n} {v:.4g}" if abs(v) > ZERO_BELOW else f"{n} 0" for n, v in step.springs.items())
 
 
-def _step(found: Driven) -> str:
-    return f"{found.design.step_length:.3f}, {found.result.duration:.3f}"
+def _step(step: Driven) -> str:
+    return f"{step.design.step_length:.3f}, {step.result.duration:.3f}"
 
 
-def _bounds(found: Driven) -> str:
+def _bounds(step: Driven) -> str:
     at = []
     for what, value, bounds in (
-        ("step", found.design.step_length, LENGTHS),
-        ("duration", found.result.duration, DURATIONS),
+        ("step", step.design.step_length, STEP_LENGTHS),
+        ("duration", step.result.duration, DURATIONS),
     ):
         at += [
             f"{what} at its {side} bound"
             for side, b in zip(("lower", "upper"), bounds, strict=True)
-            if abs(value - b) < NOTHING
+            if abs(value - b) < ZERO_BELOW
         ]
     return ", ".join(at)
 
 
-def _starts(found: Driven) -> str:
-    costs = found.found
+def _starts(step: Driven) -> str:
+    costs = step.costs_of_starts
     if not costs:
         return "no start was solved"
-    spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + NOTHING
+    spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + ZERO_BELOW
     led = (
         f"led to costs of {costs[0]:.4g} to {costs[-1]:.4g} on the coarse mesh"
         if spread
@@ -211,25 +214,26 @@ def _there(here: Driven) -> tuple[str, str]:
                 f"not ask that",
             )
         return "not solved", f"{here.result.status}: {name} by {amount:.2g}"
-    nothing = "it walks so by itself" if here.value < NOTHING else ""
+    nothing = "it walks so by itself" if here.value < ZERO_BELOW else ""
     trust = "" if here.ok else "; the simulator does not agree"
     words = (nothing, f"slope {here.result.parameters['slope']:.4f}", _springs(here))
     return f"{max(here.value, 0.0):.4g}" if not nothing else "0", ", ".join(w for w in words if w) + trust
 
 
 def rows(models: tuple[str, ...] = ("M_A", "M_E")) -> list[Row]:
-    found = settings()
+    """Compare rigid, series and parallel drives of some models with Saurel's numbers."""
+    table = settings()
     solved: dict[tuple[str, str, str], tuple[Driven, Driven]] = {}
     for case in sorted((c for c in CASES if c.model in models), key=lambda c: (c.model, c.cost != TORQUE)):
         solved[case.model, case.cost, case.drive] = pair = both(
             case, solved.get((case.model, TORQUE, case.drive))
         )
-        found += rows_of(case, *pair)
+        table += rows_of(case, *pair)
     for model in models:
-        found += together(
+        table += together(
             model, {(cost, drive): one for (m, cost, drive), (one, _) in solved.items() if m == model}
         )
-    return found
+    return table
 
 
 def both(case: ActuatorCase, smooth: tuple[Driven, Driven] | None = None) -> tuple[Driven, Driven]:
@@ -238,7 +242,7 @@ def both(case: ActuatorCase, smooth: tuple[Driven, Driven] | None = None) -> tup
     little work begins: `smooth`."""
     length, duration = case.published[1:]
     there: dict[str, tuple[float, float]] = {
-        "slope": STEEP,
+        "slope": SLOPE_BOUNDS,
         "step_length": (length, length),
         "duration": (duration, duration),
     }
@@ -250,14 +254,14 @@ def both(case: ActuatorCase, smooth: tuple[Driven, Driven] | None = None) -> tup
 
 def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
     """What springs are worth, and what the published numbers can mean."""
-    found = []
+    table = []
     for cost, word in ((WORK, "work"), (TORQUE, "squared torque")):
         his = {c.drive: c.published[0] for c in CASES if (c.model, c.cost) == (model, cost)}
         ours = {drive: solved[cost, drive].value for drive in KINDS}
         for drive in ("series", "parallel"):
             better = ours[drive] < 0.999 * ours["rigid"]
-            remark = "springs cost less than rigid motors, as he finds" if better else USELESS
-            found.append(
+            remark = "springs cost less than rigid motors, as he finds" if better else USELESS_REMARK
+            table.append(
                 Row(
                     f"{model}: {word}, {drive} over rigid",
                     f"{his[drive] / his['rigid']:.2g}",
@@ -270,7 +274,7 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
             f"his unit is [{'W/m' if cost == WORK else 'N^2 m'}]; were it one of torque alone, both "
             f"costs and both models would agree on it"
         )
-        found.append(
+        table.append(
             Row(
                 f"{model}: {word}: unit of torque in which our rigid walk costs what his does [N m]",
                 "-",
@@ -278,8 +282,8 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
                 remark,
             )
         )
-    free = {TORQUE: walk(model, "rigid", TORQUE, {"slope": STEEP})}
-    free[WORK] = walk(model, "rigid", WORK, {"slope": STEEP}, [free[TORQUE].result])
+    free = {TORQUE: walk(model, "rigid", TORQUE, {"slope": SLOPE_BOUNDS})}
+    free[WORK] = walk(model, "rigid", WORK, {"slope": SLOPE_BOUNDS}, [free[TORQUE].result])
     slopes = " and ".join(f"{free[cost].result.parameters['slope']:.3f}" for cost in (WORK, TORQUE))
     remark = (
         f"on slopes of {slopes} it walks by itself: if his slope was free, his numbers tell how near to "
@@ -293,7 +297,7 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
     )
     mine = ", ".join(f"{max(free[cost].value, 0.0):.1g}" for cost in (WORK, TORQUE))
     return [
-        *found,
+        *table,
         Row(
             f"{model}: rigid, on a free slope: work [J/m], squared torque [N^2 m s]", published, mine, remark
         ),

@@ -22,46 +22,46 @@ from strut.system import System, sx, time
 from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
 
 STEP_TIME = 0.8
-"""Of every step [s]."""
-LENGTHS = (0.4, 1.0)
-"""Of a step [m]."""
+"""Duration of every step [s]."""
+STEP_LENGTHS = (0.4, 1.0)
+"""Bounds of the length of a step [m]."""
 FRICTION = 0.7
-"""Coefficient that the feet must not exceed; the paper has a cone and does not say which."""
-MOST = 200.0
-"""Torque of every motor at most [N m]."""
+"""Coefficient of friction that the feet must not exceed; the paper has a cone and does not say which."""
+MAX_TORQUE = 200.0
+"""Largest torque of every motor [N m]."""
 PRICE = 3e-4
-"""Of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for ever
-larger ones."""
-DEAR = {"neck": 10.0, "shoulder": 10.0}
-"""Motors whose squared torques cost more, by this factor: weaker ones."""
+"""Price of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for
+ever larger ones."""
+TORQUE_PRICE_FACTORS = {"neck": 10.0, "shoulder": 10.0}
+"""Factors of the price of squared torques, of motors that are weaker."""
 CLEARANCE = 0.01
-"""Of a foot whose leg bends, in the middle of the swing [m]."""
-SLACK = 1e-3
-"""Where a constraint meets an equation at the end of its phase, it gives way by this [m], or the solver would
-have to weigh both."""
-BENDS = (0.0, 2.5)
-"""Of a knee [rad]."""
-NODS = (-0.5, 0.5)
-"""Of a neck [rad]."""
+"""Height of a foot whose leg bends, in the middle of the swing, at least [m]."""
+CONSTRAINT_SLACK = 1e-3
+"""Slack [m] of a constraint that meets an equation at the end of its phase: without it the solver would have
+to weigh both."""
+KNEE_ANGLES = (0.0, 2.5)
+"""Bounds of the bend of a knee [rad]."""
+NECK_ANGLES = (-0.5, 0.5)
+"""Bounds of the angle of a neck [rad]."""
 EVENTS = ("passes", "heel_strike")
 """A step is solved in two phases, until the swing foot is in front and until it lands: the simulator lets no
 foot land before."""
 INTERVALS = (4, 5)
-"""Nine, as in the paper."""
+"""Intervals of the mesh in each phase: nine, as in the paper."""
 COARSE, FINE = 4, 8
-"""Collocation points of an interval, first and then."""
-LINEAR = {"mumps_permuting_scaling": 0, "mumps_pivtol": 1e-4}
-"""Of IPOPT's linear solver: the many points of an interval make it exchange rows where it need not; seven
-times faster, and steadier."""
-WARM = {
-    **LINEAR,
+"""Collocation points of an interval: for the first solution, and for the last."""
+LINEAR_SOLVER = {"mumps_permuting_scaling": 0, "mumps_pivtol": 1e-4}
+"""Options of IPOPT's linear solver: the many points of an interval make it exchange rows where it need not;
+seven times faster, and steadier."""
+WARM_START = {
+    **LINEAR_SOLVER,
     "mu_init": 1e-6,
     "bound_push": 1e-8,
     "bound_frac": 1e-8,
     "slack_bound_push": 1e-8,
     "slack_bound_frac": 1e-8,
 }
-"""Of IPOPT, from a solution on a coarser mesh."""
+"""Options of IPOPT, from a solution on a coarser mesh."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ CASES: dict[str, Case] = {
         Case("M_E", saurel_e, (0.0651, 0.41, 108, 7.6), 65.9, fine=7),
     )
 }
+"""Every row of table 1, by its name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +116,7 @@ class SaurelWalk:
 
     @cached_property
     def design(self) -> Design:
+        """The step as a design, which replays it in the simulator."""
         return Design(self.result, Cost("saurel", self.result.problem.objective, self.result.problem.totals))
 
     @property
@@ -135,7 +137,7 @@ class SaurelWalk:
         return self.design.weight * self.design.step_length * math.sin(slope)
 
     @property
-    def unbalanced(self) -> float:
+    def energy_imbalance(self) -> float:
         """What is missing of: given by gravity and motors = lost in the impact, relative to the largest; of
         the plan, integrated anew."""
         lost = self.design.energy_lost
@@ -153,42 +155,49 @@ class SaurelWalk:
 
     @property
     def iterations(self) -> int:
+        """Of the solver, on both meshes."""
         return self.coarse.iterations + self.result.iterations
 
     @property
     def ok(self) -> bool:
+        """Is it solved, and does the simulator make the same step?"""
         return self.result.ok and self.design.replay.ok
 
 
-def resumed(system: System) -> dict[str, str]:
-    """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
-    found = drives(system)
-    places = after_event(system, found, system.event(EVENTS[-1]))
+def repeated_torques(system: System) -> dict[str, str]:
+    """Return which torque every torque begins a step with: that of the other side at the end of the last, as
+    in the paper."""
+    motors = drives(system)
+    places = after_event(system, motors, system.event(EVENTS[-1]))
     return {
-        d.input.name: ("-" if sign < 0 else "") + found[j].input.name
-        for d, (j, sign) in zip(found, places, strict=True)
+        d.input.name: ("-" if sign < 0 else "") + motors[j].input.name
+        for d, (j, sign) in zip(motors, places, strict=True)
     }
 
 
 def problem(
-    system: System, price: float = PRICE, torque: float = MOST, step_length: tuple[float, float] = LENGTHS
+    system: System,
+    price: float = PRICE,
+    torque: float = MAX_TORQUE,
+    step_length: tuple[float, float] = STEP_LENGTHS,
 ) -> Problem:
-    """One step of a walker: as short an impact as there is, for the distance."""
+    """Pose the search for one step of a walker: as little lost in the impact as there is, for the
+    distance."""
     section = EVENTS[-1]
     p = step_problem(
         system, EVENTS, duration=STEP_TIME, step_length=step_length, torque=torque, friction=FRICTION
-    ).resume(resumed(system))
+    ).resume(repeated_torques(system))
     ahead = sx(system.event(EVENTS[0]).guard)
-    p = p.require("the swing foot stays in front", ahead, low=-2 * SLACK, phase=f"until {section}")
-    known = set(system.labels("x"))
-    p = p.within({name: (-12.0, 12.0) if name.endswith("_rate") else (-1.5, 1.5) for name in known})
-    if "shank" in known:
+    p = p.require("the swing foot stays in front", ahead, low=-2 * CONSTRAINT_SLACK, phase=f"until {section}")
+    states = set(system.labels("x"))
+    p = p.within({name: (-12.0, 12.0) if name.endswith("_rate") else (-1.5, 1.5) for name in states})
+    if "shank" in states:
         rises = CLEARANCE * ca.sin(math.pi * time / STEP_TIME) ** 2
-        p = p.require("the swing foot clears the ground", system["clearance"] - rises, low=-SLACK)
-        p = p.require("the stance knee bends", system["thigh"] - system["stance"], *BENDS)
-        p = p.require("the swing knee bends", system["swing"] - system["shank"], *BENDS)
-    if "head_angle" in known:
-        p = p.require("the neck nods", system["head_angle"] - system["torso"], *NODS)
+        p = p.require("the swing foot clears the ground", system["clearance"] - rises, low=-CONSTRAINT_SLACK)
+        p = p.require("the stance knee bends", system["thigh"] - system["stance"], *KNEE_ANGLES)
+        p = p.require("the swing knee bends", system["swing"] - system["shank"], *KNEE_ANGLES)
+    if "head_angle" in states:
+        p = p.require("the neck nods", system["head_angle"] - system["torso"], *NECK_ANGLES)
     lost = Jumps("impact_energy", {section: impact(system, section)})
     spent = Integral("squared_torque", sum((_dear(n) * system[n] ** 2 for n in system.labels("u")), ca.SX(0)))
     powers = [*system.ledger.supplied.values(), *[-e for e in system.ledger.dissipated.values()]]
@@ -198,31 +207,31 @@ def problem(
 
 
 def _dear(torque: str) -> float:
-    return next((factor for part, factor in DEAR.items() if part in torque), 1.0)
+    return next((factor for part, factor in TORQUE_PRICE_FACTORS.items() if part in torque), 1.0)
 
 
 def guess(
     system: System, step: float = 0.5, random: np.random.Generator | None = None, spread: float = 0.1
 ) -> dict[str, Any]:
-    """Legs that swing evenly between the ends of a step, everything else at rest; `random` moves the ends of
-    every line by `spread`."""
+    """Return a guess: legs that swing evenly between the ends of a step, everything else at rest; `random`
+    moves the ends of every line by `spread`."""
     leg = next(float(q.value[0]) for q in system.p if q.name == "stature") * 0.865 / 1.77
     slope = next(float(q.value[0]) for q in system.p if q.name == "slope")
     half = math.asin(step / 2 / leg)
-    found: dict[str, Any] = {"duration": (0.4 * STEP_TIME, 0.6 * STEP_TIME)}
+    values: dict[str, Any] = {"duration": (0.4 * STEP_TIME, 0.6 * STEP_TIME)}
     swings = {"stance": 1, "thigh": 1, "swing": -1, "shank": -1}
     for name in system.labels("x"):
         sign = swings.get(name.removesuffix("_rate"), 0)
         ends = np.array([half - slope, -half - slope][::sign] if sign else [0.0, 0.0])
         if name.endswith("_rate"):
             ends = np.full(2, -2 * sign * half / STEP_TIME)
-        found[name] = ends + (
+        values[name] = ends + (
             spread * (1 + np.abs(ends)) * random.standard_normal(2) if random is not None else 0.0
         )
-    if "shank" in found:
-        low, high = found["shank"]
-        found["shank"] = lambda s: low + (high - low) * s - 0.6 * math.sin(math.pi * s)
-    return found
+    if "shank" in values:
+        low, high = values["shank"]
+        values["shank"] = lambda s: low + (high - low) * s - 0.6 * math.sin(math.pi * s)
+    return values
 
 
 def walk(case: Case, begin: Any = None, **changes: Any) -> SaurelWalk:
@@ -232,13 +241,20 @@ def walk(case: Case, begin: Any = None, **changes: Any) -> SaurelWalk:
     asked = problem(system, **{"price": case.price, **changes})
     if case.passive:
         asked = asked.free(hip_spring=(0.0, 2000.0), hip_damping=(0.0, 200.0), hip_rest=(-1.0, 1.0))
-    return solved(case, asked, guess(system) if begin is None else begin)
+    return solve_case(case, asked, guess(system) if begin is None else begin)
 
 
-def solved(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
+def solve_case(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
+    """Solve a case on a coarse mesh from a guess, then on one that is accurate enough."""
     how: dict[str, Any] = {"control": "cubic", "iterations": 300}
     coarse = asked.solve(
-        begin, accuracy=None, tolerance=1e-6, stages=COARSE, intervals=INTERVALS, options=dict(LINEAR), **how
+        begin,
+        accuracy=None,
+        tolerance=1e-6,
+        stages=COARSE,
+        intervals=INTERVALS,
+        options=dict(LINEAR_SOLVER),
+        **how,
     )
     result = asked.solve(
         coarse,
@@ -246,10 +262,10 @@ def solved(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
         tolerance=case.tolerance,
         stages=case.fine,
         intervals=INTERVALS,
-        options=dict(WARM),
+        options=dict(WARM_START),
         **how,
     )
     return SaurelWalk(case, coarse, result)
 
 
-__all__ = ["CASES", "Case", "SaurelWalk", "guess", "problem", "resumed", "solved", "walk"]
+__all__ = ["CASES", "Case", "SaurelWalk", "guess", "problem", "repeated_torques", "solve_case", "walk"]

@@ -1,13 +1,21 @@
 """The waist: hybrid systems over named vectors. Everything that other rooms use of it is exported here."""
 
-from strut.system.compose import join, prefixed
+from strut.system.compose import add_prefix, join
 from strut.system.event import Event, Sample
 from strut.system.implied import Implied
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
 from strut.system.memoise import memo
 from strut.system.pickling import Packed
-from strut.system.ported_function import Entry, Labelled, Port, labelled, operation_count, port, rate_unit
+from strut.system.ported_function import (
+    Entry,
+    Port,
+    PortedFunction,
+    make_ported_function,
+    operation_count,
+    port,
+    rate_unit,
+)
 from strut.system.quantity import (
     UNBOUNDED,
     Delay,
@@ -24,7 +32,7 @@ from strut.system.quantity import (
     sx,
     time,
 )
-from strut.system.rewrite import Together
+from strut.system.rewrite import BatchRewrite
 from strut.system.scene import (
     HINGES,
     KINDS,
@@ -45,11 +53,12 @@ from strut.system.values import Start, initial_values, parameters, runs_in, star
 from strut.system.walk import Foot, Walk
 
 __all__ = [
-    "UNBOUNDED",
     "GROUPS",
     "HINGES",
     "KINDS",
+    "UNBOUNDED",
     "Arrow",
+    "BatchRewrite",
     "Delay",
     "Discrete",
     "Entry",
@@ -61,13 +70,13 @@ __all__ = [
     "Hinge",
     "Implied",
     "Input",
-    "Labelled",
     "Ledger",
     "Like",
     "Packed",
     "Param",
     "Part",
     "Port",
+    "PortedFunction",
     "Quantity",
     "Random",
     "Sample",
@@ -77,23 +86,22 @@ __all__ = [
     "Sums",
     "System",
     "Terms",
-    "Together",
     "Totals",
     "Walk",
+    "add_prefix",
     "ball",
     "check_name",
     "hinge",
     "initial_values",
     "join",
     "known_symbol",
-    "labelled",
+    "make_ported_function",
     "memo",
     "operation_count",
     "own_value",
     "parameters",
     "place",
     "port",
-    "prefixed",
     "rate_unit",
     "rod",
     "runs_in",

@@ -21,14 +21,19 @@ Rewrite = Callable[[Expression], ca.SX]
 
 
 @checked
-def prefixed(system: System, prefix: str) -> System:
+def add_prefix(system: System, prefix: str) -> System:
     """A copy whose every name begins with `prefix.`, with symbols of its own: a part that can stand beside
     another copy of the same system."""
     check_name(prefix, "prefix")
-    fresh = {q: q.renamed(f"{prefix}.{q.name}") for q in system.quantities((*GROUPS, "randoms", "delays"))}
+    fresh = {q: q.with_name(f"{prefix}.{q.name}") for q in system.quantities((*GROUPS, "randoms", "delays"))}
     follow = _substitution([q.sym for q in fresh], [q.sym for q in fresh.values()])
-    return _assembled(
-        system.name, (system,), fresh, lambda name: f"{prefix}.{name}", follow, description=system.description
+    return _assemble(
+        system.name,
+        (system,),
+        fresh,
+        rename=lambda name: f"{prefix}.{name}",
+        follow=follow,
+        description=system.description,
     )
 
 
@@ -42,7 +47,7 @@ def join(
     outputs: Mapping[str, Expression] | None = None,
     description: str = "",
 ) -> System:
-    """One system from several whose names do not collide (see `prefixed`).
+    """One system from several whose names do not collide (see `add_prefix`).
 
     connect: input name -> what drives it: the name of an output or state, or an expression of the parts'
         symbols.
@@ -53,7 +58,7 @@ def join(
     If one part walks (`System.walk`), so does the whole; if several do, the whole has no walk until it is
     given one by `replace(walk=...)`.
     """
-    quantities, merge = _shared(parts, tuple(share))
+    quantities, merge = _share_parameters(parts, tuple(share))
     inputs = {q.name: q for part in parts for q in part.u}
     sources: dict[str, ca.SX] = {}
     for target, source in (connect or {}).items():
@@ -68,11 +73,18 @@ def join(
                 f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has "
                 f"{inputs[target].size}"
             )
-    solved = _ordered(name, inputs, sources)
+    solved = _eliminate_inputs(name, inputs, sources)
     plug = _substitution([inputs[n].sym for n in solved], list(solved.values()))
-    kept = {q: new for q, new in quantities.items() if q.name not in sources}
-    return _assembled(
-        name, parts, kept, str, lambda e: plug(merge(e)), couplings or {}, outputs or {}, description
+    remaining = {q: new for q, new in quantities.items() if q.name not in sources}
+    return _assemble(
+        name,
+        parts,
+        remaining,
+        rename=str,
+        follow=lambda e: plug(merge(e)),
+        couplings=couplings or {},
+        outputs=outputs or {},
+        description=description,
     )
 
 
@@ -84,51 +96,56 @@ def _substitution(old: list[ca.SX], new: list[ca.SX]) -> Rewrite:
     return follow
 
 
-def _assembled(
+def _assemble(
     name: str,
     parts: tuple[System, ...],
     quantities: Mapping[Quantity, Quantity],
+    *,
     rename: Callable[[str], str],
     follow: Rewrite,
     couplings: Mapping[str, Expression] = {},
     outputs: Mapping[str, Expression] = {},
     description: str = "",
 ) -> System:
-    """The parts as one system: quantities replaced, names renamed, every expression rewritten."""
+    """The parts as one system: quantities replaced, names renamed, every expression rewritten.
 
-    def gathered(kind: str, mappings: list[Mapping[str, Expression]]) -> dict[str, ca.SX]:
-        found: dict[str, ca.SX] = {}
+    quantities: what stands for each quantity that stays. rename: the new name of a name. follow: rewrites an
+    expression. couplings: added to the flow, by state. outputs: further ones.
+    """
+
+    def merge_by_name(kind: str, mappings: list[Mapping[str, Expression]]) -> dict[str, ca.SX]:
+        entries_by_name: dict[str, ca.SX] = {}
         for mapping in mappings:
-            for n, e in mapped(mapping).items():
-                if n in found:
+            for n, e in rewrite(mapping).items():
+                if n in entries_by_name:
                     raise ModelError(
-                        f"two parts of '{name}' have {kind} '{n}': prefix them, prefixed(part, 'left')"
+                        f"two parts of '{name}' have {kind} '{n}': prefix them, add_prefix(part, 'left')"
                     )
-                found[n] = e
-        return found
+                entries_by_name[n] = e
+        return entries_by_name
 
-    def mapped(mapping: Mapping[str, Expression]) -> dict[str, ca.SX]:
+    def rewrite(mapping: Mapping[str, Expression]) -> dict[str, ca.SX]:
         return {rename(n): follow(e) for n, e in mapping.items()}
 
     def group(label: str) -> tuple[Any, ...]:
         chosen = [quantities[q] for part in parts for q in getattr(part, label) if q in quantities]
-        return tuple(dict.fromkeys(_revalued(q, follow) for q in chosen))
+        return tuple(dict.fromkeys(_with_rewritten_values(q, follow) for q in chosen))
 
     def jumps(label: str, body: str) -> tuple[Any, ...]:
-        found = []
+        renamed_jumps = []
         for part in parts:
             for jump in getattr(part, label):
                 changes: dict[str, Any] = {
-                    body: mapped(getattr(jump, body)),
-                    "loss": None if jump.loss is None else mapped(jump.loss),
+                    body: rewrite(getattr(jump, body)),
+                    "loss": None if jump.loss is None else rewrite(jump.loss),
                 }
                 for other in ("guard", "when", "every", "offset"):
                     if getattr(jump, other, None) is not None:
                         changes[other] = follow(getattr(jump, other))
-                found.append(replace(jump, name=rename(jump.name), **changes))
-        return tuple(found)
+                renamed_jumps.append(replace(jump, name=rename(jump.name), **changes))
+        return tuple(renamed_jumps)
 
-    flow = {n: e for part in parts for n, e in mapped(part.flow).items()}
+    flow = {n: e for part in parts for n, e in rewrite(part.flow).items()}
     for state, term in couplings.items():
         if state not in flow:
             raise UnknownNameError(
@@ -136,11 +153,11 @@ def _assembled(
             )
         flow[state] = flow[state] + follow(term)
     entries = [
-        gathered(f"a ledger entry ({kind})", [getattr(part.ledger, kind) for part in parts])
+        merge_by_name(f"a ledger entry ({kind})", [getattr(part.ledger, kind) for part in parts])
         for kind in ("stored", "supplied", "dissipated")
     ]
     walks = [part.walk for part in parts if part.walk is not None]
-    shown = gathered("an output", [part.outputs for part in parts])
+    outputs_of_parts = merge_by_name("an output", [part.outputs for part in parts])
     remaining = {q.name for label in "xzu" for q in group(label)}  # an input that is driven has no image
     return System(
         name,
@@ -154,12 +171,12 @@ def _assembled(
         events=jumps("events", "reset"),
         samples=jumps("samples", "set"),
         ledger=Ledger(*entries),
-        outputs=shown | {n: follow(e) for n, e in outputs.items()},
-        symmetry={n: e for part in parts for n, e in mapped(part.symmetry).items() if n in remaining},
-        implied=_implied(parts, rename, follow, couplings),
+        outputs=outputs_of_parts | {n: follow(e) for n, e in outputs.items()},
+        symmetry={n: e for part in parts for n, e in rewrite(part.symmetry).items() if n in remaining},
+        implied=_join_implied(parts, rename, follow, couplings),
         scene=_scene(parts, rename, follow),
         output_units={rename(n): unit for part in parts for n, unit in part.output_units.items()},
-        walk=walks[0].renamed(rename, follow) if len(walks) == 1 else None,
+        walk=walks[0].with_names(rename, follow) if len(walks) == 1 else None,
         description=description,
         scales=_joined_scales(parts, quantities),
     )
@@ -175,42 +192,43 @@ def _joined_scales(parts: tuple[System, ...], quantities: Mapping[Quantity, Quan
     return tuple(dict.fromkeys(named))
 
 
-def _implied(
+def _join_implied(
     parts: tuple[System, ...],
     rename: Callable[[str], str],
     follow: Rewrite,
     couplings: Mapping[str, Expression],
 ) -> Implied | None:
     """Of the parts together. Rates that a coupling adds to are no longer what the part implied."""
-    found = [part.implied for part in parts if part.implied is not None]
-    found = [one for one in found if not {rename(n) for n in one.states} & set(couplings)]
-    if not found:
+    implications = [part.implied for part in parts if part.implied is not None]
+    implications = [one for one in implications if not {rename(n) for n in one.states} & set(couplings)]
+    if not implications:
         return None
-    states = tuple(rename(n) for one in found for n in one.states)
-    fresh = [ca.SX.sym("rate", one.unknown.numel()) for one in found]
+    states = tuple(rename(n) for one in implications for n in one.states)
+    fresh = [ca.SX.sym("rate", one.unknown.numel()) for one in implications]
     residuals = [
         follow(ca.substitute([one.residual], [one.unknown], [new])[0])
-        for one, new in zip(found, fresh, strict=True)
+        for one, new in zip(implications, fresh, strict=True)
     ]
     return Implied(states, ca.vertcat(*fresh), ca.vertcat(*residuals))
 
 
 def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewrite) -> Scene:
     """All of the parts together, on the ground of the first that has one."""
-    found = [part.scene.mapped(follow, rename) for part in parts]
-    floors = [scene.floor for scene in found if scene.floor is not None]
+    scenes = [part.scene.with_expressions(follow, rename) for part in parts]
+    floors = [scene.floor for scene in scenes if scene.floor is not None]
     return Scene(
-        tuple(p for scene in found for p in scene.parts),
-        tuple(a for scene in found for a in scene.arrows),
+        tuple(p for scene in scenes for p in scene.parts),
+        tuple(a for scene in scenes for a in scene.arrows),
         floors[0] if floors else None,
-        all(scene.planar for scene in found),
-        tuple(h for scene in found for h in scene.hinges),
-        next((scene.com for scene in found if scene.com is not None), None),
-        {name: e for scene in found for name, e in scene.feet.items()},
+        all(scene.planar for scene in scenes),
+        tuple(h for scene in scenes for h in scene.hinges),
+        next((scene.com for scene in scenes if scene.com is not None), None),
+        {name: e for scene in scenes for name, e in scene.feet.items()},
+        {name: outputs for scene in scenes for name, outputs in scene.points.items()},
     )
 
 
-def _revalued(q: Quantity, follow: Rewrite) -> Quantity:
+def _with_rewritten_values(q: Quantity, follow: Rewrite) -> Quantity:
     """The quantity with the expressions it carries rewritten, its symbol kept."""
     changes: dict[str, Any] = {}
     if not isinstance(q.value, np.ndarray):
@@ -220,7 +238,9 @@ def _revalued(q: Quantity, follow: Rewrite) -> Quantity:
     return q.copy_with(**changes) if changes else q
 
 
-def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Quantity, Quantity], Rewrite]:
+def _share_parameters(
+    parts: tuple[System, ...], share: tuple[str, ...]
+) -> tuple[dict[Quantity, Quantity], Rewrite]:
     """Which quantity stands for which after the parameters in `share` are made one."""
     stands: dict[Quantity, Quantity] = {
         q: q for part in parts for q in part.quantities((*GROUPS, "randoms", "delays"))
@@ -235,7 +255,7 @@ def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Qua
                     f"'{same[0]}' is {same[0].value} but '{other}' is {other.value}: give them one value "
                     f"before sharing '{name}'"
                 )
-        one = max(same, key=lambda q: q.bounds[0]).renamed(name)
+        one = max(same, key=lambda q: q.bounds[0]).with_name(name)
         stands.update(dict.fromkeys(same, one))
     changed = {
         old.sym[0].element_hash() if old.size else 0: (old, new)
@@ -246,18 +266,20 @@ def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Qua
 
 
 def _lookup(parts: tuple[System, ...], name: str, joined: str) -> ca.SX:
-    known: list[str] = []
+    candidates: list[str] = []
     for part in parts:
         names = [q.name for q in part.quantities()] + list(part.outputs)
         if name in names:
             return part[name]
-        known += names
+        candidates += names
     raise UnknownNameError(
-        f"join '{joined}' connects from '{name}', which no part has: {did_you_mean(name, known)}"
+        f"join '{joined}' connects from '{name}', which no part has: {did_you_mean(name, candidates)}"
     )
 
 
-def _ordered(name: str, inputs: Mapping[str, Quantity], sources: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+def _eliminate_inputs(
+    name: str, inputs: Mapping[str, Quantity], sources: Mapping[str, ca.SX]
+) -> dict[str, ca.SX]:
     """The sources with connected inputs eliminated from them; a circle among them is an algebraic loop."""
     owner = {inputs[n].sym[i].element_hash(): n for n in sources for i in range(inputs[n].size)}
     needs = {

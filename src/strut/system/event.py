@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from strut.checks import checked
 from strut.errors import ModelError
@@ -39,7 +40,7 @@ class Event(Packed):
 
     name: str
     guard: Expression
-    reset: Mapping = field(default_factory=dict)
+    reset: Mapping[Any, Expression] = field(default_factory=dict)
     direction: str = "up"
     when: Expression | None = None
     priority: int = 0
@@ -75,7 +76,7 @@ class Sample(Packed):
 
     name: str
     every: Expression
-    set: Mapping
+    set: Mapping[Any, Expression]
     offset: Expression = 0.0
     priority: int = 0
     loss: Mapping[str, Expression] | None = None

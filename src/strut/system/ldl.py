@@ -6,8 +6,9 @@ import casadi as ca
 
 
 class Factors:
-    """A = L' D L of a symmetric positive definite matrix, from the last unknown to the first: on a mass
-    matrix whose velocities are ordered from root to tip this makes no zero non-zero."""
+    """LTDL factors A = L' D L of a symmetric positive definite matrix, from the last unknown to the first.
+
+    On a mass matrix whose velocities are ordered from root to tip this makes no zero non-zero."""
 
     def __init__(self, A: ca.SX) -> None:
         n = A.shape[0]

@@ -83,7 +83,9 @@ class _Unpickler(pickle.Unpickler):
         self.expressions = expressions
 
     def persistent_load(self, place: Any) -> ca.SX:
-        return self.expressions[place]
+        """The expression of a number."""
+        expression: ca.SX = self.expressions[place]
+        return expression
 
 
 def pack(thing: Any) -> tuple[bytes, tuple[tuple[str, str], ...], str]:
@@ -99,5 +101,5 @@ def pack(thing: Any) -> tuple[bytes, tuple[tuple[str, str], ...], str]:
 
 def unpack(data: bytes, symbols: tuple[tuple[str, str], ...], function: str) -> Any:
     """The object that `pack` made data of."""
-    known = ca.vertcat(*[_symbol_of(key, name) for key, name in symbols], ca.SX(0, 1))
-    return _Unpickler(data, ca.Function.deserialize(function).call([known])).load()
+    arguments = ca.vertcat(*[_symbol_of(key, name) for key, name in symbols], ca.SX(0, 1))
+    return _Unpickler(data, ca.Function.deserialize(function).call([arguments])).load()

@@ -46,6 +46,7 @@ class Port:
 
     @property
     def rows_columns(self) -> tuple[int, int]:
+        """How many rows and columns it has; a vector has one column."""
         return self.shape or (len(self.entries), 1)
 
 
@@ -67,7 +68,7 @@ def port(name: str, note: str, quantities: Iterable[Quantity], defaults: bool = 
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class PortedFunction:
     """A CasADi `SX` function with a port for every argument and result, and a sentence on what it
     computes."""
 
@@ -104,10 +105,10 @@ class Labelled:
         return operation_count(self.function)
 
 
-def labelled(
+def make_ported_function(
     name: str, note: str, inputs: Iterable[tuple[Port, ca.SX]], outputs: Iterable[tuple[Port, ca.SX]]
-) -> Labelled:
+) -> PortedFunction:
     """A function from expressions, made dense."""
-    given, found = list(inputs), list(outputs)
-    function = ca.Function("f", [e for _, e in given], [ca.densify(e) for _, e in found])
-    return Labelled(name, note, function, tuple(p for p, _ in given), tuple(p for p, _ in found))
+    arguments, results = list(inputs), list(outputs)
+    function = ca.Function("f", [e for _, e in arguments], [ca.densify(e) for _, e in results])
+    return PortedFunction(name, note, function, tuple(p for p, _ in arguments), tuple(p for p, _ in results))

@@ -253,7 +253,7 @@ class Quantity(Packed):
             return self
         return self.copy_with(bounds=(low, max(low, self.bounds[1])))
 
-    def renamed(self, name: str, value: Expression | None = None) -> Quantity:
+    def with_name(self, name: str, value: Expression | None = None) -> Quantity:
         """A quantity of the same kind with a new name and a symbol of its own."""
         from dataclasses import replace
 

@@ -14,7 +14,7 @@ from strut.system.quantity import Expression, sx
 Rewrite = Callable[[list[ca.SX]], list[ca.SX]]
 
 
-class Together:
+class BatchRewrite:
     """Groups of named expressions, collected first and rewritten in one go."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Together:
         end = len(self.expressions)
         return lambda: dict(zip(group, self.expressions[begin:end], strict=True))
 
-    def add_jumps(self, jumps: Sequence[Event] | Sequence[Sample]) -> Callable[[], tuple]:
+    def add_jumps(self, jumps: Sequence[Event] | Sequence[Sample]) -> Callable[[], tuple[Any, ...]]:
         """Collect events or samples."""
         waiting = []
         for jump in jumps:
@@ -37,14 +37,15 @@ class Together:
             guard = self.add({"guard": jump.guard} if isinstance(jump, Event) else {})
             waiting.append((jump, body, guard, self.add(getattr(jump, body)), self.add(jump.loss)))
 
-        def finished() -> tuple:
-            found = []
+        def rewritten_tuple() -> tuple[Any, ...]:
+            rewritten_jumps = []
             for jump, body, guard, reset, loss in waiting:
                 changes: dict[str, Any] = {**(guard() or {}), body: reset(), "loss": loss()}
-                found.append(replace(jump, **changes))
-            return tuple(found)
+                rewritten_jumps.append(replace(jump, **changes))
+            return tuple(rewritten_jumps)
 
-        return finished
+        return rewritten_tuple
 
     def rewrite(self, rule: Rewrite) -> None:
+        """Rewrite everything that was collected, in one call of `rule`."""
         self.expressions = rule(self.expressions) if self.expressions else []

@@ -42,13 +42,13 @@ class Part:
         wanted = KINDS.get(self.kind)
         if wanted is None:
             raise ModelError(f"'{self.name}' is drawn as '{self.kind}': known are {', '.join(KINDS)}")
-        found = {n: ca.densify(ca.vec(sx(e))) for n, e in self.values.items()}
-        if {n: e.numel() for n, e in found.items()} != wanted:
+        columns = {n: ca.densify(ca.vec(sx(e))) for n, e in self.values.items()}
+        if {n: e.numel() for n, e in columns.items()} != wanted:
             raise ModelError(
                 f"the {self.kind} '{self.name}' needs {wanted} numbers, not "
-                f"{ {n: e.numel() for n, e in found.items()} }"
+                f"{ {n: e.numel() for n, e in columns.items()} }"
             )
-        object.__setattr__(self, "values", found)
+        object.__setattr__(self, "values", columns)
 
 
 @checked
@@ -62,6 +62,7 @@ class Arrow:
 
 
 HINGES = ("revolute", "prismatic", "ball")
+"""Kinds of joints that are marked."""
 
 
 @checked
@@ -98,7 +99,9 @@ class Scene(Packed):
     """All that is drawn of a system. `planar`: seen from the side.
 
     com: the centre of mass, whose path is drawn. feet: places of feet that leave footprints where they stand
-    still, of machines without arrows for the forces on them.
+    still, of machines without arrows for the forces on them. points: places that outputs tell, by name: the
+    outputs that are their x and z, or x, y and z [m]; a scene without parts is drawn by them, joined in their
+    order.
     """
 
     parts: tuple[Part, ...] = ()
@@ -108,18 +111,19 @@ class Scene(Packed):
     hinges: tuple[Hinge, ...] = ()
     com: ca.SX | None = None
     feet: Mapping[str, ca.SX] = field(default_factory=dict)
+    points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def columns(self) -> dict[str, ca.SX]:
         """Every moving number of the scene under its own name: 'leg/start', 'foot>force', ..."""
-        found = {
+        columns_by_name = {
             f"{part.name}/{k}/{n}": e for k, part in enumerate(self.parts) for n, e in part.values.items()
         }
         for k, arrow in enumerate(self.arrows):
-            found |= {f"{arrow.name}>{k}>at": arrow.at, f"{arrow.name}>{k}>force": arrow.force}
+            columns_by_name |= {f"{arrow.name}>{k}>at": arrow.at, f"{arrow.name}>{k}>force": arrow.force}
         for k, hinge in enumerate(self.hinges):
-            found |= {f"{hinge.name}@{k}@at": hinge.at, f"{hinge.name}@{k}@axis": hinge.axis}
-        found |= {"com!": self.com} if self.com is not None else {}
-        return found | {f"{name}!foot": place for name, place in self.feet.items()}
+            columns_by_name |= {f"{hinge.name}@{k}@at": hinge.at, f"{hinge.name}@{k}@axis": hinge.axis}
+        columns_by_name |= {"com!": self.com} if self.com is not None else {}
+        return columns_by_name | {f"{name}!foot": place for name, place in self.feet.items()}
 
     def with_columns(self, columns: Mapping[str, ca.SX]) -> Scene:
         """The scene with other expressions under the names of `columns`."""
@@ -138,7 +142,7 @@ class Scene(Packed):
         feet = {name: columns[f"{name}!foot"] for name in self.feet}
         return replace(self, parts=parts, arrows=arrows, hinges=hinges, com=columns.get("com!"), feet=feet)
 
-    def mapped(self, f: Callable[[ca.SX], ca.SX], rename: Callable[[str], str] = str) -> Scene:
+    def with_expressions(self, f: Callable[[ca.SX], ca.SX], rename: Callable[[str], str] = str) -> Scene:
         """The same scene with every expression rewritten."""
         parts = tuple(
             replace(p, name=rename(p.name), values={n: f(e) for n, e in p.values.items()}) for p in self.parts
@@ -150,7 +154,17 @@ class Scene(Packed):
             None if self.com is None else f(self.com),
             {rename(name): f(e) for name, e in self.feet.items()},
         )
-        return replace(self, parts=parts, arrows=arrows, floor=floor, hinges=hinges, com=com, feet=feet)
+        points = {rename(name): tuple(map(rename, outputs)) for name, outputs in self.points.items()}
+        return replace(
+            self,
+            parts=parts,
+            arrows=arrows,
+            floor=floor,
+            hinges=hinges,
+            com=com,
+            feet=feet,
+            points=points,
+        )
 
 
 @checked
@@ -168,6 +182,7 @@ def rod(name: str, start: Sequence[Any], end: Sequence[Any], radius: Expression)
 
 @checked
 def ball(name: str, at: Sequence[Any], radius: Expression) -> Part:
+    """A sphere about a point; radius [m]."""
     return Part(name, "sphere", {"at": place(at), "radius": sx(radius)})
 
 

@@ -31,6 +31,7 @@ class Like:
 
     @property
     def count(self) -> int:
+        """How many times the results are computed."""
         return int(self.reads.shape[1])
 
     @property
@@ -40,9 +41,11 @@ class Like:
 
     @property
     def size(self) -> int:
+        """How many results there are each time."""
         return int(self.results.numel())
 
     def function(self) -> ca.Function:
+        """The results as a CasADi function of the slots."""
         return ca.Function("like", [self.slots], [ca.densify(self.results)])
 
     def values(self, column: ca.SX) -> ca.SX:
@@ -50,7 +53,8 @@ class Like:
         if not len(self.reads):
             return ca.repmat(ca.densify(self.results), 1, self.count)
         arguments = ca.reshape(column[self.reads.ravel(order="F").tolist()], *self.reads.shape)
-        return ca.densify(self.function()(arguments))
+        values: ca.SX = self.function()(arguments)
+        return ca.densify(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +66,11 @@ class Totals(Like):
 
     @property
     def length(self) -> int:
+        """How many sums of each result there are."""
         return self.totals
 
     def values(self, column: ca.SX) -> ca.SX:
+        """The sums as expressions, a row for each result; `column` is what there is to read."""
         pattern = ca.Sparsity.triplet(self.count, self.totals, list(range(self.count)), self.rows.tolist())
         return ca.densify(ca.mtimes(super().values(column), ca.SX(ca.DM(pattern, 1))))
 
@@ -160,11 +166,11 @@ class Sums(Mapping[str, ca.SX]):
 
     def only(self, names: Container[str]) -> Sums:
         """Those with these names."""
-        kept = np.repeat([name in names for name in self.own], [e.numel() for e in self.own.values()])
-        place = np.cumsum(kept) - 1
+        is_chosen = np.repeat([name in names for name in self.own], [e.numel() for e in self.own.values()])
+        place = np.cumsum(is_chosen) - 1
         terms = []
         for t in self.terms:
-            chosen = kept[t.rows]
+            chosen = is_chosen[t.rows]
             if chosen.any():
                 terms.append(Terms(t.slots, t.results, t.reads[:, chosen], place[t.rows[chosen]]))
         return Sums(
@@ -187,9 +193,11 @@ class Sums(Mapping[str, ca.SX]):
         """Terms read only what there is, and add to what exists. known: the quantities of the system, by
         name."""
         for q, k in self.entries:
-            found = known.get(q.name)
-            if found is not q and (
-                found is None or found.size != q.size or not ca.is_equal(found.sym, q.sym)
+            own_quantity = known.get(q.name)
+            if own_quantity is not q and (
+                own_quantity is None
+                or own_quantity.size != q.size
+                or not ca.is_equal(own_quantity.sym, q.sym)
             ):
                 raise UnknownNameError(
                     f"{where} uses '{q.name}', which the system does not have: add that quantity (the same "

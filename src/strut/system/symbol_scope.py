@@ -26,7 +26,7 @@ class SymbolScope:
 
     def groups_in(self, expression: ca.SX, where: str) -> set[str]:
         """The groups an expression depends on; an error names any symbol that the system does not have."""
-        found = set()
+        groups = set()
         for symbol in ca.symvar(expression):
             group, _ = self.owner.get(symbol.element_hash(), (None, None))
             if group is None:
@@ -35,8 +35,8 @@ class SymbolScope:
                     f"have: "
                     "add that quantity (the same object) to x, z, u, p, randoms or delays"
                 )
-            found.add(group)
-        return found
+            groups.add(group)
+        return groups
 
     def allow(self, expression: Expression, where: str, groups: str, why: str, size: int = 1) -> ca.SX:
         """`expression` as a column of `size`, using only the groups named (letters t x z u p r d)."""

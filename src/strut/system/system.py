@@ -10,12 +10,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, shown
+from strut.checks import checked, short_repr
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.implied import Implied
 from strut.system.ledger import Ledger
+from strut.system.memoise import memo
 from strut.system.pickling import Packed
 from strut.system.quantity import (
     Delay,
@@ -51,8 +52,8 @@ class System(Packed):
     ledger: stored energies and powers.
     randoms, delays: random numbers used in resets, and delayed signals.
     symmetry: new values of states, and of inputs, that describe the same machine with left and right
-        exchanged; what is not named stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by
-        it.
+        exchanged; what is not named stays. A gait that repeats after one step, mirrored, is a fixed point of
+        the step followed by it.
     implied: a shorter way to derivatives of some rates; see `Implied`.
     scales: parameters that measure everything else where they are all 1, such as mass, leg and g: then times,
         lengths and energies have no units (`dimensionless`), and nothing that is shown carries s, m or J.
@@ -101,6 +102,7 @@ class System(Packed):
     # ---- names ----
 
     def quantities(self, groups: Iterable[str] = GROUPS) -> tuple[Quantity, ...]:
+        """The quantities of some groups, one group after the other."""
         return tuple(q for group in groups for q in getattr(self, group))
 
     def vectors(self, groups: Iterable[str] = GROUPS) -> list[ca.SX]:
@@ -123,41 +125,15 @@ class System(Packed):
 
     def labels(self, group: str) -> tuple[str, ...]:
         """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""
-        key = f"labels-{group}"
-        if key not in self.cache:
-            self.cache[key] = tuple(
-                label for name, size in self._sizes(group) for label in component_labels(name, size)
-            )
-        labels: tuple[str, ...] = self.cache[key]
-        return labels
-
-    def _sizes(self, group: str) -> Iterable[tuple[str, int]]:
-        return (
-            sizes(self.outputs).items()
-            if group == "outputs"
-            else [(q.name, q.size) for q in getattr(self, group)]
-        )
+        return memo(self, _labels, group)
 
     def size(self, group: str) -> int:
+        """How many numbers one of the vectors 'x', 'z', 'u', 'p', or 'outputs', has."""
         return len(self.labels(group))
 
     def slices(self, group: str) -> dict[str, slice]:
         """Where each named quantity of a group, or each of its components, lies in the vector."""
-        key = f"slices-{group}"
-        if key not in self.cache:
-            self.cache[key] = self._slices(group)
-        found: dict[str, slice] = self.cache[key]
-        return found
-
-    def _slices(self, group: str) -> dict[str, slice]:
-        found: dict[str, slice] = {}
-        at = 0
-        for name, size in self._sizes(group):
-            found[name] = slice(at, at + size)
-            for i, label in enumerate(component_labels(name, size)):
-                found.setdefault(label, slice(at + i, at + i + 1))
-            at += size
-        return found
+        return memo(self, _slices, group)
 
     def __getitem__(self, name: str) -> ca.SX:
         """The expression of a state, input, parameter or output, for use in further expressions."""
@@ -165,9 +141,10 @@ class System(Packed):
             if q.name == name:
                 return q.sym
         if name in self.outputs:
-            return self.outputs[name]
-        known = [q.name for q in self.quantities()] + list(self.outputs)
-        raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, known)}")
+            output: ca.SX = self.outputs[name]
+            return output
+        names = [q.name for q in self.quantities()] + list(self.outputs)
+        raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, names)}")
 
     def __repr__(self) -> str:
         sizes = ", ".join(
@@ -188,7 +165,7 @@ class System(Packed):
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
             word: (
                 ("name", "value", "unit", ""),
-                [(q.name, _shown(q.value), q.unit, q.description) for q in getattr(self, group)],
+                [(q.name, _value_text(q.value), q.unit, q.description) for q in getattr(self, group)],
             )
             for group, word in words
         }
@@ -219,8 +196,8 @@ class System(Packed):
         for event in self.events:
             if event.name == name:
                 return event
-        known = [e.name for e in self.events]
-        raise UnknownNameError(f"system '{self.name}' has no event '{name}': {did_you_mean(name, known)}")
+        names = [e.name for e in self.events]
+        raise UnknownNameError(f"system '{self.name}' has no event '{name}': {did_you_mean(name, names)}")
 
     def after(self, event: str, expression: Expression | str) -> ca.SX:
         """An expression, or what a name stands for, as it is just after an event, written in the state before
@@ -240,15 +217,15 @@ class System(Packed):
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
         """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled
         again."""
-        known = {q.name: group for group in GROUPS for q in getattr(self, group)}
-        wanted = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, known)
+        groups = {q.name: group for group in GROUPS for q in getattr(self, group)}
+        wanted = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, groups)
         for name in wanted:
-            if name not in known:
+            if name not in groups:
                 raise UnknownNameError(
-                    f"system '{self.name}' has no '{name}': {did_you_mean(name, list(known))}"
+                    f"system '{self.name}' has no '{name}': {did_you_mean(name, list(groups))}"
                 )
         changed: dict[str, tuple[Quantity, ...]] = {}
-        for group in {known[name] for name in wanted}:
+        for group in {groups[name] for name in wanted}:
             changed[group] = tuple(
                 _with_value(q, wanted[q.name]) if q.name in wanted else q for q in getattr(self, group)
             )
@@ -278,19 +255,47 @@ class System(Packed):
     @checked
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew. Other outputs take their units along where their names
-        stay."""
+        stay, and points of the scene stay where their outputs do."""
         if isinstance(changes.get("outputs"), Mapping) and "output_units" not in changes:
             changes["output_units"] = {
                 n: unit for n, unit in self.output_units.items() if n in changes["outputs"]
             }
+        if isinstance(changes.get("outputs"), Mapping) and "scene" not in changes:
+            points = {
+                n: labels for n, labels in self.scene.points.items() if set(labels) <= set(changes["outputs"])
+            }
+            changes["scene"] = replace(self.scene, points=points)
         return replace(self, **changes)
 
 
-def _shown(value: Any) -> str:
+def _sizes(system: System, group: str) -> Iterable[tuple[str, int]]:
+    """Name and size of everything in a group."""
+    if group == "outputs":
+        return sizes(system.outputs).items()
+    return [(q.name, q.size) for q in getattr(system, group)]
+
+
+def _labels(system: System, group: str) -> tuple[str, ...]:
+    return tuple(label for name, size in _sizes(system, group) for label in component_labels(name, size))
+
+
+def _slices(system: System, group: str) -> dict[str, slice]:
+    places: dict[str, slice] = {}
+    at = 0
+    for name, size in _sizes(system, group):
+        places[name] = slice(at, at + size)
+        for i, label in enumerate(component_labels(name, size)):
+            places.setdefault(label, slice(at + i, at + i + 1))
+        at += size
+    return places
+
+
+def _value_text(value: Any) -> str:
     return ", ".join(f"{v:g}" for v in value) if isinstance(value, np.ndarray) else str(value)
 
 
 def component_labels(name: str, size: int) -> tuple[str, ...]:
+    """The names of the components of a vector: 'q[0]', 'q[1]'; a scalar is its own component."""
     return (name,) if size == 1 else tuple(f"{name}[{i}]" for i in range(size))
 
 
@@ -303,5 +308,5 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
     except (TypeError, ValueError, OverflowError) as error:
         from strut.errors import ShapeError
 
-        raise ShapeError(f"{q.kind} '{q.name}' is {shown(value)}: {q.size} number(s) needed") from error
+        raise ShapeError(f"{q.kind} '{q.name}' is {short_repr(value)}: {q.size} number(s) needed") from error
     return q.copy_with(value=q.check(array))

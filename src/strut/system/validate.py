@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -31,10 +31,18 @@ from strut.system.symbol_scope import SymbolScope
 from strut.system.system_fields import SystemFields
 from strut.system.walk import check_walk
 
+T = TypeVar("T")
+Merge = Callable[[Expression], ca.SX]
+"""Rewrites an expression so that parameters of one name are one symbol."""
+
 TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+"""Operations whose result is true or false: no guard may end in one."""
 RESERVED = ("t", "time")
+"""Names of the time, which no quantity may have."""
 NO_RANDOM = "a flow cannot use random numbers; hold them in a discrete state with a Sample"
+"""The end of a message about a flow."""
 STATUSES = ("running", "done", "terminal", "zeno", "not finite", "interrupted")
+"""Words that say how a run ended, which no event may be called: a terminal event's name says so too."""
 
 KINDS: dict[str, type[Quantity]] = {
     "x": State,
@@ -71,7 +79,7 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
                 f"between events"
             )
 
-    for group, known, why in (
+    for group, letters, why in (
         ("x", "p", "initial values may depend on parameters only"),
         (
             "z",
@@ -80,7 +88,7 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
         ),
     ):
         for q in groups[group]:
-            scope.allow(merge(q.value), f"the initial value of '{q.name}'", known, why, q.size)
+            scope.allow(merge(q.value), f"the initial value of '{q.name}'", letters, why, q.size)
     groups["delays"] = tuple(
         q.copy_with(
             signal=scope.allow(
@@ -145,16 +153,23 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
     return {
         **groups,
         "flow": _with_terms(
-            {name: flow[name] for name in states}, system.flow, merged, groups, scope, "the flow"
+            {name: flow[name] for name in states},
+            system.flow,
+            merged=merged,
+            groups=groups,
+            scope=scope,
+            what="the flow",
         ),
         "events": events,
         "samples": samples,
-        "outputs": _with_terms(outputs, system.outputs, merged, groups, scope, "the outputs"),
+        "outputs": _with_terms(
+            outputs, system.outputs, merged=merged, groups=groups, scope=scope, what="the outputs"
+        ),
         "output_units": _checked_units(system, outputs),
         "scales": _checked_scales(system),
         "ledger": ledger,
         "walk": check_walk(system.walk, system.name, of_walk, events, of_groups),
-        "scene": _checked_scene(system.scene, scope, merge),
+        "scene": _checked_scene(system.scene, scope, merge, list(outputs)),
         "implied": _checked_implied(system, scope, states, merge),
         "symmetry": {
             n: scope.allow(
@@ -164,12 +179,14 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
                 "left and right are exchanged in states, discrete states and inputs",
                 exchanged[n],
             )
-            for n, v in _by_name(system.symmetry, exchanged, f"the symmetry of system '{system.name}'").items()
+            for n, v in _by_name(
+                system.symmetry, exchanged, f"the symmetry of system '{system.name}'"
+            ).items()
         },
     }
 
 
-def _own(expressions: Mapping, merged: bool) -> Mapping:
+def _own(expressions: Mapping[Any, Expression], merged: bool) -> Mapping[Any, Expression]:
     """What is to be checked as expressions: all, or of sums what terms are added to. Where parameters are
     merged, sums are written out."""
     return expressions.own if isinstance(expressions, Sums) and not merged else expressions
@@ -177,7 +194,8 @@ def _own(expressions: Mapping, merged: bool) -> Mapping:
 
 def _with_terms(
     own: dict[str, ca.SX],
-    given: Mapping,
+    given: Mapping[Any, Expression],
+    *,
     merged: bool,
     groups: Mapping[str, tuple[Quantity, ...]],
     scope: SymbolScope,
@@ -199,7 +217,7 @@ def _merged_quantities(
     groups: dict[str, tuple[Any, ...]] = {}
     old, new = [], []
     for group, kind in KINDS.items():
-        kept: dict[str, Quantity] = {}
+        by_name: dict[str, Quantity] = {}
         for q in getattr(system, group):
             if not isinstance(q, kind):
                 raise ModelError(
@@ -207,13 +225,13 @@ def _merged_quantities(
                     f"{a(getattr(q, 'kind', type(q).__name__))}: "
                     f"{kind.__name__} needed"
                 )
-            first = kept.setdefault(q.name, q)
+            first = by_name.setdefault(q.name, q)
             if first is q:
                 continue
             if (
                 group == "p" and ca.is_equal(first.sym, q.sym) and np.array_equal(first.value, q.value)
             ):  # one of them has narrower bounds
-                kept[q.name] = max(first, q, key=lambda each: each.bounds[0])
+                by_name[q.name] = max(first, q, key=lambda each: each.bounds[0])
                 continue
             if (
                 group != "p"
@@ -227,7 +245,7 @@ def _merged_quantities(
                 )
             old.append(q.sym)
             new.append(first.sym)
-        groups[group] = tuple(kept.values())
+        groups[group] = tuple(by_name.values())
 
     def merge(expression: Expression) -> ca.SX:
         column = sx(expression)
@@ -236,8 +254,8 @@ def _merged_quantities(
     return groups, merge
 
 
-def _by_name(mapping: Mapping, known: Mapping[str, int], where: str) -> dict[str, Expression]:
-    named = {}
+def _by_name(mapping: Mapping[Any, T], known: Mapping[str, int], where: str) -> dict[str, T]:
+    named: dict[str, T] = {}
     for key, value in dict(mapping).items():
         name = key.name if isinstance(key, Quantity) else str(key)
         if name not in known:
@@ -259,7 +277,7 @@ def _unique(names: list[str], where: str) -> None:
 
 
 def _checked_reset(
-    reset: Mapping, owner: str, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable
+    reset: Mapping[Any, Expression], owner: str, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge
 ) -> dict[str, ca.SX]:
     named = _by_name(reset, sizes, f"the reset of {owner}")
     return {
@@ -269,7 +287,7 @@ def _checked_reset(
 
 
 def _checked_loss(
-    loss: Mapping | None, owner: str, scope: SymbolScope, merge: Callable
+    loss: Mapping[str, Expression] | None, owner: str, scope: SymbolScope, merge: Merge
 ) -> dict[str, ca.SX] | None:
     if loss is None:
         return None
@@ -281,7 +299,7 @@ def _checked_loss(
     }
 
 
-def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable) -> Event:
+def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge) -> Event:
     owner = f"event '{event.name}'"
     guard = scope.allow(
         merge(event.guard),
@@ -319,7 +337,7 @@ def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], m
     )
 
 
-def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable) -> Sample:
+def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge) -> Sample:
     owner = f"sample '{sample.name}'"
     every = scope.allow(
         merge(sample.every),
@@ -346,7 +364,19 @@ def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int]
     )
 
 
-def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
+def _checked_scene(scene: Scene, scope: SymbolScope, merge: Merge, outputs: list[str]) -> Scene:
+    for point, labels in scene.points.items():
+        for label in labels:
+            if label not in outputs:
+                raise UnknownNameError(
+                    f"the point '{point}' of the scene is at '{label}', which is no output: "
+                    f"{did_you_mean(label, outputs)}"
+                )
+        if len(labels) not in (2, 3):
+            raise ModelError(
+                f"the point '{point}' of the scene has {len(labels)} coordinates: give the outputs of x and "
+                f"z, or of x, y and z"
+            )
     for name, expression in scene.columns().items():
         column = merge(expression)
         scope.allow(
@@ -361,11 +391,11 @@ def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
             [merge(scene.floor.height)], [scene.floor.x, scene.floor.y], [ca.DM(1), ca.DM(1)]
         )[0]
         scope.allow(flat, "the floor of the scene", "tzup", "the ground does not move with the machine")
-    return scene.mapped(merge)
+    return scene.with_expressions(merge)
 
 
 def _checked_implied(
-    system: SystemFields, scope: SymbolScope, states: Mapping[str, int], merge: Callable
+    system: SystemFields, scope: SymbolScope, states: Mapping[str, int], merge: Merge
 ) -> Implied | None:
     implied = system.implied
     if implied is None:
@@ -380,18 +410,18 @@ def _checked_implied(
     ):
         raise ShapeError(f"{where} need {size} symbols as unknown and as many residuals")
     residual = merge(implied.residual)
-    known = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
-    scope.allow(known, where, "txzupd", "a rate cannot use random numbers", size)
+    at_rest = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
+    scope.allow(at_rest, where, "txzupd", "a rate cannot use random numbers", size)
     return replace(implied, residual=residual)
 
 
 def _checked_scales(system: SystemFields) -> tuple[str, ...]:
-    known = [q.name for q in system.p]
+    parameters = [q.name for q in system.p]
     for name in system.scales:
-        if str(name) not in known:
+        if str(name) not in parameters:
             raise UnknownNameError(
                 f"scales of system '{system.name}' name '{name}', which is no parameter: "
-                f"{did_you_mean(str(name), known)}"
+                f"{did_you_mean(str(name), parameters)}"
             )
     return tuple(str(name) for name in system.scales)
 
@@ -406,7 +436,7 @@ def _checked_units(system: SystemFields, outputs: Mapping[str, ca.SX]) -> dict[s
     return {str(name): str(unit) for name, unit in system.output_units.items() if unit}
 
 
-def _checked_ledger(ledger: Ledger, scope: SymbolScope, merge: Callable) -> Ledger:
+def _checked_ledger(ledger: Ledger, scope: SymbolScope, merge: Merge) -> Ledger:
     def column(name: str, value: Expression, groups: str) -> ca.SX:
         return scope.allow(
             merge(value), f"'{name}' in the ledger", groups, "an energy depends on the present state only"

@@ -9,14 +9,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import shown
+from strut.checks import short_repr
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
-from strut.gc_pause import paused
+from strut.gc_pause import pause_gc
+from strut.system.memoise import memo
 from strut.system.quantity import sx
 from strut.system.system import System
 
-GIVEN = {"x": "x0", "z": "z0", "u": "u", "p": "p"}
+ARGUMENTS = {"x": "x0", "z": "z0", "u": "u", "p": "p"}
+"""By group, the argument of `simulate` that gives its numbers."""
 WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
+"""By group, what messages call one of its quantities."""
 
 
 @dataclass(frozen=True)
@@ -30,34 +33,34 @@ class Start:
 
 
 def start(
-    system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, runs: int | None = None
+    system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, *, runs: int | None = None
 ) -> Start:
     """The vectors to begin from. Each argument is a mapping from names to numbers, or a whole vector. With
     `runs`, numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
-    with paused():
-        pv = _vector(system, "p", p, runs)
-        uv = _vector(system, "u", u, runs)
-        xv = _vector(system, "x", x0, runs, pv)
-        return Start(xv, _vector(system, "z", z0, runs, pv, xv), uv, pv)
+    with pause_gc():
+        pv = _vector(system, "p", p, runs=runs)
+        uv = _vector(system, "u", u, runs=runs)
+        xv = _vector(system, "x", x0, runs=runs, p=pv)
+        return Start(x=xv, z=_vector(system, "z", z0, runs=runs, p=pv, x=xv), u=uv, p=pv)
 
 
 def parameters(system: System) -> np.ndarray:
     """The system's own parameters, as a vector."""
-    return _vector(system, "p", None, None)
+    return _vector(system, "p", None)
 
 
-def runs_in(system: System, **givens: Any) -> int:
+def runs_in(system: System, **arguments: Any) -> int:
     """How many runs the arguments of a batch (x=, z=, u=, p=) describe: the one length that is not 1."""
     lengths: dict[int, str] = {}
-    for group, given in givens.items():
-        if given is None:
+    for group, argument in arguments.items():
+        if argument is None:
             continue
-        if not isinstance(given, Mapping):
-            array = _numbers(given, f"the {WORDS[group]}s of '{system.name}'")
+        if not isinstance(argument, Mapping):
+            array = _numbers(argument, f"the {WORDS[group]}s of '{system.name}'")
             if array.ndim == 2:
                 lengths[len(array)] = f"a matrix of shape {array.shape}"
             continue
-        for key, value in given.items():
+        for key, value in argument.items():
             where = system.slices(group).get(str(key))
             array = _numbers(value, f"{WORDS[group]} '{key}'")
             rows = array.ndim == 1 if where is None or where.stop - where.start == 1 else array.ndim == 2
@@ -74,17 +77,23 @@ def _numbers(value: Any, what: str) -> np.ndarray:
     try:
         return np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{what} is {shown(value)}: a number is needed") from error
+        raise ModelError(f"{what} is {short_repr(value)}: a number is needed") from error
 
 
 def _vector(
     system: System,
     group: str,
     given: Any,
-    runs: int | None,
+    *,
+    runs: int | None = None,
     p: np.ndarray | None = None,
     x: np.ndarray | None = None,
 ) -> np.ndarray:
+    """The numbers of one group: defaults, with what is given put in, checked.
+
+    given: a mapping from names to numbers, or the whole vector. runs: how many rows, of a batch. p, x:
+        numbers of which initial values may be expressions.
+    """
     quantities, size = getattr(system, group), system.size(group)
     if given is None and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
         return np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
@@ -108,7 +117,7 @@ def _vector(
     for name in named:
         if name not in places:
             raise _unknown(system, group, name)
-    array = _defaults(system, group, shape, p, x, named)
+    array = _defaults(system, group, shape, p=p, x=x, given=named)
     by_name = {q.name: q for q in quantities} if named else {}
     for name, value in named.items():
         owner = by_name.get(name) or by_name[name[: name.index("[")]]
@@ -134,15 +143,15 @@ def _unknown(system: System, group: str, name: str) -> UnknownNameError:
         if name in system.slices(other):
             return UnknownNameError(
                 f"'{name}' of '{system.name}' is {a(word)}, not {a(WORDS[group])}: give it as "
-                f"{GIVEN[other]}={{'{name}': ...}}"
+                f"{ARGUMENTS[other]}={{'{name}': ...}}"
             )
     if name in system.slices("outputs"):
         return UnknownNameError(
             f"'{name}' of '{system.name}' is an output: it follows from the states, set those"
         )
-    known = [q.name for q in getattr(system, group)]
+    names = [q.name for q in getattr(system, group)]
     return UnknownNameError(
-        f"'{name}' is not {a(WORDS[group])} of '{system.name}': {did_you_mean(name, known)}"
+        f"'{name}' is not {a(WORDS[group])} of '{system.name}': {did_you_mean(name, names)}"
     )
 
 
@@ -155,9 +164,10 @@ def _defaults(
     system: System,
     group: str,
     shape: tuple[int, ...],
+    *,
     p: np.ndarray | None,
     x: np.ndarray | None,
-    given: Mapping,
+    given: Mapping[str, Any],
 ) -> np.ndarray:
     """The system's own values; expressions, of parameters and for discrete states also of the states that a
     run begins with, are evaluated where `given` does not replace them."""
@@ -176,25 +186,31 @@ def _defaults(
         elif q.name not in given:
             if columns is None:
                 f, rows = _initial(system, group)
-                known = [np.atleast_2d(v).T for v in (p, x) if v is not None]
-                columns = np.array(f(*known))
+                arguments = [np.atleast_2d(v).T for v in (p, x) if v is not None]
+                columns = np.array(f(*arguments))
             array[..., where] = columns[rows[q.name]].T.reshape(*shape[:-1], q.size)
     return array
 
 
 def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]:
-    """Initial values that are expressions, and where each stands; made once. Called with matrices, the
-    function maps over their columns."""
-    expressed = [q for q in getattr(system, group) if not isinstance(q.value, np.ndarray)]
-    key = f"initial {group} " + " ".join(q.name for q in expressed)
-    if key not in system.cache:
-        ends = np.cumsum([0, *(q.size for q in expressed)])
-        places = {q.name: slice(int(ends[k]), int(ends[k + 1])) for k, q in enumerate(expressed)}
-        values = ca.densify(ca.vertcat(*[sx(q.value) for q in expressed]))
-        vectors = system.vectors("px")
-        system.cache[key] = ca.Function("initial", vectors if group == "z" else vectors[:1], [values]), places
-    made: tuple[ca.Function, dict[str, slice]] = system.cache[key]
-    return made
+    """Initial values that are expressions, as a function of p (and x), and where each stands.
+
+    Called with matrices, the function maps over their columns."""
+    # variants differ in which quantities are still expressions, so their names are part of the key
+    names = tuple(q.name for q in getattr(system, group) if not isinstance(q.value, np.ndarray))
+    return memo(system, _initial_function, group, names)
+
+
+def _initial_function(
+    system: System, group: str, names: tuple[str, ...]
+) -> tuple[ca.Function, dict[str, slice]]:
+    """What `_initial` returns, for the quantities of these names."""
+    quantities = [q for q in getattr(system, group) if q.name in names]
+    ends = np.cumsum([0, *(q.size for q in quantities)])
+    places = {q.name: slice(int(ends[k]), int(ends[k + 1])) for k, q in enumerate(quantities)}
+    values = ca.densify(ca.vertcat(*[sx(q.value) for q in quantities]))
+    vectors = system.vectors("px")
+    return ca.Function("initial", vectors if group == "z" else vectors[:1], [values]), places
 
 
 def initial_values(system: System) -> list[ca.SX]:

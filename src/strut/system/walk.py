@@ -60,12 +60,12 @@ class Foot:
         """The outputs that are named."""
         return tuple(name for name in (self.normal, *self.friction, self.gap) if name)
 
-    def renamed(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Foot:
+    def with_names(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Foot:
         """The same foot of a system whose names and symbols have changed."""
         words = {n: rename(v) if v else "" for n, v in vars(self).items() if isinstance(v, str)}
         return replace(
             self,
-            **words,  # type: ignore[arg-type]
+            **words,
             friction=tuple(rename(n) for n in self.friction),
             at=None if self.at is None else follow(self.at),
         )
@@ -109,14 +109,14 @@ class Walk:
         """The foot that lands in an event."""
         return next((foot for foot in self.feet if foot.lands == event), None)
 
-    def renamed(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Walk:
+    def with_names(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Walk:
         """The same of a system whose names and symbols have changed."""
         words = {n: rename(v) for n, v in vars(self).items() if isinstance(v, str) and v}
         step = self.ground_step
         return replace(
             self,
-            **words,  # type: ignore[arg-type]
-            feet=tuple(foot.renamed(rename, follow) for foot in self.feet),
+            **words,
+            feet=tuple(foot.with_names(rename, follow) for foot in self.feet),
             progress=tuple(rename(n) for n in self.progress),
             ground_step=None if step is None else (rename(step[0]), rename(step[1])),
             weight=None if self.weight is None else follow(self.weight),
@@ -139,25 +139,25 @@ def check_walk(
         raise ModelError(
             f"walk of system '{system}' is {walk!r}: give a Walk(section=..., feet=[Foot(name=...)])"
         )
-    known = {kind: list(names) for kind, names in groups.items()} | {"events": [e.name for e in events]}
-    states = [*known["x"], *known["z"]]
+    allowed = {kind: list(names) for kind, names in groups.items()} | {"events": [e.name for e in events]}
+    states = [*allowed["x"], *allowed["z"]]
 
-    def named(name: str, where: str, kind: str, choices: list[str]) -> None:
+    def check_is_one_of(name: str, where: str, kind: str, choices: list[str]) -> None:
         if name and name not in choices:
             raise UnknownNameError(
                 f"{where} of the walk of system '{system}' is '{name}', which is no {kind}: "
                 f"{did_you_mean(name, choices)}"
             )
 
-    named(walk.section, "section", "event", known["events"])
-    named(walk.step_length, "step_length", "discrete state", known["z"])
-    named(walk.slope, "slope", "parameter", known["p"])
-    named(walk.lift, "lift", "state", states)
-    named(walk.gravity, "gravity", "stored energy of the ledger", known["stored"])
+    check_is_one_of(walk.section, "section", "event", allowed["events"])
+    check_is_one_of(walk.step_length, "step_length", "discrete state", allowed["z"])
+    check_is_one_of(walk.slope, "slope", "parameter", allowed["p"])
+    check_is_one_of(walk.lift, "lift", "state", states)
+    check_is_one_of(walk.gravity, "gravity", "stored energy of the ledger", allowed["stored"])
     for name in walk.progress:
-        named(name, "progress", "state", states)
+        check_is_one_of(name, "progress", "state", states)
     for name in walk.ground_step or ():
-        named(name, "ground_step", "parameter", known["p"])
+        check_is_one_of(name, "ground_step", "parameter", allowed["p"])
     seen: set[str] = set()
     for foot in walk.feet:
         if foot.name in seen:
@@ -167,12 +167,15 @@ def check_walk(
             )
         seen.add(foot.name)
         for event in foot.events:
-            named(event, f"an event of foot '{foot.name}'", "event", known["events"])
+            check_is_one_of(event, f"an event of foot '{foot.name}'", "event", allowed["events"])
         for output in foot.outputs:
-            named(output, f"an output of foot '{foot.name}'", "output", [*known["outputs"], *known["z"]])
-        named(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", known["z"])
-        named(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", known["z"])
-        named(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", [f.name for f in walk.feet])
+            check_is_one_of(
+                output, f"an output of foot '{foot.name}'", "output", [*allowed["outputs"], *allowed["z"]]
+            )
+        check_is_one_of(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", allowed["z"])
+        check_is_one_of(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", allowed["z"])
+        names = [f.name for f in walk.feet]
+        check_is_one_of(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", names)
     where = "an expression of the state and parameters"
     feet = tuple(
         replace(foot, at=allow(sx(foot.at), f"the place of foot '{foot.name}'", "xzp", where, 3))
@@ -182,7 +185,9 @@ def check_walk(
     )
     heavy = None
     if walk.weight is not None:
-        heavy = allow(sx(walk.weight), "the weight of the walk", "p", "a weight depends on parameters only", 1)
+        heavy = allow(
+            sx(walk.weight), "the weight of the walk", "p", "a weight depends on parameters only", 1
+        )
     return replace(walk, feet=feet, progress=tuple(walk.progress), weight=heavy)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, slope_floor
 
@@ -32,5 +33,5 @@ def bouncing_ball(**values: float) -> System:
         events=(bounce,),
         ledger=Ledger(stored={"kinetic": mass * velocity**2 / 2, "gravity": mass * g * height}),
         scene=Scene((ball("ball", (0, height + 0.05), 0.05),), floor=slope_floor(0)),
-        description="ball on a floor; a run ends where its bounces accumulate",
+        description=SYSTEM_DESCRIPTIONS["bouncing-ball"],
     ).using(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
@@ -55,6 +56,4 @@ def compass_driven(**values: float) -> System:
         drives,
         margin=0.02 * length,
     )
-    return stepping(m, legs, plane(slope(SLOPE_3_DEG)), "compass gait with motors in hip and ankle").using(
-        values
-    )
+    return stepping(m, legs, plane(slope(SLOPE_3_DEG)), SYSTEM_DESCRIPTIONS["compass-driven"]).using(values)

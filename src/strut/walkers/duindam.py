@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact import KneeLock, ahead_of, plane, rigid, stairs
 from strut.mechanism import Mechanism, Tree, joints, observe
@@ -54,7 +55,7 @@ def compass_duindam(**values: float) -> System:
         steps=True,
         fall=("hip", length / 2),
         symmetry=lambda tree: _led_by(tree, "foot_r", {"leg": ("leg", "hip"), "hip": ("-hip",)}),
-        description="Duindam's compass: point feet that land, hold and lift",
+        description=SYSTEM_DESCRIPTIONS["compass-duindam"],
     )
     assert walker.walk is not None
     return walker.replace(walk=replace(walker.walk, ground_step=("step_down", "step_at"))).using(values)
@@ -115,7 +116,7 @@ def dribbel(**values: float) -> System:
                 "knee_r": ("knee_l",),
             },
         ),
-        description="Dribbel: knees that lock, one hip motor; walks down 3 degrees by itself",
+        description=SYSTEM_DESCRIPTIONS["dribbel"],
     ).using(values)
 
 
@@ -157,7 +158,7 @@ def trunk_3d(**values: float) -> System:
         steps=True,
         fall=("hip", length / 2),
         symmetry=_mirrored_states,
-        description="two legs and a trunk in space, motors at the hip; needs a controller, falls by itself",
+        description=SYSTEM_DESCRIPTIONS["trunk-3d"],
     ).using(values)
 
 

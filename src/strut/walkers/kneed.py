@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact import Legs, Lock, plane, stepping
 from strut.mechanism import Mechanism, joints
@@ -68,4 +69,4 @@ def kneed(**values: float) -> System:
         [Lock("knee_strike", "swing", "shank")],
         margin=0.02 * (a1 + b1 + a2 + b2),
     )
-    return stepping(m, legs, plane(slope(0.0504)), "knees that lock when straight, point feet").using(values)
+    return stepping(m, legs, plane(slope(0.0504)), SYSTEM_DESCRIPTIONS["kneed"]).using(values)

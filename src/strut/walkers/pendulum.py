@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.system import Input, Ledger, Param, Scene, State, System, ball, hinge, rod
 
@@ -39,6 +40,7 @@ def pendulum(**values: float) -> System:
         scene=Scene(
             (rod("rod", (0, 0), tip, 0.02 * length), ball("bob", tip, 0.08 * length)),
             hinges=(hinge("pivot", (0, 0)),),
+            points={"tip": ("tip_x", "tip_z")},
         ),
-        description="point mass on a rod, with damping and a motor",
+        description=SYSTEM_DESCRIPTIONS["pendulum"],
     ).using(values)

@@ -6,6 +6,7 @@ import math
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.system import (
     Discrete,
@@ -103,6 +104,7 @@ def rimless_wheel(**values: float) -> System:
             floor=slope_floor(slope),
             com=place(hub),
             feet={"spoke": place(foot_place)},
+            points={"hub": ("hub_x", "hub_z"), "foot": ("foot_x", "foot_z")},
         ),
         walk=Walk(
             section="heel_strike",
@@ -112,5 +114,5 @@ def rimless_wheel(**values: float) -> System:
             weight=mass * g,
             gravity="gravity",
         ),
-        description="spokes around a mass, rolling down a slope",
+        description=SYSTEM_DESCRIPTIONS["rimless-wheel"],
     ).using(values)

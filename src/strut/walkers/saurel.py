@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
@@ -225,7 +226,7 @@ def saurel_a(**values: float) -> System:
     kg."""
     w = _Walker("saurel_a")
     w.pelvis(w.hip, w.middle)
-    return w.system([_between_legs()], "Saurel's M_A: human legs that do not bend, and a pelvis", values)
+    return w.system([_between_legs()], SYSTEM_DESCRIPTIONS["saurel-a"], values)
 
 
 @checked
@@ -244,7 +245,7 @@ def saurel_b(**values: float) -> System:
     drives = [_between_legs("thigh")]
     for name, upper, lower in (("stance_knee", "thigh", "stance"), ("swing_knee", "swing", "shank")):
         drives.append(Between(name, {upper: 1, lower: -1}, spring, damping, rest))
-    return w.system(drives, "Saurel's M_B: human legs with knees, and a pelvis", values)
+    return w.system(drives, SYSTEM_DESCRIPTIONS["saurel-b"], values)
 
 
 def _between_legs(stance: str = "stance") -> Between:
@@ -264,7 +265,7 @@ def saurel_c(driven: bool = True, **values: float) -> System:
     w = _Walker("saurel_c" if driven else "saurel_c_passive")
     body, pelvis, torso = w.torso()
     w.head(body, (0, 0, pelvis.length + torso.length))
-    return w.system(_hips(driven=driven), "Saurel's M_C: straight legs and a torso with a head", values)
+    return w.system(_hips(driven=driven), SYSTEM_DESCRIPTIONS["saurel-c"], values)
 
 
 @checked
@@ -276,7 +277,7 @@ def saurel_d(**values: float) -> System:
     head = _turn(w.m, "head_angle", neck, 0.0, 0.0)
     w.head(head, (0, 0, 0))
     drives = [*_hips(), *_pair("neck", {"neck": "head_angle"}, "torso")]
-    return w.system(drives, "Saurel's M_D: straight legs, a torso and a head that nods", values)
+    return w.system(drives, SYSTEM_DESCRIPTIONS["saurel-d"], values)
 
 
 @checked
@@ -304,4 +305,4 @@ def saurel_e(**values: float) -> System:
         *_pair("shoulder", {"stance_shoulder": "stance_arm", "swing_shoulder": "swing_arm"}, "torso"),
     ]
     swap = {"stance_arm": "swing_arm", "swing_arm": "stance_arm"}
-    return w.system(drives, "Saurel's M_E: straight legs, a torso and arms, in space", values, swap)
+    return w.system(drives, SYSTEM_DESCRIPTIONS["saurel-e"], values, swap)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.system import (
@@ -135,6 +136,7 @@ def simplest(**values: float) -> System:
             hinges=(hinge("hip", hip),),
             com=place(hip),
             feet={"stance_foot": place(feet[0]), "swing_foot": place(feet[1])},
+            points={n: (f"{n}_x", f"{n}_z") for n in ("hip", "stance_foot", "swing_foot", "com")},
         ),
         walk=Walk(
             section="heel_strike",
@@ -150,7 +152,7 @@ def simplest(**values: float) -> System:
             gravity="gravity",
         ),
         scales=("mass", "leg", "g"),
-        description="the simplest walker: a hip mass on massless legs (g = 1)",
+        description=SYSTEM_DESCRIPTIONS["simplest"],
     ).using(values)
 
 

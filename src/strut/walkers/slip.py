@@ -7,6 +7,7 @@ import math
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.system import (
     Discrete,
@@ -113,5 +114,5 @@ def slip(**values: float) -> System:
             gravity="gravity",
         ),
         scales=("mass", "length", "g"),
-        description="spring-mass runner with a fixed angle of attack",
+        description=SYSTEM_DESCRIPTIONS["slip"],
     ).using(values)

@@ -3,6 +3,7 @@ feet."""
 
 from __future__ import annotations
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact import Between, Legs, arc, plane, stepping
 from strut.mechanism import Mechanism, joints, shapes
@@ -88,9 +89,7 @@ def compass(**values: float) -> System:
         [hip_drive()],
         margin=0.02 * (a + b),
     )
-    return stepping(
-        m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet"
-    ).using(values)
+    return stepping(m, legs, plane(slope(0.05235987755982988)), SYSTEM_DESCRIPTIONS["compass"]).using(values)
 
 
 @checked
@@ -153,5 +152,5 @@ def round_foot(**values: float) -> System:
         [hip_drive()],
         margin=0.02 * (centre + radius),
     )
-    walker = stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
+    walker = stepping(m, legs, plane(slope(0.01)), SYSTEM_DESCRIPTIONS["round-foot"])
     return walker.replace(scales=("hip_mass", "centre", "g")).using(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.system import Param, State, System
 
@@ -17,5 +18,5 @@ def van_der_pol(**values: float) -> System:
         x=(position, velocity),
         p=(mu,),
         flow={position: velocity, velocity: mu * (1 - position**2) * velocity - position},
-        description="nonlinear oscillator with a limit cycle",
+        description=SYSTEM_DESCRIPTIONS["van-der-pol"],
     ).using(values)

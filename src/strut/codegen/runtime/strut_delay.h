@@ -36,7 +36,7 @@ STRUT_FN void STRUT_(remember)(STRUT_(sim) * s) { STRUT_(remember_at)(s, s->t, s
 /* The step just taken. A long step of high order is no cubic: remember it in pieces. */
 STRUT_FN void STRUT_(remember_step)(STRUT_(sim) * s)
 {
-    int pieces = s->options.method >= STRUT_DOPRI5 ? STRUT_PIECES : 1;
+    int pieces = strut_kind_of(s->options.method) != STRUT_KIND_FIXED ? STRUT_PIECES : 1;
     for (int k = 1; k < pieces; k++) {
         strut_real x[STRUT_SLOTS(STRUT_N)], dx[STRUT_SLOTS(STRUT_N)], a = (strut_real)k / (strut_real)pieces;
         STRUT_(interpolate)(s, s->h0, a, x, dx);

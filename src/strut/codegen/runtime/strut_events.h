@@ -191,7 +191,7 @@ STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
     }
     if (lost) return R(-1);
     if (who < 0) return h;
-    if (first < R(1) && s->options.method >= STRUT_RADAU) {
+    if (first < R(1) && strut_kind_of(s->options.method) == STRUT_KIND_IMPLICIT) {
         length = first * h;
         STRUT_(implicit_shorten)(s, h, first);
         STRUT_(look)(s, s->t + length, s->x_new, s->dx_new, s->g_new, s->r_new);

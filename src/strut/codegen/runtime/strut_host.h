@@ -6,23 +6,7 @@
 #define STRUT_EXPORT __attribute__((visibility("default")))
 #endif
 
-typedef struct {
-    int64_t steps_capacity, steps;
-    double *t, *h, *poly, *z, *u;
-    int64_t jumps_capacity, jumps;
-    double *jump_t, *x_before, *z_before, *x_after, *z_after, *loss;
-    int32_t *jump;
-    int64_t *jump_after; /* how many steps came before it */
-} strut_record;
-
-typedef void (*strut_controller)(double t, const double *x, const double *z, const double *p, double *u, void *data);
-
-typedef struct {
-    strut_controller act;
-    void *data;
-    double every, offset;
-    int64_t tick;
-} strut_control;
+#include "strut_host_types.h"
 
 static int strut_width(const STRUT_(sim) * s) { return s->options.ledger ? STRUT_N : STRUT_NX; }
 
@@ -57,42 +41,28 @@ static void strut_keep_jump(const STRUT_(sim) * s, strut_record *r)
     strut_put(r->loss + k * STRUT_NL, s->loss, STRUT_NL);
 }
 
-/* Go on to t_stop, keeping every step and jump. 0: stopped; 1: the record is full; 2: `budget` things were done. A
+/* Go on to t_stop, keeping every step and jump. Returns an enum strut_recording_end: stopped, the record is full, or
+ * `budget` things were done. A
  * controller acts before the samples of its instant, and not at t_stop. */
 STRUT_EXPORT int strut_go(STRUT_(sim) * s, double t_stop, strut_record *r, strut_control *c, int64_t budget)
 {
     while (budget-- > 0) {
         double due = c->act ? c->offset + (double)c->tick * c->every : t_stop, u[STRUT_SLOTS(STRUT_NU)];
         int did;
-        if (r->steps >= r->steps_capacity || r->jumps >= r->jumps_capacity) return 1;
+        if (r->steps >= r->steps_capacity || r->jumps >= r->jumps_capacity) return STRUT_RECORDING_FULL;
         did = STRUT_(advance)(s, due < t_stop ? due : t_stop);
         if (did == STRUT_STEP) strut_keep_step(s, r);
         if (did == STRUT_JUMP) strut_keep_jump(s, r);
         if (did != STRUT_STOPPED) continue;
-        if (s->status != STRUT_DONE || s->t >= t_stop) return 0;
+        if (s->status != STRUT_DONE || s->t >= t_stop) return STRUT_RECORDING_STOPPED;
         s->status = STRUT_RUNNING;
         strut_put(u, s->u, STRUT_NU);
         c->act(s->t, s->x, s->z, s->p, u, c->data);
         STRUT_(hold)(s, u);
         c->tick++;
     }
-    return 2;
+    return STRUT_RECORDING_BUDGET;
 }
-
-typedef struct {
-    double t0;
-    const double *stops, *x0, *z0, *u, *p; /* stops ascend; the others hold a row per run or, with stride 0, one row */
-    int64_t n_stops, x_stride, z_stride, u_stride, p_stride;
-    uint64_t seed;
-    int64_t capacity;
-    double *history;
-    const int32_t *wanted; /* outputs to return at every stop; nan at those a run did not reach */
-    int64_t n_wanted, at_end; /* at_end: at the last stop, whenever the run ended */
-    double *t, *x, *z, *y, *work, *lost;
-    int64_t *counts, *steps;
-    int32_t *status, *cause, *culprit;
-    STRUT_(sim) * sim; /* memory for one run: with many parameters it is too large for a stack */
-} strut_many;
 
 /* Runs begin..end-1 of a batch; each writes its own rows and nothing else. */
 STRUT_EXPORT void strut_batch(const strut_options *options, const strut_many *b, int64_t begin, int64_t end)
@@ -144,13 +114,13 @@ STRUT_EXPORT void strut_see(const STRUT_(sim) * s, double *t, double *x, double 
     strut_put(x, s->x, strut_width(s));
     strut_put(z, s->z, STRUT_NZ);
     strut_put(u, s->u, STRUT_NU);
-    counts[0] = s->status;
-    counts[1] = s->cause;
-    counts[2] = s->steps;
-    counts[3] = s->rejected;
-    counts[4] = s->flows;
-    counts[5] = s->jumps;
-    counts[6] = s->culprit;
+    counts[STRUT_COUNTER_STATUS] = s->status;
+    counts[STRUT_COUNTER_CAUSE] = s->cause;
+    counts[STRUT_COUNTER_STEPS] = s->steps;
+    counts[STRUT_COUNTER_REJECTED] = s->rejected;
+    counts[STRUT_COUNTER_FLOWS] = s->flows;
+    counts[STRUT_COUNTER_JUMPS] = s->jumps;
+    counts[STRUT_COUNTER_CULPRIT] = s->culprit;
     balance[0] = STRUT_(imbalance)(s, balance + 1);
 }
 STRUT_EXPORT void strut_resume(STRUT_(sim) * s)
@@ -169,8 +139,6 @@ STRUT_EXPORT void strut_lengthen(STRUT_(sim) * s, double *longer, int64_t capaci
     s->first = 0;
     if (s->status == STRUT_NO_HISTORY) s->status = STRUT_RUNNING;
 }
-
-enum { STRUT_EVAL_FLOW, STRUT_EVAL_POWERS, STRUT_EVAL_OUTPUTS, STRUT_EVAL_ENERGIES, STRUT_EVAL_GUARDS, STRUT_EVAL_SIGNALS };
 
 /* One of the model's functions at m points, a row each; a parameter row per point or, with stride 0, one for all. `own` is memory
  * for parameters and what depends on them alone. */
@@ -191,7 +159,8 @@ STRUT_EXPORT void strut_eval(int which, int64_t m, const double *t, const double
         case STRUT_EVAL_OUTPUTS: STRUT_(outputs)(*t, x, z, u, p, d, out); out += STRUT_NY; break;
         case STRUT_EVAL_ENERGIES: STRUT_(energies)(*t, x, z, u, p, out); out += STRUT_NE; break;
         case STRUT_EVAL_GUARDS: STRUT_(guards)(*t, x, z, u, p, out); out += STRUT_NG; break;
-        default: STRUT_(signals)(*t, x, z, u, p, out); out += STRUT_ND; break;
+        case STRUT_EVAL_SIGNALS: STRUT_(signals)(*t, x, z, u, p, out); out += STRUT_ND; break;
+        default: break;
         }
     }
 }

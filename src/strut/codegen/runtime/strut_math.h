@@ -1,4 +1,4 @@
-/* strut runtime: the real type, the mathematics, random numbers, options and statuses.
+/* strut runtime: the real type, the mathematics and random numbers.
  *
  * Everything the runtime and a generated model need of the outside world is named here, so that
  *   -DSTRUT_FLOAT          makes every number a float instead of a double,
@@ -185,58 +185,6 @@ STRUT_FN strut_real strut_normal(uint64_t stream, uint64_t *draws)
 {
     strut_real a = R(1) - strut_uniform(stream, draws), b = strut_uniform(stream, draws);
     return STRUT_SQRT(R(-2) * STRUT_LOG(a)) * STRUT_COS(R(6.283185307179586) * b);
-}
-
-/* ---- what a run is asked, and how it ends ---- */
-
-/* The last two are implicit, for stiff systems; an exported model does not have them. */
-enum strut_method { STRUT_EULER, STRUT_RK4, STRUT_LEAPFROG, STRUT_ABM4, STRUT_DOPRI5, STRUT_DOP853, STRUT_RADAU, STRUT_BDF };
-
-enum strut_status {
-    STRUT_RUNNING,
-    STRUT_DONE,        /* reached the end time */
-    STRUT_TERMINAL,    /* a terminal event ended the run; `cause` is its jump */
-    STRUT_ZENO,        /* events accumulate: infinitely many in finite time; `cause` is the jump */
-    STRUT_NOT_FINITE,  /* a state became NaN or infinite */
-    STRUT_TOO_SMALL,   /* the step fell below what the clock resolves */
-    STRUT_MAX_STEPS,   /* the allowed number of steps is used up */
-    STRUT_NO_HISTORY   /* the delay history given is too short */
-};
-
-enum strut_result { STRUT_STOPPED, STRUT_STEP, STRUT_JUMP };
-
-typedef struct {
-    int32_t method;        /* enum strut_method */
-    int32_t ledger;        /* 1: integrate the ledger's powers beside the state */
-    int32_t dense;         /* 1: every step leaves its dense output in `poly` */
-    int32_t reserved;
-    strut_real step;       /* fixed-step methods: the step [s]; adaptive: first step, 0 = choose */
-    strut_real max_step;   /* [s] */
-    strut_real rtol, atol; /* adaptive error control, per component */
-    strut_real zeno;       /* relative time within which events count as accumulated */
-    int64_t max_steps;
-} strut_options;
-
-STRUT_FN strut_options strut_defaults(void)
-{
-    strut_options o;
-    o.method = STRUT_DOP853;
-    o.ledger = 0;
-    o.dense = 0;
-    o.reserved = 0;
-    o.step = R(0);
-    o.max_step = STRUT_MAX;
-#ifdef STRUT_FLOAT
-    o.rtol = R(1e-5);
-    o.atol = R(1e-6);
-    o.zeno = R(6e-4);
-#else
-    o.rtol = R(1e-10);
-    o.atol = R(1e-12);
-    o.zeno = R(1e-12);
-#endif
-    o.max_steps = INT64_C(10000000);
-    return o;
 }
 
 #endif

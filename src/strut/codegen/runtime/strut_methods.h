@@ -18,25 +18,13 @@ STRUT_FN void STRUT_(rate)(STRUT_(sim) * s, strut_real t, const strut_real *x, s
     }
 }
 
-STRUT_FN void STRUT_(euler)(STRUT_(sim) * s, strut_real h)
+/* The scale against which component i of an error is measured. */
+STRUT_FN strut_real STRUT_(scale)(const STRUT_(sim) * s, int i)
 {
-    for (int i = 0; i < STRUT_N; i++) s->x_new[i] = s->x[i] + h * s->dx[i];
-    STRUT_(rate)(s, s->t + h, s->x_new, s->dx_new);
+    return s->options.atol + s->options.rtol * strut_max(STRUT_FABS(s->x[i]), STRUT_FABS(s->x_new[i]));
 }
 
-STRUT_FN void STRUT_(rk4)(STRUT_(sim) * s, strut_real h)
-{
-    strut_real *x = s->x_new, half = h / R(2);
-    for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i] + half * s->dx[i];
-    STRUT_(rate)(s, s->t + half, x, s->k[1]);
-    for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i] + half * s->k[1][i];
-    STRUT_(rate)(s, s->t + half, x, s->k[2]);
-    for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i] + h * s->k[2][i];
-    STRUT_(rate)(s, s->t + h, x, s->k[3]);
-    for (int i = 0; i < STRUT_N; i++)
-        x[i] = s->x[i] + h / R(6) * (s->dx[i] + R(2) * s->k[1][i] + R(2) * s->k[2][i] + s->k[3][i]);
-    STRUT_(rate)(s, s->t + h, x, s->dx_new);
-}
+#include "strut_runge_kutta.h"
 
 /* Velocity Verlet for every position whose rate is itself a state; the other states by Heun. Symplectic where
  * accelerations depend on positions and time alone, second order everywhere. */
@@ -72,15 +60,6 @@ STRUT_FN void STRUT_(abm4)(STRUT_(sim) * s, strut_real h)
     STRUT_(rate)(s, s->t + h, x, s->dx_new);
 }
 
-/* The scale against which component i of an error is measured. */
-STRUT_FN strut_real STRUT_(scale)(const STRUT_(sim) * s, int i)
-{
-    return s->options.atol + s->options.rtol * strut_max(STRUT_FABS(s->x[i]), STRUT_FABS(s->x_new[i]));
-}
-
-#include "strut_dopri5.h"
-#include "strut_dop853.h"
-
 /* Cubic Hermite through both ends: third degree, enough for every method of order two to four. */
 STRUT_FN void STRUT_(hermite)(STRUT_(sim) * s, strut_real h)
 {
@@ -105,36 +84,7 @@ STRUT_FN void STRUT_(straight)(STRUT_(sim) * s)
     s->degree = 3;
 }
 
-/* One trial step of length h. Returns the error relative to the tolerance; 0 for fixed-step methods. */
-STRUT_FN strut_real STRUT_(trial)(STRUT_(sim) * s, strut_real h)
-{
-    strut_real error = R(0);
-    s->covered = 0;
-    switch (s->options.method) {
-    case STRUT_EULER: STRUT_(euler)(s, h); break;
-    case STRUT_RK4: STRUT_(rk4)(s, h); break;
-    case STRUT_LEAPFROG: STRUT_(leapfrog)(s, h); break;
-    case STRUT_ABM4: STRUT_(abm4)(s, h); break;
-    case STRUT_DOPRI5: error = STRUT_(dopri5)(s, h); break;
-    default: error = STRUT_(dop853)(s, h); break;
-    }
-    return error;
-}
-
-/* Dense output of the trial step of length h. */
-STRUT_FN void STRUT_(cover)(STRUT_(sim) * s, strut_real h)
-{
-    if (s->covered || s->options.method >= STRUT_RADAU) return; /* implicit steps come with it */
-    s->covered = 1;
-    if (s->options.method == STRUT_DOPRI5)
-        STRUT_(dopri5_dense)(s, h);
-    else if (s->options.method == STRUT_DOP853)
-        STRUT_(dop853_dense)(s, h);
-    else if (s->options.method == STRUT_EULER)
-        STRUT_(straight)(s);
-    else
-        STRUT_(hermite)(s, h);
-}
+#include "strut_choose_method.h"
 
 /* State (and, where dx is not null, its rate) at the fraction a of the step just covered. */
 STRUT_FN void STRUT_(interpolate)(const STRUT_(sim) * s, strut_real h, strut_real a, strut_real *x, strut_real *dx)

@@ -257,12 +257,11 @@ STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real
 /* A trial step that passes the error test, at most `room` long. Sets s->h for the step after. Returns its length. */
 STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
 {
-    int adaptive = s->options.method >= STRUT_DOPRI5, rejected = 0;
-    strut_real order = s->options.method == STRUT_DOPRI5 ? R(5) : R(8);
-    strut_real damping = s->options.method == STRUT_DOPRI5 ? R(0.04) : R(0.02);
+    int kind = strut_kind_of(s->options.method), adaptive = kind == STRUT_KIND_ADAPTIVE, rejected = 0;
+    strut_real order = strut_order_of(s->options.method), damping = strut_damping_of(s->options.method);
     strut_real longest = strut_min(s->options.max_step, s->shortest);
     if (STRUT_(ends_not_finite)(s, s->dx, STRUT_NX, 0, -1)) return R(0);
-    if (s->options.method >= STRUT_RADAU) return STRUT_(implicit)(s, room);
+    if (kind == STRUT_KIND_IMPLICIT) return STRUT_(implicit)(s, room);
     if (!adaptive && !(s->options.step > R(0))) {
         s->status = STRUT_TOO_SMALL; /* a fixed-step method needs a step */
         return R(0);
@@ -336,7 +335,7 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     do {
         h = STRUT_(attempt)(s, target - s->t);
         if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
-        s->may_shrink = (s->options.method == STRUT_DOPRI5 || s->options.method == STRUT_DOP853)
+        s->may_shrink = strut_kind_of(s->options.method) == STRUT_KIND_ADAPTIVE
             && h > R(1e4) * STRUT_EPS * strut_max(STRUT_FABS(s->t), target - s->t);
         length = STRUT_NG > 0 ? STRUT_(locate)(s, h) : h;
         if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
@@ -347,7 +346,7 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     s->t0 = s->t;
     s->h0 = length;
     if (h == target - s->t && length == h) s->t = target;
-    else if (length == s->options.step && s->options.method < STRUT_DOPRI5) s->t = s->grid + (strut_real)++s->on_grid * length;
+    else if (length == s->options.step && strut_kind_of(s->options.method) == STRUT_KIND_FIXED) s->t = s->grid + (strut_real)++s->on_grid * length;
     else s->t += length;
     if (s->t != s->grid + (strut_real)s->on_grid * s->options.step) {
         s->grid = s->t;

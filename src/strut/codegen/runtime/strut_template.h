@@ -5,5 +5,3 @@
 #define STRUT_(name) STRUT_PASTE(STRUT_PREFIX, name)
 
 #define STRUT_N (STRUT_NX + STRUT_NW) /* states, then the integrals of the ledger's powers */
-#define STRUT_STAGES 16
-#define STRUT_DEGREE 7 /* of the dense output, at most */

@@ -4,6 +4,7 @@
  *   NY outputs; STIFF 1 if the implicit methods are wanted, then also NNZ, LOWER and UPPER: see strut_stiff.h
  * defined as STRUT_NX and so on. No pointer in it owns anything; copying the struct copies the run. */
 
+#include "strut_contract.h"
 #include "strut_template.h"
 
 typedef struct {

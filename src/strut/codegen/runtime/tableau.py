@@ -1,7 +1,7 @@
-"""Runge-Kutta tables, and the C functions written from them.
+"""Butcher tableaux of the explicit Runge-Kutta methods: the only place where these numbers stand.
 
-The only place where these numbers stand; the engine in Python reads the tables, the C runtime includes the
-text.
+`runge_kutta_c` writes the C of each, the engine in Python reads them, and `integrators` gives each a name for
+users.
 """
 
 from __future__ import annotations
@@ -16,11 +16,18 @@ Rows = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Tableau:
-    """An embedded explicit method whose last evaluation is the first of the next step.
+    """Coefficients of an explicit Runge-Kutta method whose last evaluation is the first of the next step.
 
-    a, b, c: the stages. extra_a, extra_c: stages only the dense output needs.
-    errors: weights of the error estimates over the stages and the evaluation at the end.
-    dense: weights of the powers 1, 2, ... of the dense output, or of its terms 3, 4, ... (order 8).
+    name: of its C function. order: of convergence.
+    c, a, b: the stages; b is divided by `divisor`, so that weights can stand as in a book: (1, 2, 2, 1) / 6.
+
+    An adaptive method (an embedded pair) has in addition:
+    errors: weights of the error estimates over the stages and the evaluation at the end. A method without
+        them has a fixed step.
+    dense: weights of the powers 1, 2, ... of the dense output, or of its terms 3, 4, ... where there are
+        extra stages; without any, it is the cubic through both ends (of an order of 1: the straight line).
+    extra_a, extra_c: stages that only the dense output needs.
+    damping: exponent of the error before, in the PI control of the step size.
     """
 
     name: str
@@ -28,15 +35,34 @@ class Tableau:
     c: tuple[float, ...]
     a: Rows
     b: tuple[float, ...]
-    errors: Rows
-    dense: Rows
+    divisor: int = 1
+    errors: Rows = ()
+    dense: Rows = ()
     extra_c: tuple[float, ...] = ()
     extra_a: Rows = ()
+    damping: float = 0.0
+
+    @property
+    def adaptive(self) -> bool:
+        """Does it estimate its error, and so choose its step?"""
+        return bool(self.errors)
 
     @property
     def degree(self) -> int:
-        return 7 if self.extra_a else len(self.dense)
+        """Degree of the polynomial that is its dense output."""
+        return 7 if self.extra_a else len(self.dense) or 3
 
+    @property
+    def stages(self) -> int:
+        """How many rates a step keeps, those of the dense output and that at its end included."""
+        return len(self.b) + 1 + len(self.extra_a)
+
+
+EULER = Tableau("euler", 1, c=(0,), a=(), b=(1,))
+
+RK4 = Tableau(  # Kutta 1901
+    "rk4", 4, c=(0, 1 / 2, 1 / 2, 1), a=((1 / 2,), (0, 1 / 2), (0, 0, 1)), b=(1, 2, 2, 1), divisor=6
+)
 
 DOPRI5 = Tableau(  # Dormand, Prince 1980; interpolant of Shampine 1986
     "dopri5",
@@ -81,6 +107,7 @@ DOPRI5 = Tableau(  # Dormand, Prince 1980; interpolant of Shampine 1986
             69997945 / 29380423,
         ),
     ),
+    damping=0.04,
 )
 
 DOP853 = Tableau(  # Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, section II.10
@@ -334,6 +361,7 @@ DOP853 = Tableau(  # Hairer, Norsett, Wanner: Solving Ordinary Differential Equa
             -9.15095847217987,
         ),
     ),
+    damping=0.02,
 )
 
 BASIS = np.zeros((8, 7))
@@ -342,77 +370,3 @@ _term = np.array([0.0, 1.0])
 for _k in range(7):
     BASIS[: len(_term), _k] = _term
     _term = polynomial.polymul(_term, [1.0, -1.0] if _k % 2 == 0 else [0.0, 1.0])
-
-
-def _sum(weights: tuple[float, ...], end: int | None = None) -> str:
-    """sum_j weights[j] k_j[i] in C, wrapped; stage 0 is dx, stage `end` is dx_new."""
-    terms = []
-    for j, weight in enumerate(weights):
-        stage = "s->dx[i]" if j == 0 else "s->dx_new[i]" if j == end else f"s->k[{j}][i]"
-        if weight:
-            terms.append(f"R({weight!r}) * {stage}")
-    lines = [" + ".join(terms[k : k + 3]) for k in range(0, len(terms), 3)]
-    return "\n            + ".join(lines)
-
-
-def _stage(row: tuple[float, ...], into: str) -> str:
-    return f"    for (int i = 0; i < STRUT_N; i++)\n        {into}[i] = s->x[i] + h * ({_sum(row)});\n"
-
-
-def c_text(m: Tableau) -> str:
-    """`name`, a trial step that returns its error, and `name_dense`, its dense output, as C."""
-    end = len(m.b)
-    text = f"/* strut runtime: one step of {m.name}, written out so that no zero is multiplied. */\n\n"
-    text += (
-        f"STRUT_FN strut_real STRUT_({m.name})(STRUT_(sim) * s, strut_real h)\n{{\n    strut_real *x = "
-        f"s->x_new;\n"
-    )
-    for k, row in enumerate(m.a, start=1):
-        text += _stage(row, "x") + f"    STRUT_(rate)(s, s->t + R({m.c[k]!r}) * h, x, s->k[{k}]);\n"
-    text += _stage(m.b, "x")
-    last = "STRUT_(rate)(s, s->t + h, x, s->dx_new);\n"
-    if len(m.errors) == 1:
-        text += f"    {last}    strut_real e = R(0);\n    for (int i = 0; i < STRUT_NX; i++)\n"
-        text += f"        e += strut_sq(h * ({_sum(m.errors[0], end)}) / STRUT_(scale)(s, i));\n"
-        text += "    return STRUT_SQRT(e / R(STRUT_SLOTS(STRUT_NX)));\n}\n"
-    # the estimates of order 5 and 3 combined; a NaN stays one; a step that fails is not evaluated at its end
-    else:
-        text += (
-            "    strut_real e5 = R(0), e3 = R(0), e;\n    for (int i = 0; i < STRUT_NX; i++) {\n        "
-            "e = STRUT_(scale)(s, i);\n"
-        )
-        text += (
-            f"        e5 += strut_sq(({_sum(m.errors[0])}) / e);\n        e3 += "
-            f"strut_sq(({_sum(m.errors[1])}) / e);\n    }}\n"
-        )
-        text += (
-            "    e = e5 + R(0.01) * e3;\n    e = e > R(0) ? h * e5 / STRUT_SQRT(e * "
-            "R(STRUT_SLOTS(STRUT_NX))) : e;\n"
-        )
-        text += f"    if (e <= R(1)) {last}    return e;\n}}\n"
-    text += f"\nSTRUT_FN void STRUT_({m.name}_dense)(STRUT_(sim) * s, strut_real h)\n{{\n"
-    if m.extra_a:
-        text += (
-            "    strut_real x[STRUT_SLOTS(STRUT_N)];\n    for (int i = 0; i < STRUT_N; i++) s->k[12][i] "
-            "= s->dx_new[i];\n"
-        )
-        for k, row in enumerate(m.extra_a):
-            text += (
-                _stage(row, "x")
-                + f"    STRUT_(rate)(s, s->t + R({m.extra_c[k]!r}) * h, x, s->k[{end + 1 + k}]);\n"
-            )
-    text += "    for (int i = 0; i < STRUT_N; i++) {\n        s->poly[0][i] = s->x[i];\n"
-    if m.extra_a:
-        text += "        strut_real f0 = s->x_new[i] - s->x[i], f1 = h * s->dx[i] - f0;\n"
-        text += "        strut_real f2 = R(2) * f0 - h * (s->dx_new[i] + s->dx[i]);\n"
-        text += "".join(
-            f"        strut_real f{k + 3} = h * ({_sum(row)});\n" for k, row in enumerate(m.dense)
-        )
-        for power in range(1, 8):
-            terms = [f"R({int(BASIS[power, k])}) * f{k}" for k in range(7) if BASIS[power, k]]
-            text += f"        s->poly[{power}][i] = {' + '.join(terms)};\n"
-    else:
-        text += "".join(
-            f"        s->poly[{k + 1}][i] = h * ({_sum(row, end)});\n" for k, row in enumerate(m.dense)
-        )
-    return text + f"    }}\n    s->degree = {m.degree};\n}}\n"

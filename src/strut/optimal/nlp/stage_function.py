@@ -19,7 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.codegen import build, chopped, compiler, key_of
+from strut.codegen import build, compiler, key_of, split_long_functions
 
 GENERATOR = f"casadi {ca.CasadiMeta.version()}, stage functions 2"
 """What the generated C depends on besides the function."""
@@ -116,4 +116,4 @@ def _source(functions: Sequence[ca.Function]) -> str:
         generator.add(f)
     with tempfile.TemporaryDirectory() as scratch:
         generator.generate(scratch + os.sep)
-        return EXPORTED + chopped(Path(scratch, "stages.c").read_text())
+        return EXPORTED + split_long_functions(Path(scratch, "stages.c").read_text())

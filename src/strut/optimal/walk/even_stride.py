@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.codegen import lowered
+from strut.codegen import lower_system
 from strut.gait.exchange import mirrored_states
 from strut.gait.transport import distance
 from strut.optimal.walk.frozen_branch import FrozenBranch
@@ -38,7 +38,7 @@ def even_stride(walker: System, section: str) -> EvenStride | None:
     """Return an even step that the event `section` ends; None where not every state is a coordinate or the
     rate of one, or where no posture repeats."""
     labels = walker.labels("x")
-    rate_of = {k: rate for k, rate in enumerate(lowered(walker).tables["velocity_of"]) if rate >= 0}
+    rate_of = {k: rate for k, rate in enumerate(lower_system(walker).tables["velocity_of"]) if rate >= 0}
     at = list(rate_of)
     if not at or 2 * len(at) != len(labels):
         return None

@@ -100,7 +100,9 @@ def freeze_at(system: System, points: Mapping[str, Point], z: np.ndarray) -> Fro
         system=system.replace(events=events),
         actual=system,
         z0=dict(zip(system.labels("z"), z.tolist(), strict=True)),
-        discrete=tuple({q.name: np.asarray(at[2])[places[q.name]] for q in system.z} for at in points.values()),
+        discrete=tuple(
+            {q.name: np.asarray(at[2])[places[q.name]] for q in system.z} for at in points.values()
+        ),
         conditions={name: conditions for name, (_, conditions) in frozen.items()},
     )
 

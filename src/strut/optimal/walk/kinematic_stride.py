@@ -208,7 +208,9 @@ class _Kinematics:
 def _usual_length(height: float, speed: float | None, gravity: float) -> float:
     """[m]: the step that goes with a speed, as people walk; within what legs allow."""
     low, high = (factor * height for factor in STEP_PER_HEIGHT)
-    return DEFAULT_STEP * height if speed is None else min(max(PERIOD_FACTOR**2 * speed**2 / gravity, low), high)
+    return (
+        DEFAULT_STEP * height if speed is None else min(max(PERIOD_FACTOR**2 * speed**2 / gravity, low), high)
+    )
 
 
 def _nearest(

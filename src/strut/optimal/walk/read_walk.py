@@ -44,6 +44,14 @@ def required_swing_foot(walker: System, section: str) -> Foot:
     return foot
 
 
+def stands_in_turn(walker: System, section: str) -> bool:
+    """Return whether a driven walker stands on one foot and then on the opposite one, each of which lands
+    wherever it touches the ground. Such walkers seldom walk by themselves: an even stride is the better
+    beginning."""
+    foot = None if walker.walk is None else walker.walk.foot_of(section)
+    return bool(walker.u) and foot is not None and bool(foot.opposite) and not foot.passes
+
+
 def sample_times(gait: Gait) -> np.ndarray:
     """Return moments [s] strictly inside one period of a gait."""
     return gait.period * np.linspace(0, 1, GAIT_SAMPLES)[1:-1]
@@ -65,4 +73,4 @@ def gravity_of(walker: System) -> float:
     return float(np.ravel(accelerations[0].value)[0]) if accelerations else EARTH_GRAVITY
 
 
-__all__ = ["clears_ground", "feet_with_forces", "gravity_of", "says_friction", "swing_foot"]
+__all__ = ["clears_ground", "feet_with_forces", "gravity_of", "says_friction", "stands_in_turn", "swing_foot"]

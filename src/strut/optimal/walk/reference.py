@@ -16,6 +16,7 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
 from strut.optimal.walk.goal_field import as_bounds
 from strut.optimal.walk.kinematic_stride import kinematic_stride
+from strut.optimal.walk.read_walk import stands_in_turn
 from strut.optimal.walk.step_goal import StepGoal
 from strut.system import System
 
@@ -70,9 +71,8 @@ def find_reference(
     """Return what a search begins from: the guess that was given, else the gait `like` it, else a passive
     gait that is looked for; and an even stride where no gait is known."""
     where = section or default_section(walker)
-    stands = stands_in_turn(walker, where)
     passive = like if guess is None else None
-    if passive is None and guess is None and not stands:
+    if passive is None and guess is None and not stands_in_turn(walker, where):
         passive = find_passive_gait(walker, where)
     start: Any = passive if guess is None else guess
     gait = like or passive or gait_of(start)
@@ -85,22 +85,16 @@ def find_reference(
     )
 
 
-def stands_in_turn(walker: System, section: str) -> bool:
-    """Return whether a driven walker stands on one foot and then on the opposite one, each of which lands
-    wherever it touches the ground. Such walkers seldom walk by themselves: an even stride is the better
-    beginning."""
-    foot = None if walker.walk is None else walker.walk.foot_of(section)
-    return bool(walker.u) and foot is not None and bool(foot.opposite) and not foot.passes
-
-
 def find_stride(walker: System, section: str, goal: StepGoal) -> EvenStride | None:
     """Return an even stride: between the posture that the walker begins in and the next, or, of one that
     stands on its feet in turn, by inverse kinematics."""
     if not stands_in_turn(walker, section):
         return even_stride(walker, section)
     asked = goal.asked_values()
-    length, speed = (float(np.mean(as_bounds(asked[n]))) if n in asked else None for n in ("step_length", "speed"))
-    return kinematic_stride(walker, section, step_length=length, speed=speed)
+    middles = {
+        name: float(np.mean(as_bounds(asked[name]))) for name in ("step_length", "speed") if name in asked
+    }
+    return kinematic_stride(walker, section, **middles)
 
 
 def gait_of(guess: Any) -> Gait | None:

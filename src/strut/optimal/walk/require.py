@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from strut.optimal.problem import Problem
 from strut.optimal.walk.read_walk import required_swing_foot
@@ -25,6 +26,25 @@ def require_force(problem: Problem, name: str, force: ca.SX, least: ca.SX | None
         if not in_phase.is_zero():
             excess = force if least is None else force - least
             problem = problem.require(name, excess, low=0.0, phase=phase.name)
+    return problem
+
+
+def require_above_ground(problem: Problem, section: str, clearance: float | None) -> Problem:
+    """Require that a swing foot that lands wherever it touches the ground stays above it until it lands, by
+    `clearance` [m] in mid-phase, less towards its ends."""
+    walk = problem.system.walk
+    foot = None if walk is None else walk.foot_of(section)
+    if foot is None or not foot.gap:
+        return problem
+    for phase in problem.phases:
+        if phase.until == foot.lands and not np.any(phase.z.get(foot.stands, 0.0)):
+            problem = problem.require(
+                "the swing foot is above the ground",
+                foot.gap,
+                low=0.0,
+                phase=phase.name,
+                margin=max(clearance or 0.0, EVENT_MARGIN),
+            )
     return problem
 
 
@@ -65,4 +85,4 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
     return problem
 
 
-__all__ = ["require_force", "require_swing"]
+__all__ = ["require_above_ground", "require_force", "require_swing"]

@@ -19,9 +19,15 @@ from strut.gait import Gait
 from strut.gait.transport import weight
 from strut.optimal.problem import Problem
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event
-from strut.optimal.walk.goal_field import goal_fields, take_goal
-from strut.optimal.walk.read_walk import feet_with_forces, required_swing_foot, sample_times, swing_foot
-from strut.optimal.walk.require import require_force, require_swing
+from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
+from strut.optimal.walk.read_walk import (
+    feet_with_forces,
+    required_swing_foot,
+    sample_times,
+    stands_in_turn,
+    swing_foot,
+)
+from strut.optimal.walk.require import require_above_ground, require_force, require_swing
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker
 from strut.system import Event, System, sx
@@ -104,7 +110,8 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     if swings is not None and swings.passes in plan.events and limits["clearance"] is None:
         problem = require_swing(problem, None)
     elif stands_in_turn(walker, section):
-        problem = require_above_ground(problem, section, limits["clearance"])
+        clearance = limits["clearance"]
+        problem = require_above_ground(problem, section, None if clearance is None else as_number(clearance))
     problem = require_liftoff(problem, section)
     if plan.gait is not None:
         problem = keep_terminal_events_away(problem, plan.gait)

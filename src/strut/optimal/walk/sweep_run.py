@@ -24,7 +24,7 @@ from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.reference import find_passive_gait, gait_of
 from strut.optimal.walk.step_goal import SWEPT_UNITS, StepGoal
 from strut.optimal.walk.step_limits import adapt_walker
-from strut.optimal.walk.sweep_file import SweepFile, SweepPoint, pack_motion
+from strut.optimal.walk.sweep_file import COST_PART, SweepFile, SweepPoint, pack_motion
 from strut.system import System, time
 
 POLL_INTERVAL = 0.1
@@ -142,7 +142,7 @@ def point_numbers(there: Design) -> dict[str, float]:
         "work of the motors": balance.work,
         "defect": there.result.defect,
     }
-    numbers |= {f"part: {name}": value for name, value in there.parts().items()}
+    numbers |= {COST_PART + name: value for name, value in there.parts().items()}
     if gait is not None:
         numbers["largest multiplier"] = float(abs(gait.multipliers[0]))
     return {name: float(v) for name, v in numbers.items() if math.isfinite(v)}

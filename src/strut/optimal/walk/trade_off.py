@@ -20,7 +20,7 @@ from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.costs import add_weight_parameters
 from strut.optimal.walk.design import COST_RESOLUTION, Design
 from strut.optimal.walk.step_goal import SWEPT_UNITS
-from strut.optimal.walk.sweep_file import SweepFile, SweepPoint
+from strut.optimal.walk.sweep_file import COST_PART, SweepFile, SweepPoint
 from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask
 from strut.system import System
 
@@ -70,6 +70,12 @@ class TradeOff:
         if quantity not in names:
             raise UnknownNameError(f"the sweep has no '{quantity}': {did_you_mean(quantity, list(names))}")
         return np.array([point.numbers.get(quantity, math.nan) for point in self.points])
+
+    @property
+    def cost_parts(self) -> dict[str, str]:
+        """The names of the numbers that are one of several costs, by the name of the cost."""
+        names = dict.fromkeys(name for point in self.points for name in point.numbers)
+        return {name.removeprefix(COST_PART): name for name in names if name.startswith(COST_PART)}
 
     def design(self, value: float) -> Design:
         """Return the whole design nearest to a value, solved once more from where it was found."""

@@ -19,7 +19,7 @@ from strut.optimal.solver.result import Solution
 from strut.system import Discrete, Event, Param, State, System, join, sx
 
 PIECE_MULTIPLE = 16
-"""Plans are fill_unknowns up to a multiple of so many pieces, so that few lengths, and so few programs,
+"""Plans are filled up to a multiple of so many pieces, so that few lengths, and so few programs,
 occur."""
 
 
@@ -76,25 +76,38 @@ class PlanQuantities:
 
 @checked
 def machine(result: Solution) -> System:
-    """Return the system with the parameters and the inputs of a result. The plan of a motion that repeats
-    begins anew after the event that ends it; its numbers are parameters (`plan`, `plan_times`)."""
-    system = result.system
+    """Return the system with the parameters and the inputs of a result; it begins where the plan does.
+
+    The plan of a motion that repeats begins anew after the event that ends it; its numbers are parameters
+    (`plan`, `plan_times`). Where left and right are exchanged after a step, every other step follows the
+    mirror image of the plan.
+    """
+    system = begin_with_plan(result)
     if not result.problem.system.size("u"):
         return system
     pieces = piece_table(result)
     plan = plan_quantities(system, pieces)
     inputs = planned_inputs(system, plan, lagrange(result.how.degree))
-    # A motion may have several steps: the event that ends it is then counted.
     last = result.phases[-1].until
+    # Left and right in turn: the landing of either foot ends a step.
+    step_ends = step_end_events(system, last) if result.problem.repeats is not None else (last,)
+    mirrored = [Discrete("plan_mirrored", 0.0, description="1 in a step of the mirror image")][
+        : len(step_ends) - 1
+    ]
+    turned = {q.name: 1 - q.sym for q in mirrored}
+    if mirrored:
+        inputs = mirror_inputs(system, inputs, mirrored[0].sym)
+    # A motion may have several steps: the event that ends it is then counted.
     often = sum(m.until == last for m in result.phases)
     strikes = Discrete("plan_strikes", 0.0, description="of the event that ends the motion, so far")
     holder = System(
         "plan",
         x=(plan.clock,),
         flow={plan.clock: 1.0},
-        z=(plan.piece, plan.begin, plan.end, plan.now, *([strikes] if often > 1 else [])),
+        z=(plan.piece, plan.begin, plan.end, plan.now, *([strikes] if often > 1 else []), *mirrored),
         p=(plan.values, plan.times, plan.used),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
+        symmetry=turned,
     )
     whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(
         scales=system.scales
@@ -102,17 +115,46 @@ def machine(result: Solution) -> System:
     turn = next_piece_event(plan, pieces.count)
     if result.problem.repeats is None:
         return whole.replace(events=(*whole.events, turn))
-    anew = plan.anew(pieces.count)
+    anew = plan.anew(pieces.count) | turned
     if often > 1:
         is_last = strikes.sym >= often - 1.5
         unchanged = {q.name: q.sym for q in plan.states}
         anew = {name: ca.if_else(is_last, value, unchanged[name]) for name, value in anew.items()}
         anew[strikes.name] = ca.if_else(is_last, 0, strikes.sym + 1)
     events = [
-        replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **anew}) if e.name == last else e
+        replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **anew}) if e.name in step_ends else e
         for e in whole.events
     ]
     return whole.replace(events=(*events, turn))
+
+
+def begin_with_plan(result: Solution) -> System:
+    """Return the system of a result that begins in the state in which its plan does."""
+    problem = result.problem
+    z = dict(problem.phases[0].z if problem.branch is None else problem.branch.z0)
+    x = dict(zip(problem.system.labels("x"), result.phases[0].x[0].tolist(), strict=True))
+    return result.system.using({**x, **z})
+
+
+def step_end_events(system: System, section: str | None) -> tuple[str | None, ...]:
+    """Return the events that end a step: the section, and the landing of the opposite foot where inputs have
+    images when left and right are exchanged."""
+    foot = None if system.walk is None or section is None else system.walk.foot_of(section)
+    has_images = any(q.name in system.symmetry for q in system.u)
+    if system.walk is None or foot is None or not has_images:
+        return (section,)
+    return (section, *[f.lands for f in system.walk.feet if f.name == foot.opposite and f.lands][:1])
+
+
+def mirror_inputs(system: System, inputs: dict[str, ca.SX], mirrored: ca.SX) -> dict[str, ca.SX]:
+    """Return inputs by name: as planned, or while `mirrored` is 1, as their images when left and right are
+    exchanged."""
+    symbols, planned = system.vector("u"), ca.vertcat(*[inputs[q.name] for q in system.u])
+    images = {q.name: sx(system.symmetry.get(q.name, q.sym)) for q in system.u}
+    return {
+        name: ca.if_else(mirrored, ca.substitute(image, symbols, planned), inputs[name])
+        for name, image in images.items()
+    }
 
 
 def piece_table(result: Solution) -> PieceTable:

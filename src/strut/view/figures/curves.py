@@ -14,23 +14,23 @@ from strut.simulate.account import Account
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-MOST_POINTS = 8000
-"""In a curve: several per pixel. A longer one keeps the least and the greatest value of every interval, so no
-peak is lost."""
+MAX_POINTS = 8000
+"""Points of a drawn curve at most: several per pixel. A longer one keeps the least and the greatest value of
+every interval, so no peak is lost."""
 
-GAPS = 1000
-"""A curve has no gap longer than this part of the run: about a pixel."""
+MIN_INTERVALS = 1000
+"""Intervals of the run that a curve has at least, so that none is longer than about a pixel."""
 
-PIECES = 8
-"""At least, into which a step is cut where points are few: to look smooth when one zooms in."""
+MIN_PIECES = 8
+"""Pieces into which a step is cut at least where points are few: to look smooth when one zooms in."""
 
 
 def curves(trajectory: Trajectory, labels: Iterable[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Times and values by name. An event contributes two points; outputs of a run loaded without its system
-    stay at the points."""
+    """Return the times and values to draw, by label. An event contributes two points; outputs of a run loaded
+    without its system stay at the points."""
     points, inner = trajectory.table(), _between(trajectory)
     between = trajectory.table(inner) if len(inner) else {}
-    t, order = _merged(trajectory.t, inner)
+    t, order = _merge_times(trajectory.t, inner)
     return {
         label: (t, np.concatenate([points[label], between[label]])[order])
         if label in between
@@ -40,12 +40,13 @@ def curves(trajectory: Trajectory, labels: Iterable[str]) -> dict[str, tuple[np.
 
 
 def account(trajectory: Trajectory) -> Account:
-    """The energy account at the times of `curves`: a ball's energies change most between its bounces."""
+    """Return the energy account [J] at the times of `curves`: a ball's energies change most between its
+    bounces."""
     books, inner = trajectory.ledger, _between(trajectory)
     if trajectory.model is None or not len(inner):
         return books
     between = trajectory.ledger_at(inner)
-    t, order = _merged(books.t, inner)
+    t, order = _merge_times(books.t, inner)
 
     def longer(kind: str) -> dict[str, np.ndarray]:
         mine, more = getattr(books, kind), getattr(between, kind)
@@ -54,12 +55,13 @@ def account(trajectory: Trajectory) -> Account:
     return Account(t, longer("stored"), longer("supplied"), longer("dissipated"), longer("lost"))
 
 
-def shown(values: np.ndarray) -> np.ndarray:
-    """Which points of a curve to draw: all, or the least and the greatest of every interval."""
+def drawn_indices(values: np.ndarray) -> np.ndarray:
+    """Return the indices of the points of a curve to draw: all, or the least and the greatest of every
+    interval."""
     n = len(values)
-    if n <= MOST_POINTS:
+    if n <= MAX_POINTS:
         return np.arange(n)
-    edges = np.linspace(0, n, MOST_POINTS // 2 + 1).astype(int)
+    edges = np.linspace(0, n, MAX_POINTS // 2 + 1).astype(int)
     extremes = [a + k for a, b in pairwise(edges) for k in (np.argmin(values[a:b]), np.argmax(values[a:b]))]
     return np.unique([0, *extremes, n - 1])
 
@@ -67,17 +69,20 @@ def shown(values: np.ndarray) -> np.ndarray:
 def _between(trajectory: Trajectory) -> np.ndarray:
     """Times between the points of a run that has few."""
     t = trajectory.t
-    if not 1 < len(t) <= MOST_POINTS // 4 or trajectory.t1 <= trajectory.t0:
+    if not 1 < len(t) <= MAX_POINTS // 4 or trajectory.t1 <= trajectory.t0:
         return np.empty(0)
-    least = min(PIECES, MOST_POINTS // (2 * len(t)))
-    pieces = np.maximum(np.ceil(np.diff(t) * GAPS / (trajectory.t1 - trajectory.t0)), least).astype(int)
+    least = min(MIN_PIECES, MAX_POINTS // (2 * len(t)))
+    pieces = np.maximum(np.ceil(np.diff(t) * MIN_INTERVALS / (trajectory.t1 - trajectory.t0)), least).astype(
+        int
+    )
     inner = np.concatenate(
         [np.linspace(a, b, k + 1)[1:-1] for (a, b), k in zip(pairwise(t), pieces, strict=True)]
     )
     return inner[~np.isin(inner, t)]  # none within an event
 
 
-def _merged(t: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _merge_times(t: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort two rows of times into one; returns it and the order."""
     every = np.concatenate([t, inner])
     order = np.argsort(every, kind="stable")
     return every[order], order

@@ -9,18 +9,18 @@ import numpy as np
 
 from strut.checks import checked
 from strut.simulate.steps import StepLedger
-from strut.view.figures.curves import account, shown
+from strut.view.figures.curves import account, drawn_indices
 from strut.view.figures.figure import NEUTRAL, SYMBOLS, Areas, Figure, Flow, Line, Points, distinct_colors
 from strut.view.figures.plots import curve_line, over_time
-from strut.view.units import shown_unit, titled
+from strut.view.units import shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-THINNEST = 1e-6
-"""Of the bands in a picture of flows, as a part of the widest: a thinner one cannot be seen."""
-MOST_ROWS = 40
-"""Of a table of steps: beyond that the first and the last ones."""
+MIN_BAND = 1e-6
+"""Width of the thinnest band in a picture of flows, as a part of the widest: a thinner one cannot be seen."""
+MAX_ROWS = 40
+"""Rows of a table of steps at most: of more steps, the first and the last ones."""
 
 
 def channel_colors(trajectory: Trajectory) -> dict[str, str]:
@@ -28,11 +28,6 @@ def channel_colors(trajectory: Trajectory) -> dict[str, str]:
     n = trajectory.names
     channels = list(dict.fromkeys([*n.stored, *n.supplied, *n.dissipated, *n.lost]))
     return dict(zip(channels, distinct_colors(len(channels)), strict=True))
-
-
-def _channel(label: str) -> str:
-    """The channel in a label such as "kinetic (stored)"."""
-    return label.rsplit(" (", 1)[0]
 
 
 @checked
@@ -53,14 +48,14 @@ def energy(trajectory: Trajectory) -> Figure:
             books.t,
             values if np.max(np.abs(values), initial=0.0) > zero else 0 * values,
             colors[name],
-            dash,
+            dash=dash,
         )
-        for kind, found, dash in kinds
-        for name, values in found.items()
+        for kind, entries, dash in kinds
+        for name, values in entries.items()
     ]
     if len(books.stored) > 1:
         lines.append(curve_line("all stored", books.t, books.energy, NEUTRAL, width=2.6))
-    return over_time(trajectory, lines, titled(trajectory, "energy", "J"), 380)
+    return over_time(trajectory, lines, title_with_unit(trajectory, "energy", "J"), 380)
 
 
 @checked
@@ -68,7 +63,7 @@ def residual(trajectory: Trajectory) -> Figure:
     """What the energy account cannot explain [J], over time, at the points of the run."""
     books = trajectory.ledger
     line = curve_line("residual", books.t, books.imbalance, NEUTRAL)
-    return over_time(trajectory, [line], titled(trajectory, "residual", "J"), 190, fine=True)
+    return over_time(trajectory, [line], title_with_unit(trajectory, "residual", "J"), 190, fine=True)
 
 
 @checked
@@ -98,11 +93,19 @@ def energy_areas(trajectory: Trajectory) -> Figure:
             available = available + np.maximum(-sign * values, 0.0)
             layers[f"{name}, {word}"], channels[f"{name}, {word}"] = out, name
     layers = {name: values for name, values in layers.items() if np.max(values, initial=0.0) > zero}
-    kept = np.unique(np.concatenate([shown(v) for v in (*layers.values(), available)]))
+    drawn_points = np.unique(np.concatenate([drawn_indices(v) for v in (*layers.values(), available)]))
     colors = tuple(by_channel[channels[name]] for name in layers)
-    areas = Areas(books.t[kept], {name: values[kept] for name, values in layers.items()}, colors)
-    top = Line("there at the beginning, and supplied", books.t[kept], available[kept], NEUTRAL, width=2)
-    return over_time(trajectory, (areas, top), titled(trajectory, "energy", "J"), 340)
+    areas = Areas(
+        books.t[drawn_points], {name: values[drawn_points] for name, values in layers.items()}, colors
+    )
+    top = Line(
+        "there at the beginning, and supplied",
+        books.t[drawn_points],
+        available[drawn_points],
+        NEUTRAL,
+        width=2,
+    )
+    return over_time(trajectory, (areas, top), title_with_unit(trajectory, "energy", "J"), 340)
 
 
 @checked
@@ -110,8 +113,8 @@ def energy_flow(trajectory: Trajectory) -> Figure:
     """Where the joules of a run came from and where they went: on the left what was supplied or taken from a
     store, on the right what was dissipated, lost, or put into a store."""
     sources, sinks = flows(trajectory)
-    by_channel = channel_colors(trajectory)
-    colors = {label: by_channel[_channel(label)] for label in (*sources, *sinks)}
+    by_channel, channels = channel_colors(trajectory), trajectory.ledger.channels()
+    colors = {label: by_channel[channels[label][1]] for label in (*sources, *sinks)}
     flow = Flow(sources, sinks, trajectory.system_name, shown_unit(trajectory, "J"), colors)
     return Figure((flow,), height=300, legend=False)
 
@@ -119,16 +122,14 @@ def energy_flow(trajectory: Trajectory) -> Figure:
 def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
     """Sources and sinks of energy over the run [J], each positive; what is below rounding, or too thin to be
     seen, is left out."""
-    summary = {
-        name: change for name, change in trajectory.ledger.rounded_summary().items() if name != "residual"
-    }
-    scale = max((abs(v) for v in summary.values()), default=0.0)
+    totals, channels = trajectory.ledger.rounded_summary(), trajectory.ledger.channels()
+    scale = max((abs(totals[label]) for label in channels), default=0.0)
     sources: dict[str, float] = {}
     sinks: dict[str, float] = {}
-    for name, change in summary.items():
-        if abs(change) > THINNEST * scale:
-            stored = name.endswith("(stored)")
-            (sources if (change < 0) == stored else sinks)[name] = abs(change)
+    for label, (kind, _) in channels.items():
+        change = totals[label]
+        if abs(change) > MIN_BAND * scale:
+            (sources if (change < 0) == (kind == "stored") else sinks)[label] = abs(change)
     return sources, sinks
 
 
@@ -137,24 +138,28 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     """What every channel did in each step [J]."""
     steps = trajectory.steps(event)
     number = np.arange(1, len(steps) + 1)[steps.whole]
-    colors = channel_colors(trajectory)
+    colors, channels = channel_colors(trajectory), trajectory.ledger.channels()
     points = [
         Points(
             name,
             number,
             steps.changes[name][steps.whole],
-            colors[_channel(name)],
+            colors[channels[name][1]],
             SYMBOLS[k % len(SYMBOLS)],
             max(5, 12 - 3 * k),
         )
-        for k, name in enumerate(_moving(steps, trajectory))
+        for k, name in enumerate(_moving_channels(steps, trajectory))
     ]
     return Figure(
-        tuple(points), "step", titled(trajectory, "change of stored energy", "J"), height=300, counted=True
+        tuple(points),
+        "step",
+        title_with_unit(trajectory, "change of stored energy", "J"),
+        height=300,
+        counted=True,
     )
 
 
-def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
+def _moving_channels(steps: StepLedger, trajectory: Trajectory) -> list[str]:
     """Channels that did more than the resolution of the account in some step."""
     zero = trajectory.ledger.resolution
     return [
@@ -166,17 +171,17 @@ def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
 
 @checked
 def ledger_table(
-    trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS
+    trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MAX_ROWS
 ) -> EnergyTable:
     """The account step by step, to be printed: columns are the channels that did something, or their kinds
     where those are many."""
     steps = trajectory.steps(event)
-    columns = {name: steps.changes[name] for name in _moving(steps, trajectory)}
+    columns = {name: steps.changes[name] for name in _moving_channels(steps, trajectory)}
     if len(columns) > most_columns:
         kinds = dict.fromkeys(steps.kinds[name] for name in columns)
         columns = {kind: steps.total(kind) for kind in kinds}
     return EnergyTable(
-        steps, columns, most_rows, trajectory.ledger.resolution, titled(trajectory, "until", "s")
+        steps, columns, most_rows, trajectory.ledger.resolution, title_with_unit(trajectory, "until", "s")
     )
 
 

@@ -18,12 +18,11 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 black."""
 
 NEUTRAL = "#808080"
-"""For what is no quantity of its own: events, sums, resets."""
+"""Colour of what is no quantity of its own: events, sums, resets."""
 
 
 def distinct_colors(count: int) -> list[str]:
-    """Colours for things of several kinds: those beyond the palette are paler, so that many can be told
-    apart."""
+    """Return as many colours: those beyond the palette are paler, so that many can be told apart."""
     return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
 
 
@@ -33,8 +32,10 @@ def _pale(shade: str, part: float) -> str:
 
 
 DASHES = ("solid", "dash", "dot", "dashdot")
+"""Styles of lines, in the order in which they are used."""
 
 SYMBOLS = ("circle", "diamond", "square", "cross", "circle-open")
+"""Signs of points, in the order in which they are used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,11 @@ class Line:
     dash: str = "solid"
     width: float = 1.6
     step: bool = False
+
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend."""
+        return (self.name,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +70,11 @@ class Points:
     labels: tuple[str, ...] = ()
     written: bool = False
 
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend."""
+        return (self.name,)
+
 
 @dataclass(frozen=True, eq=False)
 class Areas:
@@ -72,6 +83,11 @@ class Areas:
     x: np.ndarray
     layers: Mapping[str, np.ndarray]
     colors: tuple[str, ...]
+
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend."""
+        return tuple(self.layers)
 
     @property
     def tops(self) -> list[np.ndarray]:
@@ -90,6 +106,11 @@ class Cells:
     title: str = ""
     names: Mapping[int, str] = field(default_factory=dict)
 
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend: nothing, a scale of colours is beside the axes."""
+        return ()
+
 
 @dataclass(frozen=True, eq=False)
 class Flow:
@@ -102,8 +123,16 @@ class Flow:
     unit: str
     colors: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend: nothing, bands carry their names."""
+        return ()
+
 
 Trace = Line | Points | Areas | Cells | Flow
+"""Any kind of mark that a figure has. A new kind is a dataclass in this union, one function in
+`plotly_backend` and one in `matplotlib_backend`; files of results read and write its fields by their
+types."""
 
 BACKENDS: dict[str, Callable[..., Any]] = {}
 """What draws and writes figures, by name: plotly, matplotlib, save, mime and svg. `strut.view` enters them
@@ -137,13 +166,13 @@ class Figure:
     counted: bool = False
 
     @property
-    def named(self) -> dict[str, Trace]:
+    def by_name(self) -> dict[str, Line | Points]:
         """Curves and points by name."""
         return {trace.name: trace for trace in self.traces if isinstance(trace, (Line, Points))}
 
     @property
     def flows(self) -> bool:
-        """Has no axes."""
+        """Is it a picture of flows, which has no axes?"""
         return any(isinstance(trace, Flow) for trace in self.traces)
 
     def plotly(self) -> Any:

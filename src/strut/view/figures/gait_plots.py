@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, having, number_array, shown
+from strut.checks import checked, number_array, require_attributes, short_repr
 from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_mean
 from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
 from strut.view.units import shown_unit
 
-STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
-ON_CIRCLE = 1e-7
+STABLE_COLOR, UNSTABLE_COLOR = PALETTE[0], PALETTE[1]
+"""Colours of what is stable, and of what is not."""
+CIRCLE_TOLERANCE = 1e-7
 """A multiplier whose modulus is this close to 1 lies on the unit circle: its last digits do not say on which
 side."""
 
@@ -26,18 +27,18 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     gait: an array of complex numbers, a mapping from names to such arrays, or a result with the attribute
         `multipliers`.
     """
-    given = getattr(gait, "multipliers", gait)
-    groups = dict(given) if isinstance(given, Mapping) else {"": given}
+    data = getattr(gait, "multipliers", gait)
+    groups = dict(data) if isinstance(data, Mapping) else {"": data}
     angle = np.linspace(0, 2 * np.pi, 241)
     traces: list[Line | Points] = [Line("unit circle", np.cos(angle), np.sin(angle), NEUTRAL, "dash", 1.2)]
     for k, (name, array) in enumerate(groups.items()):
         values = _multipliers(array)
-        told = tuple(labels) or tuple(f"{v:.4g}, modulus {abs(v):.4g}" for v in values)
-        if len(told) != len(values):
+        texts = tuple(labels) or tuple(f"{v:.4g}, modulus {abs(v):.4g}" for v in values)
+        if len(texts) != len(values):
             raise ShapeError(
-                f"there are {len(told)} labels for {len(values)} multipliers: give as many, or none"
+                f"there are {len(texts)} labels for {len(values)} multipliers: give as many, or none"
             )
-        on = np.abs(np.abs(values) - 1) < ON_CIRCLE
+        on = np.abs(np.abs(values) - 1) < CIRCLE_TOLERANCE
         inside = (np.abs(values) < 1) & ~on
         places = (
             ("inside", inside, "circle"),
@@ -48,9 +49,13 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
         for word, which, symbol in places:
             if which.any():
                 color = (
-                    PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
+                    PALETTE[k % len(PALETTE)]
+                    if len(groups) > 1
+                    else STABLE_COLOR
+                    if word == "inside"
+                    else UNSTABLE_COLOR
                 )
-                chosen = tuple(label for label, wanted in zip(told, which, strict=True) if wanted)
+                chosen = tuple(label for label, wanted in zip(texts, which, strict=True) if wanted)
                 label = f"{name}, {word}" if name else word
                 traces.append(
                     Points(label, v.real[which], v.imag[which], color, symbol, 9, chosen, len(labels) > 0)
@@ -77,19 +82,21 @@ def bifurcation(
     """
     if not isinstance(branches, Iterable) and not hasattr(branches, "stable"):
         raise ArgumentError(
-            f"branches is {shown(branches)}: what gait.follow returns, or a list of such, is needed"
+            f"branches is {short_repr(branches)}: what gait.follow returns, or a list of such, is needed"
         )
     several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
     for branch in several:
         if not isinstance(branch, Mapping):
-            having("branches", branch, ("names", "stable", "system"), "a list of what gait.follow returns")
+            require_attributes(
+                "branches", branch, ("names", "stable", "system"), "a list of what gait.follow returns"
+            )
     if not several:
         raise ArgumentError("branches is empty: what gait.follow returns, or a list of such, is needed")
     read = [_branch(branch, quantity) for branch in several]
-    known: dict[str, str] = {}
+    all_units: dict[str, str] = {}
     for branch in read:
-        known |= branch["units"]
-    known |= units or {}
+        all_units |= branch["units"]
+    all_units |= units or {}
     counts = sorted({branch["steps"] for branch in read})
     traces: list[Line | Points] = []
     special: dict[str, list[tuple[float, float]]] = {}
@@ -107,10 +114,10 @@ def bifurcation(
         for k, height in enumerate(rows):
             x, y, cut = _cut(at, height, changes if k == 0 else [(n, place, None) for n, place, _ in changes])
             first = 2 * counts.index(branch["steps"])
-            kept = np.insert(stable, [n for n, _, _ in changes], False)
+            stable_points = np.insert(stable, [n for n, _, _ in changes], False)
             for word, which, shift, dash in (
-                ("stable", kept | cut, 0, "solid"),
-                ("unstable", ~kept | cut, 1, "dash"),
+                ("stable", stable_points | cut, 0, "solid"),
+                ("unstable", ~stable_points | cut, 1, "dash"),
             ):
                 if which.any():
                     traces.append(
@@ -132,9 +139,12 @@ def bifurcation(
         )
     name = quantity or str(read[0]["quantity"])
     if name == "period":
-        known["time of a step"], name = known.get("period", "s"), "time of a step"
+        all_units["time of a step"], name = all_units.get("period", "s"), "time of a step"
     return Figure(
-        _merged(traces), _titled(parameter or read[0]["parameter"], known), _titled(name, known), height=380
+        _merge_lines(traces),
+        _axis_title(parameter or read[0]["parameter"], all_units),
+        _axis_title(name, all_units),
+        height=380,
     )
 
 
@@ -145,12 +155,12 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
             (str(_get(p, "kind")), float(_get(p, "at")), float(_get(p, "values")[quantity]))
             for p in branch.get("points", ())
         ]
-        found = {
+        data = {
             "parameter": str(branch.get("parameter", "")),
             "values": _get(branch, "values"),
             "rows": [_get(branch, quantity)],
         }
-        return found | {
+        return data | {
             "stable": _get(branch, "stable"),
             "points": points,
             "units": dict(branch.get("units", {})),
@@ -158,8 +168,10 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
             "quantity": "",
         }
     chosen = quantity or branch.names[0]
-    known = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {"period": "s"}
-    units = {name: shown_unit(branch.system, unit) for name, unit in known.items()}
+    system_units = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {
+        "period": "s"
+    }
+    units = {name: shown_unit(branch.system, unit) for name, unit in system_units.items()}
     points = [
         (
             b.kind,
@@ -171,8 +183,8 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
         for b in branch.bifurcations
     ]
     rows = branch.values_after_steps(chosen)
-    found = {"parameter": branch.name, "values": branch.parameter, "rows": rows, "stable": branch.stable}
-    return found | {"points": points, "units": units, "steps": branch.steps, "quantity": chosen}
+    data = {"parameter": branch.name, "values": branch.parameter, "rows": rows, "stable": branch.stable}
+    return data | {"points": points, "units": units, "steps": branch.steps, "quantity": chosen}
 
 
 @checked
@@ -182,6 +194,7 @@ def basin(
     y: Any = None,
     x_name: str = "",
     y_name: str = "",
+    *,
     names: Mapping[int, str] | None = None,
     title: str = "",
 ) -> Figure:
@@ -194,13 +207,17 @@ def basin(
     """
     marked: tuple[Points, ...] = ()
     if hasattr(labels, "outcomes"):
-        found = labels
-        units = {q.name: shown_unit(found.gait.system, q.unit) for q in found.gait.system.x}
-        kinds = sorted(found.outcomes, key=lambda kind: (kind != "walks", kind))
+        computed_basin = labels
+        units = {q.name: shown_unit(computed_basin.gait.system, q.unit) for q in computed_basin.gait.system.x}
+        kinds = sorted(computed_basin.outcomes, key=lambda kind: (kind != "walks", kind))
         names = dict(enumerate(kinds))
-        labels = np.vectorize(kinds.index)(found.label.astype(str)).T
-        x, y, (x_name, y_name) = found.first, found.second, (_titled(name, units) for name in found.names)
-        here = [np.array([found.gait.x0[name]]) for name in found.names]
+        labels = np.vectorize(kinds.index)(computed_basin.label.astype(str)).T
+        x, y, (x_name, y_name) = (
+            computed_basin.first,
+            computed_basin.second,
+            (_axis_title(name, units) for name in computed_basin.names),
+        )
+        here = [np.array([computed_basin.gait.x0[name]]) for name in computed_basin.names]
         marked = (Points("the gait", here[0], here[1], PALETTE[4], "cross", 11, ("the gait",)),)
     values, columns, rows = number_array("labels", labels, (2,)), number_array("x", x), number_array("y", y)
     if values.shape != (rows.size, columns.size):
@@ -219,6 +236,7 @@ def trade_off(
     x_name: str,
     y_name: str,
     labels: Sequence[str] = (),
+    *,
     more: tuple[bool, bool] = (False, False),
     name: str = "designs",
 ) -> Figure:
@@ -232,14 +250,14 @@ def trade_off(
         raise ShapeError(f"a trade-off needs as many x as y: there are {a.shape} and {b.shape}")
     front = pareto(a, b, more)
     beaten = np.setdiff1d(np.arange(len(a)), front)
-    told = tuple(labels)
+    texts = tuple(labels)
     traces: list[Line | Points] = []
     for word, which, color, symbol in (
         (name, beaten, NEUTRAL, "circle"),
         ("unbeaten", front, PALETTE[0], "diamond"),
     ):
         if len(which):
-            chosen = tuple(told[k] for k in which) if told else ()
+            chosen = tuple(texts[k] for k in which) if texts else ()
             traces.append(Points(word, a[which], b[which], color, symbol, 8, chosen, word == "unbeaten"))
     if len(front) > 1:
         traces.insert(0, Line("front", a[front], b[front], PALETTE[0], "solid", 1.6))
@@ -256,11 +274,11 @@ def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False
     a, b = (-v if better else v for v, better in zip((x, y), more, strict=True))
     order = np.lexsort((b, a))
     order = order[np.isfinite(a[order]) & np.isfinite(b[order])]
-    found: list[int] = []
+    front: list[int] = []
     for k in order:
-        if not found or b[k] < b[found[-1]] or (a[k], b[k]) == (a[found[-1]], b[found[-1]]):
-            found.append(int(k))
-    return np.array(sorted(found, key=lambda k: x[k]), dtype=int)
+        if not front or b[k] < b[front[-1]] or (a[k], b[k]) == (a[front[-1]], b[front[-1]]):
+            front.append(int(k))
+    return np.array(sorted(front, key=lambda k: x[k]), dtype=int)
 
 
 def _multipliers(array: Any) -> np.ndarray:
@@ -268,26 +286,27 @@ def _multipliers(array: Any) -> np.ndarray:
         return np.atleast_1d(np.asarray(array, dtype=complex)).reshape(-1)
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
-            f"multipliers are {shown(array)}: a gait, or complex numbers, are needed"
+            f"multipliers are {short_repr(array)}: a gait, or complex numbers, are needed"
         ) from error
 
 
 # ---- what results look like ----
 
 _NOTHING = object()
+"""Stands for no default."""
 
 
 def _get(thing: Any, name: str, default: Any = _NOTHING) -> Any:
     """An attribute, or an entry of a mapping."""
-    found = thing.get(name, default) if isinstance(thing, Mapping) else getattr(thing, name, default)
-    if found is _NOTHING:
-        known = (
+    value = thing.get(name, default) if isinstance(thing, Mapping) else getattr(thing, name, default)
+    if value is _NOTHING:
+        names = (
             list(thing) if isinstance(thing, Mapping) else [n for n in dir(thing) if not n.startswith("_")]
         )
         raise UnknownNameError(
-            f"a {type(thing).__name__} has no '{name}', which the figure needs: {did_you_mean(name, known)}"
+            f"a {type(thing).__name__} has no '{name}', which the figure needs: {did_you_mean(name, names)}"
         )
-    return found
+    return value
 
 
 Change = tuple[int, float, float | None]
@@ -300,7 +319,7 @@ def _changes(
 ) -> list[Change]:
     """Where a branch becomes stable or unstable: at the special point on the way from one point to the next,
     or if none is, halfway."""
-    found: list[Change] = []
+    changes: list[Change] = []
     scale = np.array([np.ptp(values) or 1.0 for values in (at, height)]) if len(at) else np.ones(2)
     for n in np.flatnonzero(stable[1:] != stable[:-1]) + 1:
         ends = np.array([[at[k], height[k]] for k in (n - 1, n)]) / scale
@@ -311,10 +330,10 @@ def _changes(
         ]
         if longer and min(longer) <= way:
             place, value = special[int(np.argmin(longer))]
-            found.append((int(n), place, value))
+            changes.append((int(n), place, value))
         else:
-            found.append((int(n), float(at[n - 1] + at[n]) / 2, None))
-    return found
+            changes.append((int(n), float(at[n - 1] + at[n]) / 2, None))
+    return changes
 
 
 def _cut(
@@ -332,7 +351,7 @@ def _cut(
     return np.insert(at, before, [place for _, place, _ in changes]), np.insert(height, before, values), added
 
 
-def _merged(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
+def _merge_lines(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
     """Lines of one name made one, with gaps, so that a legend names each once."""
     lines: dict[str, Line] = {}
     others: list[Line | Points] = []
@@ -348,6 +367,7 @@ def _merged(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
     return (*lines.values(), *others)
 
 
-def _titled(name: str, units: Mapping[str, str]) -> str:
+def _axis_title(name: str, units: Mapping[str, str]) -> str:
+    """A name with its unit, if it has one."""
     unit = units.get(name, "")
     return f"{name} [{unit}]" if unit else name

@@ -5,38 +5,53 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from strut.extras import optional_module
-from strut.view.figures.figure import NEUTRAL, Areas, Cells, Figure, Flow, Line, Points, distinct_colors
-from strut.view.figures.plotly_backend import SCALE, flow_colors
+from strut.view.figures.figure import (
+    NEUTRAL,
+    Areas,
+    Cells,
+    Figure,
+    Flow,
+    Line,
+    Points,
+    Trace,
+    distinct_colors,
+)
+from strut.view.figures.plotly_backend import COLOR_SCALE, flow_colors
 
 WIDTH = 6.3
-"""Of a figure [inch]: a page of A4 between its margins."""
+"""Width of a figure [inch]: a page of A4 between its margins."""
 
-NARROW = 4.6
-"""Of one that is about as high as wide [inch]."""
+SQUARE_WIDTH = 4.6
+"""Width of a figure that is about as high as wide [inch]."""
 
 MARGINS = {"left": 0.78, "right": 0.12, "top": 0.1, "bottom": 0.46}
-"""Around the axes [inch]."""
+"""Room around the axes [inch]."""
 
 LEGEND_ROW = 0.19
-"""How high a row of a legend is [inch]."""
+"""Height of a row of a legend [inch]."""
 
-CHARACTER = 0.068
-"""How wide a digit of a tick's label is [inch]."""
+DIGIT_WIDTH = 0.068
+"""Width of a digit of a tick's label [inch]."""
 
-CELLS_PART = 0.6
-"""How much of a figure's width its axes have beside a scale of colours, about."""
+CELLS_WIDTH_FRACTION = 0.6
+"""Part of a figure's width that its axes have beside a scale of colours, about."""
 
-PER_INCH = 96
-"""Pixels of a page's figure, by which its height is scaled."""
+PIXELS_PER_INCH = 96
+"""Pixels of a page's figure to an inch of one on paper."""
 
-LINES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+LINE_STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+"""Styles of lines of a figure, as matplotlib calls them."""
 MARKERS = {"circle": "o", "circle-open": "o", "diamond": "D", "square": "s", "cross": "X"}
-LOOK = {
+"""Symbols of points of a figure, as matplotlib calls them."""
+HOLLOW = ("circle-open",)
+"""Symbols of which only the edge is drawn."""
+RC_PARAMETERS = {
     **{
         "font.size": 9,
         "font.family": "sans-serif",
@@ -59,29 +74,32 @@ LOOK = {
         "figure.dpi": 200,
     },
 }
-"""Text stays text in SVG and PDF; the same figure gives the same file."""
+"""Settings of matplotlib: text stays text in SVG and PDF, and the same figure gives the same file."""
 
 PURPOSE = "a figure as PNG, SVG or PDF"
 """What matplotlib is needed for."""
 
-UNDATED: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+NO_DATE: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""Metadata of a file, by its kind, that leaves out when it was written."""
 
 
 def write(figures: Sequence[Figure], kinds: Sequence[str]) -> list[bytes]:
-    """The contents of files of these kinds, png, svg or pdf, of one drawing."""
+    """Draw figures once, one below the other, and return the contents of a file of each kind: png, svg or
+    pdf."""
     drawn = matplotlib_figure(*figures)
     mpl = optional_module("matplotlib", PURPOSE)
 
-    found = []
-    with mpl.rc_context(LOOK):
+    contents = []
+    with mpl.rc_context(RC_PARAMETERS):
         for kind in kinds:
-            held = io.BytesIO()
-            drawn.savefig(held, format=kind, metadata=UNDATED.get(kind))
-            found.append(held.getvalue())
-    return found
+            file = io.BytesIO()
+            drawn.savefig(file, format=kind, metadata=NO_DATE.get(kind))
+            contents.append(file.getvalue())
+    return contents
 
 
 def svg(*figures: Figure) -> str:
+    """Return figures, one below the other, as the text of an SVG file."""
     return write(figures, ["svg"])[0].decode("utf-8")
 
 
@@ -90,14 +108,14 @@ def matplotlib_figure(*figures: Figure) -> Any:
     mpl = optional_module("matplotlib", PURPOSE)
     FigureCanvasAgg = optional_module("matplotlib.backends.backend_agg", PURPOSE).FigureCanvasAgg
     Sheet = optional_module("matplotlib.figure", PURPOSE).Figure
-    with mpl.rc_context(LOOK):
+    with mpl.rc_context(RC_PARAMETERS):
         cells = any(
             isinstance(trace, Cells) for figure in figures for trace in figure.traces
         )  # a scale of colours needs room
-        width = NARROW if all(figure.equal for figure in figures) or cells else WIDTH
+        width = SQUARE_WIDTH if all(figure.equal for figure in figures) or cells else WIDTH
         legends = [_legend_shape(figure, width) for figure in figures]
         heights = [
-            max(figure.height / PER_INCH, 1.6) + (0 if cells else LEGEND_ROW * rows)
+            max(figure.height / PIXELS_PER_INCH, 1.6) + (0 if cells else LEGEND_ROW * rows)
             for figure, (_, rows) in zip(figures, legends, strict=True)
         ]
         sheet = Sheet(figsize=(width, sum(heights)), layout="constrained" if cells else None)
@@ -110,13 +128,15 @@ def matplotlib_figure(*figures: Figure) -> Any:
             )
             _axes(axes, figure)
             for trace in figure.traces:
-                _draw(axes, trace)
+                draw_trace(trace, axes)
             _marks(axes, figure)
             if not cells and not figure.flows:
                 _make_room(axes, width)
             if not figure.flows:
                 _fewer_ticks(
-                    axes, (CELLS_PART if cells else axes.get_position().width) * width, figure.counted
+                    axes,
+                    (CELLS_WIDTH_FRACTION if cells else axes.get_position().width) * width,
+                    figure.counted,
                 )
             if columns:
                 axes.legend(
@@ -127,11 +147,7 @@ def matplotlib_figure(*figures: Figure) -> Any:
 
 def _legend_shape(figure: Figure, width: float) -> tuple[int, int]:
     """Columns and rows of a legend above the axes; no column, no legend."""
-    labels = [
-        name
-        for trace in figure.traces
-        for name in (trace.layers if isinstance(trace, Areas) else [getattr(trace, "name", "")])
-    ]
+    labels = [name for trace in figure.traces for name in trace.legend_names]
     labels += list(figure.marks) if figure.mark_names else []
     if not figure.legend or figure.flows or not any(labels):
         return 0, int(figure.fine)  # a power of ten needs a row
@@ -143,8 +159,8 @@ def _legend_shape(figure: Figure, width: float) -> tuple[int, int]:
 def _place(
     figure: Figure, heights: Sequence[float], k: int, width: float, rows: int
 ) -> tuple[float, float, float, float]:
-    """Of the axes in the sheet: by fixed margins, which costs nothing, where finding them would draw
-    everything twice."""
+    """The place of panel k in the sheet, as matplotlib wants it: by fixed margins, which costs nothing, where
+    finding them would draw everything twice."""
     margin = dict.fromkeys(MARGINS, 0.05) if figure.flows else MARGINS
     whole, low = sum(heights), sum(heights[k + 1 :])
     high = heights[k] - margin["top"] - margin["bottom"] - LEGEND_ROW * rows
@@ -153,23 +169,23 @@ def _place(
 
 
 def _make_room(axes: Any, width: float) -> None:
-    """For numbers along y that are longer than the margin is wide."""
+    """Widen the left margin for numbers along y that are longer than it."""
     written = axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())
-    left = max(MARGINS["left"], 0.4 + CHARACTER * max(map(len, written), default=0)) / width
+    left = max(MARGINS["left"], 0.4 + DIGIT_WIDTH * max(map(len, written), default=0)) / width
     place = axes.get_position()
     axes.yaxis.get_offset_text().set_ha("right")  # a power of ten, if there is one, stands beside the legend
     axes.set_position([left, place.y0, place.x1 - left, place.height])
 
 
 def _fewer_ticks(axes: Any, room: float, whole: bool) -> None:
-    """Along x, no more numbers than there is room for [inch], with two digits between them."""
+    """Leave no more numbers along x than there is room for [inch], with two digits between them."""
     MaxNLocator = optional_module("matplotlib.ticker", PURPOSE).MaxNLocator
 
     low, high = sorted(axes.get_xlim())
     for most in range(9, 0, -1):
         ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
         written = axes.xaxis.get_major_formatter().format_ticks(ticks)
-        if len(written) < 2 or CHARACTER * (max(map(len, written)) + 2) <= room * float(
+        if len(written) < 2 or DIGIT_WIDTH * (max(map(len, written)) + 2) <= room * float(
             ticks[1] - ticks[0]
         ) / (high - low):
             return
@@ -177,6 +193,7 @@ def _fewer_ticks(axes: Any, room: float, whole: bool) -> None:
 
 
 def _axes(axes: Any, figure: Figure) -> None:
+    """Set titles, spans and ticks of axes."""
     axes.set_xlabel(plain(figure.x))
     axes.set_ylabel(plain(figure.y))
     if figure.span:
@@ -196,7 +213,8 @@ def _axes(axes: Any, figure: Figure) -> None:
 
 
 def _marks(axes: Any, figure: Figure) -> None:
-    styles = list(LINES.values())
+    """Draw thin vertical lines at events."""
+    styles = list(LINE_STYLES.values())
     for k, (name, times) in enumerate(figure.marks.items()):
         look = {
             "color": NEUTRAL,
@@ -215,55 +233,68 @@ def _marks(axes: Any, figure: Figure) -> None:
         )
 
 
-def _draw(axes: Any, trace: Any) -> None:
-    if isinstance(trace, Line):
-        style = {
-            "color": trace.color,
-            "linestyle": LINES[trace.dash],
-            "linewidth": 0.75 * trace.width,
-            "label": plain(trace.name),
-        }
-        axes.plot(trace.x, trace.y, drawstyle="steps-post" if trace.step else "default", **style)
-    elif isinstance(trace, Points):
-        face = "none" if trace.symbol.endswith("open") else trace.color
-        style = {
-            "marker": MARKERS[trace.symbol],
-            "markersize": 0.6 * trace.size,
-            "markerfacecolor": face,
-            "markeredgecolor": trace.color,
-        }
-        axes.plot(trace.x, trace.y, linestyle="none", label=plain(trace.name), **style)
-        for x, y, label in zip(trace.x, trace.y, trace.labels if trace.written else (), strict=False):
-            axes.annotate(plain(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
-    elif isinstance(trace, Areas):
-        floor = np.zeros(len(trace.x))
-        for k, (name, top) in enumerate(zip(trace.layers, trace.tops, strict=True)):
-            axes.fill_between(
-                trace.x, floor, top, color=trace.colors[k], alpha=0.7, linewidth=0, label=plain(name)
-            )
-            floor = top
-        axes.margins(x=0)
-    elif isinstance(trace, Cells):
-        _cells(axes, trace)
-    else:
-        _flow(axes, trace)
+@singledispatch
+def draw_trace(trace: Trace, axes: Any) -> None:
+    """Draw a trace into axes of matplotlib. Every kind registers below how it is drawn."""
+    raise NotImplementedError(f"matplotlib_backend does not know how to draw a {type(trace).__name__}")
 
 
-def _cells(axes: Any, cells: Cells) -> None:
+@draw_trace.register
+def _line(line: Line, axes: Any) -> None:
+    axes.plot(
+        line.x,
+        line.y,
+        drawstyle="steps-post" if line.step else "default",
+        color=line.color,
+        linestyle=LINE_STYLES[line.dash],
+        linewidth=0.75 * line.width,
+        label=plain(line.name),
+    )
+
+
+@draw_trace.register
+def _points(points: Points, axes: Any) -> None:
+    axes.plot(
+        points.x,
+        points.y,
+        linestyle="none",
+        label=plain(points.name),
+        marker=MARKERS[points.symbol],
+        markersize=0.6 * points.size,
+        markerfacecolor="none" if points.symbol in HOLLOW else points.color,
+        markeredgecolor=points.color,
+    )
+    for x, y, label in zip(points.x, points.y, points.labels if points.written else (), strict=False):
+        axes.annotate(plain(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
+
+
+@draw_trace.register
+def _areas(areas: Areas, axes: Any) -> None:
+    floor = np.zeros(len(areas.x))
+    for k, (name, top) in enumerate(zip(areas.layers, areas.tops, strict=True)):
+        axes.fill_between(
+            areas.x, floor, top, color=areas.colors[k], alpha=0.7, linewidth=0, label=plain(name)
+        )
+        floor = top
+    axes.margins(x=0)
+
+
+@draw_trace.register
+def _cells(cells: Cells, axes: Any) -> None:
     colours = optional_module("matplotlib.colors", PURPOSE)
 
     axes.grid(False)
     if not cells.names:
         mesh = axes.pcolormesh(
-            cells.x, cells.y, cells.values, cmap=SCALE.lower(), shading="nearest", rasterized=True
+            cells.x, cells.y, cells.values, cmap=COLOR_SCALE.lower(), shading="nearest", rasterized=True
         )
         axes.figure.colorbar(mesh, ax=axes, label=plain(cells.title))
         return
     keys = sorted(cells.names)
     ranks = np.searchsorted(keys, cells.values)
-    known = np.isin(cells.values, keys)
+    has_name = np.isin(cells.values, keys)
     colors, edges = colours.ListedColormap(distinct_colors(len(keys))), np.arange(len(keys) + 1) - 0.5
-    ranked = np.ma.masked_where(~known, ranks)
+    ranked = np.ma.masked_where(~has_name, ranks)
     norm = colours.BoundaryNorm(edges, len(keys))
     mesh = axes.pcolormesh(
         cells.x, cells.y, ranked, cmap=colors, norm=norm, shading="nearest", rasterized=True
@@ -272,7 +303,8 @@ def _cells(axes: Any, cells: Cells) -> None:
     bar.ax.set_yticklabels([plain(cells.names[key]) for key in keys])
 
 
-def _flow(axes: Any, flow: Flow) -> None:
+@draw_trace.register
+def _flow(flow: Flow, axes: Any) -> None:
     """Bands from the left into the middle and on to the right."""
     axes.set_axis_off()
     total = max(sum(flow.sources.values()), sum(flow.sinks.values())) or 1.0
@@ -287,7 +319,7 @@ def _flow(axes: Any, flow: Flow) -> None:
         low_in, low_out = 0.0, -spread / 2
         for (name, amount), color in zip(reversed(list(entries.items())), reversed(own), strict=True):
             thick = amount / total
-            _band(axes, outside, low_out, inside, low_in, thick, color)
+            _band(axes, (outside, low_out), (inside, low_in), thick, color)
             axes.text(
                 outside + away,
                 low_out + thick / 2,
@@ -310,7 +342,9 @@ def _flow(axes: Any, flow: Flow) -> None:
     axes.margins(y=0.12)
 
 
-def _band(axes: Any, x0: float, y0: float, x1: float, y1: float, thick: float, color: str) -> None:
+def _band(axes: Any, start: tuple[float, float], end: tuple[float, float], thick: float, color: str) -> None:
+    """Draw a band that bends smoothly from one place to another; both are its lower edge."""
+    (x0, y0), (x1, y1) = start, end
     a = np.linspace(0, 1, 60)
     bend = a * a * (3 - 2 * a)
     lower = y0 + (y1 - y0) * bend

@@ -1,8 +1,8 @@
 """Figures for plotly: as the data its script draws, and as its own objects.
 
 A figure is transparent and leaves text and grid colours to where it is shown. The data is written here,
-without plotly's
-Python objects: a page of twenty figures takes milliseconds, and needs nothing of plotly but its script.
+without plotly's Python objects: a page of twenty figures takes milliseconds, and needs nothing of plotly but
+its script.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import html
 import json
 import math
 from collections.abc import Iterable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -25,16 +26,19 @@ from strut.view.figures.figure import (
     Flow,
     Line,
     Points,
+    Trace,
     distinct_colors,
 )
 
-CLEAR = "rgba(0,0,0,0)"
-SCALE = "Cividis"
-"""Of colours for amounts: even to the eye, and the same to the colour-blind."""
+TRANSPARENT = "rgba(0,0,0,0)"
+"""Colour of what shows the page behind it."""
 
-DIGITS = 7
-"""Of numbers in a page: what can be seen after zooming in some thousand times. The data itself is in the
-run's file."""
+COLOR_SCALE = "Cividis"
+"""Scale of colours for amounts: even to the eye, and the same to the colour-blind."""
+
+PAGE_DIGITS = 7
+"""Significant digits of numbers in a page: what can be seen after zooming in some thousand times. The data
+itself is in the run's file."""
 
 
 def plotly_script() -> str:
@@ -44,7 +48,7 @@ def plotly_script() -> str:
 
 def plotly_figure(figure: Figure) -> Any:
     """The figure as an object of plotly."""
-    return optional_module("plotly.graph_objects", "an interactive figure").Figure(described(figure))
+    return optional_module("plotly.graph_objects", "an interactive figure").Figure(describe_figure(figure))
 
 
 def mime(figure: Figure) -> Any:
@@ -52,27 +56,28 @@ def mime(figure: Figure) -> Any:
     return json.loads(plotly_figure(figure).to_json())
 
 
-class Pages:
-    """The figures of a page as JSON: numbers with the digits one can see, and columns that several curves
-    share written once."""
+class PageFigures:
+    """Writes the figures of a page as JSON: numbers with the digits one can see, and columns that several
+    curves share only once."""
 
     def __init__(self) -> None:
         self._columns: list[str] = []
         self._places: dict[bytes, int] = {}
 
-    def figures(self, figures: Iterable[Figure]) -> str:
-        """A list of figures; `x` of a curve is its number among the `columns`."""
-        found = []
+    def write(self, figures: Iterable[Figure]) -> str:
+        """Return a list of figures as JSON; `x` of a curve is its number among the `columns`."""
+        texts = []
         for figure in figures:
-            made = described(figure)
-            for piece in made["data"]:
+            description = describe_figure(figure)
+            for piece in description["data"]:
                 if piece["type"] == "scatter":
                     piece["x"] = self._place(piece["x"])
-            found.append(json.dumps(_plain(made), allow_nan=False, separators=(",", ":")))
-        return f"[{','.join(found)}]"
+            texts.append(json.dumps(_plain(description), allow_nan=False, separators=(",", ":")))
+        return f"[{','.join(texts)}]"
 
     @property
     def columns(self) -> str:
+        """The columns of all figures written so far, as JSON."""
         return f"[{','.join(self._columns)}]"
 
     def _place(self, values: np.ndarray) -> int:
@@ -84,21 +89,22 @@ class Pages:
         return self._places[key]
 
 
-def described(figure: Figure) -> dict[str, Any]:
-    """The figure in plotly's terms."""
-    data = [piece for trace in figure.traces for piece in _drawn(trace)]
+def describe_figure(figure: Figure) -> dict[str, Any]:
+    """Return a figure in plotly's terms: `data` and `layout`, as its script reads them."""
+    data = [piece for trace in figure.traces for piece in plotly_traces(trace)]
     if figure.mark_names:
         data += [_mark(name, k) for k, (name, times) in enumerate(figure.marks.items()) if len(times)]
     return {"data": data, "layout": _layout(figure)}
 
 
 def _layout(figure: Figure) -> dict[str, Any]:
+    """Axes, margins, legend and the lines at events, in plotly's terms."""
     layout: dict[str, Any] = {
         "template": {},
         "height": figure.height,
         "margin": {"l": 64, "r": 14, "t": 10, "b": 42},
-        "paper_bgcolor": CLEAR,
-        "plot_bgcolor": CLEAR,
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
         "showlegend": figure.legend,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "hovermode": "x unified" if figure.over_time else "closest",
@@ -144,6 +150,7 @@ def _layout(figure: Figure) -> dict[str, Any]:
 
 
 def _widest(figure: Figure) -> float:
+    """The longest extent of a curve along x."""
     return float(
         max((np.ptp(t.x) for t in figure.traces if isinstance(t, (Line, Points)) and len(t.x)), default=1.0)
     )
@@ -156,68 +163,68 @@ def _mark(name: str, k: int) -> dict[str, Any]:
     return {"type": "scatter", "mode": "lines", "x": nothing, "y": nothing, "name": text(name), "line": line}
 
 
-def _drawn(trace: Any) -> list[dict[str, Any]]:
-    if isinstance(trace, Line):
-        line = {
-            "color": trace.color,
-            "width": trace.width,
-            "dash": trace.dash,
-            "shape": "hv" if trace.step else "linear",
-        }
-        line["simplify"] = False  # plotly's simplification leaves visible corners
-        return [
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": trace.x,
-                "y": trace.y,
-                "name": text(trace.name),
-                "line": line,
-            }
-        ]
-    if isinstance(trace, Points):
-        marker = {"color": trace.color, "size": trace.size, "symbol": trace.symbol}
-        found = {
+@singledispatch
+def plotly_traces(trace: Trace) -> list[dict[str, Any]]:
+    """Return a trace of a figure as traces of plotly. Every kind registers below how it is written."""
+    raise NotImplementedError(f"plotly_backend does not know how to write a {type(trace).__name__}")
+
+
+@plotly_traces.register
+def _line(line: Line) -> list[dict[str, Any]]:
+    style = {
+        "color": line.color,
+        "width": line.width,
+        "dash": line.dash,
+        "shape": "hv" if line.step else "linear",
+        "simplify": False,  # plotly's simplification leaves visible corners
+    }
+    return [
+        {
             "type": "scatter",
-            "mode": "markers",
-            "x": trace.x,
-            "y": trace.y,
-            "name": text(trace.name),
-            "marker": marker,
+            "mode": "lines",
+            "x": line.x,
+            "y": line.y,
+            "name": text(line.name),
+            "line": style,
         }
-        return [found | ({"text": [text(label) for label in trace.labels]} if trace.labels else {})]
-    if isinstance(trace, Areas):
-        return _layers(trace)
-    if isinstance(trace, Cells):
-        return [_cells(trace)]
-    return [_flow(trace)]
+    ]
 
 
-def _layers(areas: Areas) -> list[dict[str, Any]]:
-    found = []
-    for k, ((name, own), top) in enumerate(zip(areas.layers.items(), areas.tops, strict=True)):
-        found.append(
-            {
-                **{
-                    "type": "scatter",
-                    "mode": "lines",
-                    "x": areas.x,
-                    "y": top,
-                    "name": text(name),
-                    "customdata": own,
-                },
-                **{
-                    "line": {"color": areas.colors[k], "width": 0.8, "simplify": False},
-                    "fillcolor": areas.colors[k] + "b0",
-                },
-                **{"fill": "tonexty" if k else "tozeroy", "hovertemplate": "%{customdata:.6g}"},
-            }
-        )
-    return found
+@plotly_traces.register
+def _points(points: Points) -> list[dict[str, Any]]:
+    scatter = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": points.x,
+        "y": points.y,
+        "name": text(points.name),
+        "marker": {"color": points.color, "size": points.size, "symbol": points.symbol},
+    }
+    return [scatter | ({"text": [text(label) for label in points.labels]} if points.labels else {})]
 
 
-def _cells(cells: Cells) -> dict[str, Any]:
-    found: dict[str, Any] = {
+@plotly_traces.register
+def _areas(areas: Areas) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": areas.x,
+            "y": top,
+            "name": text(name),
+            "customdata": own,
+            "line": {"color": areas.colors[k], "width": 0.8, "simplify": False},
+            "fillcolor": areas.colors[k] + "b0",
+            "fill": "tonexty" if k else "tozeroy",
+            "hovertemplate": "%{customdata:.6g}",
+        }
+        for k, ((name, own), top) in enumerate(zip(areas.layers.items(), areas.tops, strict=True))
+    ]
+
+
+@plotly_traces.register
+def _cells(cells: Cells) -> list[dict[str, Any]]:
+    heatmap: dict[str, Any] = {
         "type": "heatmap",
         "x": cells.x,
         "y": cells.y,
@@ -225,7 +232,7 @@ def _cells(cells: Cells) -> dict[str, Any]:
     }
     bar: dict[str, Any] = {"title": {"text": text(cells.title)}, "outlinewidth": 0, "thickness": 14}
     if not cells.names:
-        return found | {"colorscale": SCALE, "colorbar": bar}
+        return [heatmap | {"colorscale": COLOR_SCALE, "colorbar": bar}]
     keys = sorted(cells.names)
     colors = distinct_colors(len(keys))
     ranks = {key: k for k, key in enumerate(keys)}
@@ -235,7 +242,7 @@ def _cells(cells: Cells) -> dict[str, Any]:
     n = len(keys)
     scale = [[(k + side) / n, color] for k, color in enumerate(colors) for side in (0, 1)]
     bar |= {"tickvals": list(range(n)), "ticktext": [text(cells.names[key]) for key in keys]}
-    found |= {
+    heatmap |= {
         "z": np.where(ranked < 0, np.nan, ranked),
         "colorscale": scale,
         "zmin": -0.5,
@@ -245,10 +252,12 @@ def _cells(cells: Cells) -> dict[str, Any]:
     words = [
         [text(cells.names.get(int(v), "")) if np.isfinite(v) else "" for v in row] for row in cells.values
     ]
-    return found | {"customdata": words, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
+    hover = "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"
+    return [heatmap | {"customdata": words, "hovertemplate": hover}]
 
 
-def _flow(flow: Flow) -> dict[str, Any]:
+@plotly_traces.register
+def _flow(flow: Flow) -> list[dict[str, Any]]:
     names = [*flow.sources, flow.middle, *flow.sinks]
     amounts = [*flow.sources.values(), sum(flow.sources.values()), *flow.sinks.values()]
     middle = len(flow.sources)
@@ -265,17 +274,19 @@ def _flow(flow: Flow) -> dict[str, Any]:
     ]
     labels[middle] = ""  # where there is little room it would lie under the others
     node = {"label": labels, "color": colors, "pad": 22, "thickness": 14, "line": {"width": 0}}
-    return {
-        "type": "sankey",
-        "node": node,
-        "link": links,
-        "valuesuffix": f" {text(flow.unit)}",
-        "valueformat": ".5g",
-    }
+    return [
+        {
+            "type": "sankey",
+            "node": node,
+            "link": links,
+            "valuesuffix": f" {text(flow.unit)}",
+            "valueformat": ".5g",
+        }
+    ]
 
 
 def flow_colors(flow: Flow) -> list[str]:
-    """Of sources, the middle, and sinks."""
+    """Return the colours of sources, of the middle, and of sinks."""
     names = list(dict.fromkeys([*flow.sources, *flow.sinks]))
     by_name = flow.colors or dict(zip(names, distinct_colors(len(names)), strict=True))
     return [*(by_name[n] for n in flow.sources), NEUTRAL, *(by_name[n] for n in flow.sinks)]
@@ -287,7 +298,7 @@ def text(name: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say: numbers rounded to `DIGITS`, nan a gap."""
+    """What JSON can say: numbers rounded to `PAGE_DIGITS`, nan a gap."""
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, dict):
@@ -295,5 +306,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+        return float(f"{value:.{PAGE_DIGITS}g}") if math.isfinite(value) else None
     return value

@@ -11,26 +11,24 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.view.figures.curves import curves, shown
+from strut.view.figures.curves import curves, drawn_indices
 from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
-from strut.view.units import shown_unit, titled
+from strut.view.units import shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-__all__ = ["PALETTE", "planar_points"]
+MAX_EVENTS = 400
+"""Events that a figure marks at most: beyond that the lines would be all one sees."""
 
-MOST_EVENTS = 400
-"""Marked in a figure: beyond that the lines would be all one sees."""
-
-NOTHING_THERE = (-1.0, 1.0)
-"""What the axis of curves covers that are nothing but rounding: as of curves that are zero."""
-TOLERANCES = 100.0
-"""Absolute tolerances of a run up to which a value is rounding."""
-ENERGIES = ("J", "N m", "N*m", "Nm", "W")
+EMPTY_SPAN = (-1.0, 1.0)
+"""Span of the axis of curves that are nothing but rounding: as of curves that are zero."""
+NOISE_FACTOR = 100.0
+"""Multiple of a run's absolute tolerance up to which a value is rounding."""
+ENERGY_UNITS = ("J", "N m", "N*m", "Nm", "W")
 """Units of quantities that the turnover of energy is a measure of."""
-FRICTION = ("mu", "friction")
-"""What parameters that are a coefficient of friction are called."""
+FRICTION_NAMES = ("mu", "friction")
+"""Names of parameters that `friction_cone` takes for the coefficient of friction unless one is given."""
 
 
 class Panels(tuple[Figure, ...]):
@@ -67,7 +65,7 @@ def states(trajectory: Trajectory) -> Panels:
 
 
 @checked
-def held(trajectory: Trajectory) -> Panels:
+def held_signals(trajectory: Trajectory) -> Panels:
     """What changes only at instants, discrete states and inputs, over time, a figure per unit."""
     names = trajectory.names
     step = {*names.z, *names.u}
@@ -76,9 +74,9 @@ def held(trajectory: Trajectory) -> Panels:
 
 @checked
 def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
-    """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the
+    """The outputs over time, `without` some: the coordinates of points (`Scene.points`) together, and the
     others."""
-    coordinates = {label for pair in planar_points(trajectory.names.outputs).values() for label in pair}
+    coordinates = {label for labels in trajectory.names.points.values() for label in labels}
     wanted = [label for label in trajectory.names.outputs if label not in set(without)]
     together = [[label for label in wanted if (label in coordinates) == which] for which in (True, False)]
     return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
@@ -88,17 +86,17 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
 def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     """One quantity against another, a state against its rate; dotted where an event resets them."""
     for each in (name, rate):
-        if (known := trajectory.table()) and each not in known:
+        if (columns := trajectory.table()) and each not in columns:
             raise UnknownNameError(
-                f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(known))}"
+                f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(columns))}"
             )
     curve = curves(trajectory, [name, rate])
     t, a, b = curve[name][0], curve[name][1], curve[rate][1]
     jumps = np.flatnonzero(np.diff(t) == 0)
-    kept = np.unique(np.concatenate([shown(a), shown(b), jumps, jumps + 1]))
-    after = np.searchsorted(kept, jumps + 1)  # a gap before each of these
+    drawn_points = np.unique(np.concatenate([drawn_indices(a), drawn_indices(b), jumps, jumps + 1]))
+    after = np.searchsorted(drawn_points, jumps + 1)  # a gap before each of these
     traces: list[Line | Points] = [
-        Line("flow", np.insert(a[kept], after, np.nan), np.insert(b[kept], after, np.nan))
+        Line("flow", np.insert(a[drawn_points], after, np.nan), np.insert(b[drawn_points], after, np.nan))
     ]
     if len(jumps):
         traces.append(
@@ -109,7 +107,7 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
         for label, k, symbol in (("begin", 0, "circle-open"), ("end", -1, "circle"))
     ]
     return Figure(
-        tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a)
+        tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded_span(a)
     )
 
 
@@ -136,10 +134,10 @@ def poincare(
     if event:
         trajectory.events.times(event)  # an error if there is no such event
     if not chosen:
-        known = sorted(set(trajectory.names.jumps))
+        events_known = sorted(set(trajectory.names.jumps))
         raise ModelError(
             f"'{trajectory.system_name}' has no event that ends a step: say which to look at, event=...; "
-            f"known: {known}"
+            f"known: {events_known}"
         )
     for label in filter(None, (name, against)):
         if label not in (*trajectory.names.x, *trajectory.names.z):
@@ -181,7 +179,7 @@ def sections(trajectory: Trajectory, most: int = 4) -> Panels:
     return Panels([poincare(trajectory, label) for label in chosen[:most]])
 
 
-def _padded(values: np.ndarray) -> tuple[float, float] | None:
+def _padded_span(values: np.ndarray) -> tuple[float, float] | None:
     """What an axis covers so that a curve does not touch its ends."""
     low, high = float(np.min(values)), float(np.max(values))
     room = 0.05 * (high - low)
@@ -239,13 +237,13 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     curve = curves(trajectory, [normal, *friction])
     push = curve[normal][1]
     pull = curve[friction[0]][1] if len(friction) == 1 else np.hypot(*(curve[label][1] for label in friction))
-    kept = np.unique(np.concatenate([shown(push), shown(pull)]))
+    drawn_points = np.unique(np.concatenate([drawn_indices(push), drawn_indices(pull)]))
     least = float(np.max(np.abs(pull[push > 0]) / push[push > 0], initial=0.0))
-    known = _coefficient(trajectory, mu)
+    coefficient = _coefficient(trajectory, mu)
     slope, name = (
         (least, f"least friction that holds, {least:.3g}")
-        if known is None
-        else (known, f"friction cone, {known:.3g}")
+        if coefficient is None
+        else (coefficient, f"friction cone, {coefficient:.3g}")
     )
     top = float(np.max(push, initial=0.0)) * 1.05
     sides = (-1, 1) if len(friction) == 1 else (1,)
@@ -254,20 +252,21 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     return Figure(
         (
             Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2),
-            Points(foot, pull[kept], push[kept], PALETTE[0], size=4),
+            Points(foot, pull[drawn_points], push[drawn_points], PALETTE[0], size=4),
         ),
-        titled(trajectory, f"{foot} friction", "N"),
-        titled(trajectory, normal, "N"),
+        title_with_unit(trajectory, f"{foot} friction", "N"),
+        title_with_unit(trajectory, normal, "N"),
         height=340,
     )
 
 
 def _coefficient(trajectory: Trajectory, mu: float | str | None) -> float | None:
+    """The coefficient of friction: a number, that of a parameter, or of the only one in `FRICTION_NAMES`."""
     if isinstance(mu, str):
         return float(trajectory[mu])
     if mu is not None:
         return float(mu)
-    named = [label for label in trajectory.names.p if label.split(".")[-1] in FRICTION]
+    named = [label for label in trajectory.names.p if label.split(".")[-1] in FRICTION_NAMES]
     return float(trajectory[named[0]]) if len(named) == 1 else None
 
 
@@ -279,23 +278,13 @@ def components(trajectory: Trajectory, name: str) -> list[str]:
     if name in trajectory.names.p:
         raise UnknownNameError(f"'{name}' is a parameter and does not change: draw a state or an output")
     trajectory[name]  # an error if there is no such name
-    known = trajectory.keys()
-    return [label for label in known if label == name or label.startswith(f"{name}[")]
+    labels = trajectory.keys()
+    return [label for label in labels if label == name or label.startswith(f"{name}[")]
 
 
 def unit_of(trajectory: Trajectory, label: str) -> str:
     """The unit of a component, or nothing where none is known."""
     return trajectory.names.units.get(label) or trajectory.names.units.get(label.split("[")[0], "")
-
-
-def planar_points(labels: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Points in the x-z plane by name: the labels of their coordinates, NAME_x and NAME_z."""
-    known = list(labels)
-    return {
-        label[:-2]: (label, label[:-1] + "z")
-        for label in known
-        if label.endswith("_x") and label[:-1] + "z" in known
-    }
 
 
 def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
@@ -317,8 +306,8 @@ def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
 
 def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> str:
     """A title: the name if there is one, and the unit if one is known."""
-    known = shown_unit(trajectory, unit_of(trajectory, labels[0]) if unit is None else unit)
-    return " ".join([*(labels if len(labels) == 1 else []), *([f"[{known}]"] if known else [])])
+    unit_text = shown_unit(trajectory, unit_of(trajectory, labels[0]) if unit is None else unit)
+    return " ".join([*(labels if len(labels) == 1 else []), *([f"[{unit_text}]"] if unit_text else [])])
 
 
 # ---- drawing ----
@@ -328,35 +317,37 @@ def _by_unit(
     trajectory: Trajectory,
     labels: Iterable[str],
     stepped: Iterable[str] = (),
+    *,
     events: bool = True,
     mark_names: bool = False,
     unit: str | None = None,
 ) -> Panels:
-    """A figure per unit, or one with `unit` for all."""
+    """Draw curves over time, a figure per unit, or one figure in `unit`. stepped: labels of what changes only
+    at instants."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(unit_of(trajectory, label) if unit is None else unit, []).append(label)
     stepped = set(stepped)
     figures = []
-    for known, group in groups.items():
+    for group_unit, group in groups.items():
         lines = [
             curve_line(
                 label,
                 t,
                 values,
                 PALETTE[k % len(PALETTE)],
-                DASHES[k // len(PALETTE) % len(DASHES)],
+                dash=DASHES[k // len(PALETTE) % len(DASHES)],
                 step=label in stepped,
             )
             for k, (label, (t, values)) in enumerate(curves(trajectory, group).items())
         ]
         room = 270 + 12 * max(0, len(group) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
-        options |= {"height_span": NOTHING_THERE} if _is_noise(trajectory, known, lines) else {}
-        made = over_time(
-            trajectory, lines, axis(trajectory, group, known), room, mark_names=mark_names, **options
+        options |= {"height_span": EMPTY_SPAN} if _is_noise(trajectory, group_unit, lines) else {}
+        figure = over_time(
+            trajectory, lines, axis(trajectory, group, group_unit), room, mark_names=mark_names, **options
         )
-        figures.append(made)
+        figures.append(figure)
     return Panels(figures)
 
 
@@ -367,12 +358,18 @@ def over_time(
     the name."""
     traces = tuple(traces)
     span = (trajectory.t0, trajectory.t1) if trajectory.t1 > trajectory.t0 else None
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "marks": marks(trajectory),
         "legend": len(traces) > 1 or bool(options.get("mark_names")),
     } | options
     return Figure(
-        traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **given
+        traces,
+        title_with_unit(trajectory, "time", "s"),
+        y,
+        over_time=True,
+        span=span,
+        height=height,
+        **fields,
     )
 
 
@@ -384,10 +381,10 @@ def _is_noise(trajectory: Trajectory, unit: str, lines: Iterable[Line]) -> bool:
 
 
 def noise_floor(trajectory: Trajectory, unit: str) -> float:
-    """Values of a unit up to this are rounding."""
+    """Return the size up to which values of a unit are rounding, in that unit."""
     options = trajectory.provenance.get("options", {})
-    tolerance = float(options.get("atol") or 0.0) * TOLERANCES
-    if unit in ENERGIES and trajectory.names.stored and trajectory.has_ledger:
+    tolerance = float(options.get("atol") or 0.0) * NOISE_FACTOR
+    if unit in ENERGY_UNITS and trajectory.names.stored and trajectory.has_ledger:
         return max(tolerance, trajectory.ledger.resolution)
     return tolerance
 
@@ -399,7 +396,7 @@ def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:
     names = sorted(
         log.counts(), key=lambda name: name not in last
     )  # what ends a step comes first, and is solid
-    return {} if len(log) > MOST_EVENTS else {name: log.times(name) for name in names}
+    return {} if len(log) > MAX_EVENTS else {name: log.times(name) for name in names}
 
 
 def curve_line(
@@ -407,12 +404,14 @@ def curve_line(
     t: np.ndarray,
     values: np.ndarray,
     color: str,
+    *,
     dash: str = "solid",
     width: float = 1.6,
     step: bool = False,
 ) -> Line:
-    kept = shown(values)
-    return Line(name, t[kept], values[kept], color, dash, width, step)
+    """Return a curve over time as a line with no more points than can be seen."""
+    drawn_points = drawn_indices(values)
+    return Line(name, t[drawn_points], values[drawn_points], color, dash, width, step)
 
 
 def _separate(values: np.ndarray, jumps: np.ndarray) -> np.ndarray:

@@ -10,7 +10,8 @@ from strut.errors import StorageError
 from strut.files import put
 from strut.view.figures.figure import Figure
 
-ON_PAPER = (".png", ".svg", ".pdf")
+PAPER_SUFFIXES = (".png", ".svg", ".pdf")
+"""Suffixes of files that matplotlib writes."""
 
 
 @checked
@@ -20,7 +21,7 @@ def save(figure: Figure | Iterable[Figure], path: str | Path) -> Path:
     path = Path(path)
     figures = [figure] if isinstance(figure, Figure) else list(figure)
     kind = path.suffix.lower()
-    if kind in ON_PAPER:
+    if kind in PAPER_SUFFIXES:
         return save_on_paper(figures, [path])[0]
     if kind == ".html":
         from strut.view.pages.report import Report

@@ -1,1 +1,1 @@
-"""A run in motion: scenes as JSON for the browser, frames as SVG and pixels, films."""
+"""A run in motion: its scene by frames, drawn as SVG and pixels, and as JSON for players in a browser."""

@@ -12,10 +12,10 @@ from strut.view.motion.player import Shown, document, player
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-PLAYED = ("autoplay",)
+PLAYER_OPTIONS = ("autoplay",)
 """Options of a player."""
 
-FILMED = ("fps", "width", "height", "speed", "ghosts", "look")
+FILM_OPTIONS = ("fps", "width", "height", "speed", "ghosts", "look")
 """Options of a film."""
 
 
@@ -31,17 +31,21 @@ def animation(
     Without a path, a player that a notebook shows.
     """
     if path is None:
-        _known(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
+        _check_options(
+            options, PLAYER_OPTIONS, "a player (.html), which fills its window and has its own controls,"
+        )
         return Shown(document(trajectory, title, **options))
     place = Path(path)
     kind = place.suffix.lower()
     if kind in (".html", ".htm"):
-        _known(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
+        _check_options(
+            options, PLAYER_OPTIONS, "a player (.html), which fills its window and has its own controls,"
+        )
         return player(trajectory, place, title, **options)
     if kind in (".gif", ".mp4", ".png"):
         from strut.view.motion import raster
 
-        _known(options, FILMED, f"a film ({kind})")
+        _check_options(options, FILM_OPTIONS, f"a film ({kind})")
         return {".gif": raster.gif, ".mp4": raster.mp4, ".png": raster.frames}[kind](
             trajectory, place, title=title, **options
         )
@@ -50,10 +54,14 @@ def animation(
     )
 
 
-def _known(options: dict[str, Any], known: tuple[str, ...], what: str) -> None:
+def _check_options(options: dict[str, Any], known: tuple[str, ...], what: str) -> None:
     """Are these options of this kind of moving picture? If not, of which?"""
     for name in options:
         if name in known:
             continue
-        other = f"; .gif, .mp4 and frames as name%d.png have {', '.join(FILMED)}" if name in FILMED else ""
+        other = (
+            f"; .gif, .mp4 and frames as name%d.png have {', '.join(FILM_OPTIONS)}"
+            if name in FILM_OPTIONS
+            else ""
+        )
         raise UnknownNameError(f"{what} has no option '{name}': {did_you_mean(name, list(known))}{other}")

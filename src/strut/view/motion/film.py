@@ -1,5 +1,5 @@
-"""A staged run as data for the players in a browser: JSON, with what moves as single-precision numbers in
-base64."""
+"""The frames of a run as data for the players in a browser: JSON, with what moves as single-precision numbers
+in base64."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut.view.motion.flat import across
+from strut.view.motion.frames import camera, colour, newtons, sample_frames, side, tick
 from strut.view.motion.meshes import Loaded, load
-from strut.view.motion.scene_json import camera, colour, newtons, side, staged, tick
 from strut.view.pages.sheet import part
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def film(trajectory: Trajectory) -> dict[str, Any] | None:
-    """A run for the player; nothing for one of which nothing can be seen."""
-    stage = staged(trajectory)
-    return None if stage is None else encoded(stage, trajectory.dimensionless)
+    """Return a run as data for the player; None for one of which nothing can be seen."""
+    stage = sample_frames(trajectory)
+    return None if stage is None else encode_film(stage, trajectory.dimensionless)
 
 
-def encoded(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
-    """A stage as JSON; dimensionless: without units at its clock and its ground."""
+def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
+    """Return frames as data for JSON. dimensionless: without units at its clock and its ground."""
     centre, window, still = camera(stage)
     meshes: dict[str, Loaded] = {
         path: load(path) for path in dict.fromkeys(p.path for p in stage.pieces if p.kind == "mesh")
@@ -34,15 +34,15 @@ def encoded(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
     pieces = []
     for piece in stage.pieces:
         shade, opacity = colour(piece)
-        made = {
+        entry = {
             "name": piece.name,
             "kind": piece.kind,
             "colour": shade,
             "opacity": opacity,
             "side": side(piece),
         }
-        made |= {"values": {name: column(values) for name, values in piece.values.items()}}
-        pieces.append(made | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
+        entry |= {"values": {name: column(values) for name, values in piece.values.items()}}
+        pieces.append(entry | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
     land = stage.land
     return {
         "t": column(stage.t[:, None]),
@@ -93,10 +93,11 @@ def rows(encoded_column: dict[str, Any]) -> np.ndarray:
 
 
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
+"""Speeds that a viewer can choose, relative to that of the run."""
 
 
 def film_controls(film: dict[str, Any], more: str = "") -> str:
-    """The screen of a film and what moves it."""
+    """Return the HTML of a film's screen and of the controls below it. more: HTML of further controls."""
     speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     moves = film["t"]["count"] > 1
     boxes = [
@@ -105,7 +106,7 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
     ]
     boxes += [("joints", "joints", bool(film["pivots"]), True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
-    shown = "".join(
+    switches = "".join(
         f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n'
         for key, label, there, on in boxes
         if there
@@ -114,7 +115,7 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
 <div class="controls"><button id="play" type="button">Play</button>
 <input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
 <div class="controls"><label>speed <select id="speed">{speeds}</select></label>
-{more}{shown}</div>
+{more}{switches}</div>
 """
 
 

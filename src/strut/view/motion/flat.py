@@ -15,15 +15,16 @@ import numpy as np
 
 from strut.simulate.scene_samples import RIM, Pivot, ScenePiece, SceneSamples
 from strut.view.motion import meshes
-from strut.view.motion.scene_json import camera, colour, middle, newtons
+from strut.view.motion.frames import camera, colour, middle, newtons
 
 INK, PAPER, SOFT, GROUND, FORCE, PATH = "#1b1f24", "#ffffff", "#5b6470", "#e4e8ec", "#009E73", "#CC79A7"
-TRAIL = 3.0
-"""Seconds of the path of the centre of mass that are shown."""
-PIVOT = 0.016
-"""The radius of a joint's mark, of the machine's size."""
-GAP = 0.2
-"""Seconds between ghosts."""
+"""Colours of edges, of the background, of text, and of ground, forces and the path of the centre of mass."""
+TRAIL_SECONDS = 3.0
+"""Length of the path of the centre of mass that is shown [s]."""
+PIVOT_RADIUS = 0.016
+"""Radius of a joint's mark, as a part of the machine's size."""
+GHOST_INTERVAL = 0.2
+"""Time between ghosts [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +47,8 @@ class Eye:
     up: np.ndarray
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Places in the picture."""
-        return np.asarray(points, dtype=float) @ np.column_stack([self.right, self.up])
+        """Project points of the world [m] into the picture: its right and up."""
+        return np.asarray(np.asarray(points, dtype=float) @ np.column_stack([self.right, self.up]))
 
     @property
     def toward(self) -> np.ndarray:
@@ -56,6 +57,8 @@ class Eye:
 
 
 def eye(stage: SceneSamples, turn: float = 0.7, tilt: float = 0.35) -> Eye:
+    """Return where to look at a machine from: a planar one from the side, one in space turned about the
+    vertical and from above [rad]."""
     if stage.planar:
         return Eye(np.array([1.0, 0, 0]), np.array([0, 0, 1.0]))
     right = np.array([cos(turn), sin(turn), 0])
@@ -69,7 +72,7 @@ def across(stage: SceneSamples) -> np.ndarray:
         return window[[0, 2]]
     seen = eye(stage)
     reach = np.max([np.abs(seen(corner - centre)) for corner in stage.corners], axis=(0, 1))
-    return 2 * np.maximum(1.12 * reach, 0.3 * stage.size)
+    return np.asarray(2 * np.maximum(1.12 * reach, 0.3 * stage.size))
 
 
 @dataclass(frozen=True)
@@ -94,32 +97,32 @@ def frame(
 ) -> list[FlatFigure]:
     """Everything in frame k; the ground of a planar machine only between two distances, if they are given."""
     seen = seen or eye(stage)
-    found: list[FlatFigure] = []
+    figures: list[FlatFigure] = []
     if look.ground and stage.land is not None and not stage.planar:
-        found += _grid(stage, k, seen)
+        figures += _grid(stage, k, seen)
     for j in range(look.ghosts, 0, -1):
-        past = int(np.searchsorted(stage.t, stage.t[k] - GAP * j + 1e-9, side="right")) - 1
+        past = int(np.searchsorted(stage.t, stage.t[k] - GHOST_INTERVAL * j + 1e-9, side="right")) - 1
         if past >= 0:
-            found += machine(stage, past, seen, opacity=0.28 - 0.2 * j / (look.ghosts + 1), edge="")
-    found += machine(stage, k, seen)
+            figures += machine(stage, past, seen, opacity=0.28 - 0.2 * j / (look.ghosts + 1), edge="")
+    figures += machine(stage, k, seen)
     if look.ground and stage.land is not None and stage.planar:
-        found += ground_line(stage, *(within or (None, None)))
+        figures += ground_line(stage, *(within or (None, None)))
     if look.joints:
         for pivot in stage.pivots:
-            found += _pivot(pivot, k, seen, PIVOT * stage.size)
+            figures += _pivot(pivot, k, seen, PIVOT_RADIUS * stage.size)
     if look.prints:
-        found += [
+        figures += [
             _print(seen(at[1:]), 0.02 * stage.size) for at in stage.prints if at[0] <= stage.t[k] + 1e-9
         ]
     if look.path and stage.com is not None:
-        first = int(np.searchsorted(stage.t, stage.t[k] - TRAIL))
-        found.append(FlatFigure(seen(stage.com[first : k + 1]), edge=PATH, width=1.5))
-        found += _target(seen(stage.com[k]), 0.022 * stage.size)
+        first = int(np.searchsorted(stage.t, stage.t[k] - TRAIL_SECONDS))
+        figures.append(FlatFigure(seen(stage.com[first : k + 1]), edge=PATH, width=1.5))
+        figures += _target(seen(stage.com[k]), 0.022 * stage.size)
     if look.forces:
         metres = newtons(stage)
         for push in stage.pushes:
-            found += _arrow(seen(push.at[k]), seen(push.at[k] + metres * push.force[k]), 0.012 * stage.size)
-    return found
+            figures += _arrow(seen(push.at[k]), seen(push.at[k] + metres * push.force[k]), 0.012 * stage.size)
+    return figures
 
 
 def machine(
@@ -129,12 +132,12 @@ def machine(
     order = list(range(len(stage.pieces)))
     if not stage.planar:
         order.sort(key=lambda i: float(middle(stage.pieces[i], k) @ seen.toward))
-    found = []
+    figures = []
     for i in order:
         shade, own = colour(stage.pieces[i])
         for points, light in outlines(stage.pieces[i], k, seen):
-            found.append(FlatFigure(points, _shaded(shade, light), edge, 1.0, opacity * own))
-    return found
+            figures.append(FlatFigure(points, _shade(shade, light), edge, 1.0, opacity * own))
+    return figures
 
 
 def outlines(piece: ScenePiece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray, float]]:
@@ -194,19 +197,19 @@ def _faces(
 
 
 def hull(points: np.ndarray) -> np.ndarray:
-    """The convex outline of points in a plane, counter-clockwise."""
+    """Return the convex hull of points in a plane, counter-clockwise (Andrew's monotone chain)."""
     ordered = sorted(map(tuple, points.tolist()))
 
     def half(items: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        kept: list[tuple[float, float]] = []
+        corners: list[tuple[float, float]] = []
         for p in items:
-            while len(kept) > 1:
-                (ax, ay), (bx, by) = kept[-2], kept[-1]
+            while len(corners) > 1:
+                (ax, ay), (bx, by) = corners[-2], corners[-1]
                 if (bx - ax) * (p[1] - ay) - (by - ay) * (p[0] - ax) > 0:
                     break
-                kept.pop()
-            kept.append(p)
-        return kept[:-1]
+                corners.pop()
+            corners.append(p)
+        return corners[:-1]
 
     return np.array(half(ordered) + half(ordered[::-1])).reshape(-1, 2)
 
@@ -287,7 +290,8 @@ def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[FlatFigure]
     return [FlatFigure(np.array(outline), FORCE, PAPER)]
 
 
-def _shaded(shade: str, light: float) -> str:
+def _shade(shade: str, light: float) -> str:
+    """Darken a colour by a factor below 1."""
     if light >= 1:
         return shade
     return "#" + "".join(f"{round(int(shade[k : k + 2], 16) * light):02x}" for k in (1, 3, 5))

@@ -13,9 +13,10 @@ import numpy as np
 from strut.errors import MissingExtraError
 from strut.extras import optional_module
 
-MOST_FACES = 4000
-"""Of a mesh in a picture."""
-READABLE = (".stl", ".obj", ".ply", ".glb", ".gltf", ".off", ".dae")
+MAX_FACES = 4000
+"""Triangles of a mesh in a picture at most."""
+MESH_SUFFIXES = (".stl", ".obj", ".ply", ".glb", ".gltf", ".off", ".dae")
+"""Suffixes of files that meshes are read from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +35,9 @@ def load(path: str) -> Loaded:
     place = Path(unquote(parts.path)) if parts.scheme == "file" else Path(path)
     if "://" in path and parts.scheme != "file":
         return _stand_in(f"{path} is not a file here")
-    if place.suffix.lower() not in READABLE or not place.is_file():
+    if place.suffix.lower() not in MESH_SUFFIXES or not place.is_file():
         return _stand_in(
-            f"{path} is not a mesh that can be read ({', '.join(READABLE)})"
+            f"{path} is not a mesh that can be read ({', '.join(MESH_SUFFIXES)})"
             if place.is_file()
             else f"{path} was not found"
         )
@@ -45,8 +46,8 @@ def load(path: str) -> Loaded:
     except MissingExtraError as error:
         return _stand_in(str(error))
     try:
-        found = trimesh.load(place, force="mesh")
-        vertices, faces = np.asarray(found.vertices, dtype=float), np.asarray(found.faces, dtype=int)
+        mesh = trimesh.load(place, force="mesh")
+        vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=int)
     except Exception as error:  # whatever a damaged file makes a reader raise
         return _stand_in(f"{path} cannot be read: {error}")
     if not len(faces) or not np.isfinite(vertices).all():
@@ -65,7 +66,7 @@ def _stand_in(why: str) -> Loaded:
 
 
 def _fewer(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners that share a cell of a grid become one, the grid as fine as `MOST_FACES` allows."""
+    """Corners that share a cell of a grid become one, the grid as fine as `MAX_FACES` allows."""
     cells = 256
     low, span = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max()) or 1.0
     while True:
@@ -76,6 +77,6 @@ def _fewer(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
             (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
         )
         left = joined[distinct]
-        if len(left) <= MOST_FACES or cells <= 8:
+        if len(left) <= MAX_FACES or cells <= 8:
             return vertices[first], left
         cells = int(cells * 0.7)

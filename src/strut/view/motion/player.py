@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strut.files import put
-from strut.view.motion.film import encoded, film_controls
-from strut.view.motion.scene_json import needed
-from strut.view.pages.sheet import inlined, part, sheet
+from strut.view.motion.film import encode_film, film_controls
+from strut.view.motion.frames import require_frames
+from strut.view.pages.sheet import inline_json, part, sheet
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 VIEWS = ("side", "corner", "front", "above")
+"""Directions that a viewer can choose."""
 
 
 def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = True) -> str:
     """The text of the player of a run."""
-    stage = needed(trajectory)
-    film = encoded(stage, trajectory.dimensionless)
+    stage = require_frames(trajectory)
+    film = encode_film(stage, trajectory.dimensionless)
     name = title or trajectory.system_name
     first = "side" if stage.planar else "corner"
     views = "".join(f"<option{' selected' if v == first else ''}>{v}</option>" for v in VIEWS)
@@ -32,7 +33,7 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
         f'<label class="space">from <select id="view">{views}</select></label>\n'
     )
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in film["notes"])
-    data = inlined("film", film, 'data-autoplay="yes"' if autoplay else "")
+    data = inline_json("film", film, 'data-autoplay="yes"' if autoplay else "")
     span = f"{stage.t[0]:g} to {stage.t[-1]:.6g}{film['units']['time']}"
     body = f"""<header><h1>{html.escape(name)}</h1><p class="note">{span}. Space plays, arrow keys step<span
 class="space">; drag turns, the wheel comes closer, the right button shifts</span>.</p>{notes}</header>

@@ -13,18 +13,18 @@ import numpy as np
 
 from strut.errors import StorageError, ValueRangeError
 from strut.extras import optional_module
-from strut.files import written
+from strut.files import write_whole
 from strut.simulate.scene_samples import SceneSamples
 from strut.view.motion.flat import PAPER, SOFT, FlatFigure, Look, eye, frame, window
-from strut.view.motion.scene_json import needed
+from strut.view.motion.frames import require_frames
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
     from strut.simulate.trajectory import Trajectory
 
-SMOOTH = 2
-"""Pixels are drawn so many times finer, and then averaged."""
+OVERSAMPLING = 2
+"""Factor by which pixels are drawn finer before they are averaged."""
 
 
 def picture(
@@ -33,15 +33,18 @@ def picture(
     """Figures as an image, of what lies in `box`."""
     image_module, draw_module = _pillow()
     low, high = box
-    scale = SMOOTH * width / float(high[0] - low[0])
-    size = (SMOOTH * width, SMOOTH * (height or round(float(high[1] - low[1]) * scale / SMOOTH)))
+    scale = OVERSAMPLING * width / float(high[0] - low[0])
+    size = (
+        OVERSAMPLING * width,
+        OVERSAMPLING * (height or round(float(high[1] - low[1]) * scale / OVERSAMPLING)),
+    )
     image = image_module.new("RGB", size, PAPER)
     solid, blended = draw_module.Draw(image), draw_module.Draw(image, "RGBA")
     for f in figures:
         places = np.column_stack([f.points[:, 0] - low[0], high[1] - f.points[:, 1]]) * scale
         pen = solid if f.opacity >= 1 else blended
         points = [(float(u), float(v)) for u, v in np.clip(places, -1e4, 1e4)]
-        thick = max(1, round(f.width * SMOOTH))
+        thick = max(1, round(f.width * OVERSAMPLING))
         if f.fill and len(points) > 2:
             pen.polygon(points, fill=_rgba(f.fill, f.opacity))
         if f.edge and len(points) > 1:
@@ -51,7 +54,7 @@ def picture(
                 width=thick,
                 joint="curve",
             )
-    return image.reduce(SMOOTH)
+    return image.reduce(OVERSAMPLING)
 
 
 def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -> Path:
@@ -60,7 +63,7 @@ def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -
     rate = 100 / max(2, round(100 / fps))
     images = [image.quantize(64, method=2, dither=0) for image in shots(trajectory, fps=rate, **options)]
     again = {"save_all": True, "append_images": images[1:], "duration": round(1000 / rate), "loop": 0}
-    return written(path, lambda scratch: images[0].save(scratch, format="GIF", **again))
+    return write_whole(path, lambda scratch: images[0].save(scratch, format="GIF", **again))
 
 
 def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> Path:
@@ -71,8 +74,8 @@ def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -
 
     def write(scratch: Path) -> None:
         with tempfile.TemporaryDirectory() as directory:
-            made = Path(directory) / "film.mp4"
-            out = imageio_ffmpeg.write_frames(str(made), first.size, fps=fps, macro_block_size=2, quality=7)
+            film = Path(directory) / "film.mp4"
+            out = imageio_ffmpeg.write_frames(str(film), first.size, fps=fps, macro_block_size=2, quality=7)
             try:
                 out.send(None)
                 out.send(np.asarray(first).tobytes())
@@ -82,9 +85,9 @@ def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -
                 raise StorageError(f"cannot write {path}: ffmpeg stopped ({error})") from error
             finally:
                 out.close()
-            scratch.write_bytes(made.read_bytes())
+            scratch.write_bytes(film.read_bytes())
 
-    return written(path, write)
+    return write_whole(path, write)
 
 
 def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> list[Path]:
@@ -98,14 +101,15 @@ def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any
             f"frames need a number in their name: write '{path.stem}%04d.png', not '{path.name}'"
         )
 
-    def saved(k: int, image: Image) -> Path:
-        return written(path.with_name(path.name % k), lambda scratch: image.save(scratch, format="PNG"))
+    def save_shot(k: int, image: Image) -> Path:
+        return write_whole(path.with_name(path.name % k), lambda scratch: image.save(scratch, format="PNG"))
 
-    return [saved(k, image) for k, image in enumerate(shots(trajectory, fps=fps, **options))]
+    return [save_shot(k, image) for k, image in enumerate(shots(trajectory, fps=fps, **options))]
 
 
 def shots(
     trajectory: Trajectory,
+    *,
     fps: float,
     width: int = 640,
     height: int = 400,
@@ -120,20 +124,21 @@ def shots(
         raise ValueRangeError(
             f"a film of {width} x {height} pixels, {fps:g} frames a second and speed {speed:g} cannot be made"
         )
-    stage = needed(trajectory)
+    stage = require_frames(trajectory)
     look = look or Look(ghosts=ghosts)
     count = max(1, round((stage.t[-1] - stage.t[0]) / speed * fps))
     times = stage.t[0] + np.arange(count + 1) * speed / fps
     words = ("" if trajectory.dimensionless else " s") + (f"   {title}" if title else "")
     chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
     return (
-        _shot(stage, int(k), look, width - width % 2, height - height % 2, words)
+        _shot(stage, int(k), look, size=(width - width % 2, height - height % 2), title=words)
         for k in np.clip(chosen, 0, len(stage.t) - 1)
     )
 
 
-def _shot(stage: SceneSamples, k: int, look: Look, width: int, height: int, title: str) -> Image:
-    """One frame; title: what stands above it after the time."""
+def _shot(stage: SceneSamples, k: int, look: Look, *, size: tuple[int, int], title: str) -> Image:
+    """Draw frame k. size: width and height [px]. title: what stands above it after the time."""
+    width, height = size
     low, high = box = window(stage, k, width / height)
     image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)
     _, draw_module = _pillow()

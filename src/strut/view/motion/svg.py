@@ -13,7 +13,7 @@ import numpy as np
 
 from strut.checks import checked, integer
 from strut.errors import StorageError, ValueRangeError
-from strut.files import put, written
+from strut.files import put, write_whole
 from strut.simulate.scene_samples import ScenePiece, SceneSamples
 from strut.view.motion.flat import (
     GROUND,
@@ -29,7 +29,7 @@ from strut.view.motion.flat import (
     outlines,
     window,
 )
-from strut.view.motion.scene_json import colour, needed
+from strut.view.motion.frames import colour, require_frames
 from strut.view.units import quantity
 
 if TYPE_CHECKING:
@@ -41,13 +41,14 @@ def still(
     trajectory: Trajectory,
     path: str | Path,
     t: float | None = None,
+    *,
     look: Look = Look(),
     width: int = 800,
     height: int = 500,
 ) -> Path:
     """The machine at time `t` [s], by default in the middle of the run, as .svg or .png. Returns where it
     is."""
-    stage = needed(trajectory)
+    stage = require_frames(trajectory)
     moment = (stage.t[0] + stage.t[-1]) / 2 if t is None else t
     if not stage.t[0] - 1e-9 <= moment <= stage.t[-1] + 1e-9:
         raise ValueRangeError(
@@ -96,7 +97,7 @@ def stick_figure(
 
 def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, poses: int = 9) -> Strip:
     """What `stick_figure` draws."""
-    stage = needed(trajectory, rate=240.0)
+    stage = require_frames(trajectory, rate=240.0)
     begin, end = between or last_step(stage, trajectory)
     if not (stage.t[0] - 1e-9 <= begin < end <= stage.t[-1] + 1e-9) or poses < 2:
         raise ValueRangeError(
@@ -120,12 +121,12 @@ def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, po
 
 def inline(drawn: Strip, width: int = 640) -> str:
     """The strip as a part of a page, on the page's own paper and ground."""
-    found = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(
+    markup = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(
         ' xmlns="http://www.w3.org/2000/svg"', "", 1
     )
     for own, shared in ((GROUND, "--ground"), (SOFT, "--soft")):
-        found = found.replace(f'"{own}"', f'"var({shared})"')
-    return f'<div class="strip">{found}</div>\n'
+        markup = markup.replace(f'"{own}"', f'"var({shared})"')
+    return f'<div class="strip">{markup}</div>\n'
 
 
 def last_step(stage: SceneSamples, trajectory: Trajectory) -> tuple[float, float]:
@@ -160,8 +161,8 @@ def _stick(piece: ScenePiece, k: int, seen: Eye) -> np.ndarray:
     v = piece.values
     if "start" in v:
         return seen(np.vstack([v["start"][k], v["end"][k]]))
-    found = [points for points, _ in outlines(piece, k, seen)]
-    return found[0][: len(found[0]) // 2] if piece.kind == "arc" else hull(np.vstack(found))
+    lines = [points for points, _ in outlines(piece, k, seen)]
+    return lines[0][: len(lines[0]) // 2] if piece.kind == "arc" else hull(np.vstack(lines))
 
 
 def text(
@@ -209,5 +210,5 @@ def _written(
         from strut.view.motion import raster
 
         image = raster.picture(figures, box, width)
-        return written(place, lambda scratch: image.save(scratch, format="PNG"))
+        return write_whole(place, lambda scratch: image.save(scratch, format="PNG"))
     raise StorageError(f"cannot tell what to draw from '{place.name}': use .svg or .png")

@@ -18,7 +18,8 @@ from strut.view.pages.page import page
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-KINDS = (".svg", ".png")
+FIGURE_SUFFIXES = (".svg", ".png")
+"""Suffixes of the files that every figure of a folder is written as."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def folder(
     given), index.html, and the plots as SVG and PNG. The data comes first; where plotly or matplotlib is
     missing it is all there is, and `missing` says what
     to install. asked, source: for the page, see `page`."""
-    place = made(Path(directory))
+    place = ensure_directory(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
     missing: list[str] = []
     try:
@@ -49,15 +50,15 @@ def folder(
         for name, figure in figures(trajectory).items():
             files += save_on_paper(
                 [figure] if isinstance(figure, Figure) else figure,
-                [place / f"{name}{kind}" for kind in KINDS],
+                [place / f"{name}{kind}" for kind in FIGURE_SUFFIXES],
             )
     except MissingExtraError as error:
         missing.append(str(error))
     return Written(place, tuple(file.name for file in files), tuple(missing))
 
 
-def made(directory: Path) -> Path:
-    """A directory that exists."""
+def ensure_directory(directory: Path) -> Path:
+    """Make a directory, with those above it, and return it; raise `StorageError` where that fails."""
     place = directory.expanduser()
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -68,29 +69,29 @@ def made(directory: Path) -> Path:
 
 def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     """Every plot of a run that there is something to see in, by the name of its file."""
-    found: dict[str, Figure | plots.Panels] = {
+    by_name: dict[str, Figure | plots.Panels] = {
         "states": plots.states(run),
-        "held": plots.held(run),
+        "held": plots.held_signals(run),
         "outputs": plots.outputs(run),
     }
-    found |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
+    by_name |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
     landed = [name for name in run.names.step_events if name in run.events.counts()]
-    found["section"] = plots.sections(run, most=2)
+    by_name["section"] = plots.sections(run, most=2)
     if run.names.stored and run.has_ledger:
-        found |= {"energy": joules.energy(run), "energy_layers": joules.energy_areas(run)}
+        by_name |= {"energy": joules.energy(run), "energy_layers": joules.energy_areas(run)}
         if all(joules.flows(run)):
-            found["energy_flow"] = joules.energy_flow(run)
+            by_name["energy_flow"] = joules.energy_flow(run)
         if landed:
-            found["energy_per_step"] = joules.energy_per_step(run)
+            by_name["energy_per_step"] = joules.energy_per_step(run)
     feet = plots.contacts(run)
     if feet:
-        found["forces"] = plots.contact_forces(run)
-    found |= {
+        by_name["forces"] = plots.contact_forces(run)
+    by_name |= {
         f"cone_{_word(foot)}": plots.friction_cone(run, foot)
         for foot, (_, friction) in list(feet.items())[:4]
         if friction
     }
-    return {name: figure for name, figure in found.items() if isinstance(figure, Figure) or len(figure)}
+    return {name: figure for name, figure in by_name.items() if isinstance(figure, Figure) or len(figure)}
 
 
 def _word(name: str) -> str:

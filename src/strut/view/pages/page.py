@@ -14,11 +14,11 @@ from strut.checks import checked
 from strut.errors import StrutError
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plots
-from strut.view.figures.curves import MOST_POINTS
+from strut.view.figures.curves import MAX_POINTS
 from strut.view.motion import svg
 from strut.view.motion.film import PLAYER, film, film_controls
-from strut.view.pages.report import LONG, Report, Rows
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.pages.report import LONG_TABLE_ROWS, Report, Rows
+from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate.account import Account
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 LISTED_EVENTS = 50
-"""In the table: the first ones; all are in the trajectory."""
+"""Events that the table of a page lists, the first ones; all are in the trajectory."""
 
 
 @checked
@@ -34,6 +34,7 @@ def page(
     trajectory: Trajectory,
     path: str | Path,
     title: str | None = None,
+    *,
     remarks: str = "",
     asked: str = "",
     source: str = "",
@@ -140,7 +141,7 @@ def motion(run: Trajectory, report: Report) -> None:
                 f"heavy, "
                 "the path of the centre of mass in violet."
             )
-    elif plots.planar_points(run.names.outputs) and run.model is None:
+    elif run.names.points and run.model is None:
         report.section("In motion")
         report.note(
             "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, "
@@ -150,9 +151,9 @@ def motion(run: Trajectory, report: Report) -> None:
 
 def _states(run: Trajectory, report: Report) -> None:
     report.section("States")
-    report.figures(*plots.states(run), *plots.held(run))
+    report.figures(*plots.states(run), *plots.held_signals(run))
     counts = run.events.counts()
-    if len(run.events) > plots.MOST_EVENTS:
+    if len(run.events) > plots.MAX_EVENTS:
         report.note(f"{len(run.events):,} events: too many to mark.")
     elif counts:
         report.note(
@@ -160,7 +161,7 @@ def _states(run: Trajectory, report: Report) -> None:
             + ", ".join(f"{name} ({n})" for name, n in counts.items())
             + "."
         )
-    if len(run.t) > MOST_POINTS:
+    if len(run.t) > MAX_POINTS:
         report.note(
             f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in "
             f"every interval."
@@ -201,18 +202,20 @@ def _energy(run: Trajectory, report: Report) -> None:
     if chosen := [name for name in run.names.step_events if name in run.events.counts()]:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
-        head = [name if k < 2 else titled(run, name, "J") for k, name in enumerate(steps.head)]
-        report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG)
+        head = [name if k < 2 else title_with_unit(run, name, "J") for k, name in enumerate(steps.head)]
+        report.table(
+            head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG_TABLE_ROWS
+        )
         report.note(
             f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is "
             f"stored."
         )
     report.subheading("Over the whole run")
     rows = [
-        (name, _signed(value) if name != "residual" else f"{value:.3g}")
+        (name, _signed_text(value) if name != "residual" else f"{value:.3g}")
         for name, value in account.rounded_summary().items()
     ]
-    report.table(("", titled(run, "change of stored energy", "J")), rows, numbers=(1,))
+    report.table(("", title_with_unit(run, "change of stored energy", "J")), rows, numbers=(1,))
 
 
 def _forces(run: Trajectory, report: Report) -> None:
@@ -250,7 +253,10 @@ def _events(run: Trajectory, report: Report) -> None:
     rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
     report.section("Events")
     report.table(
-        ("", titled(run, "time", "s"), "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG
+        ("", title_with_unit(run, "time", "s"), "event", "change"),
+        rows,
+        numbers=(0, 1),
+        long=len(rows) > LONG_TABLE_ROWS,
     )
     if more := len(run.events) - len(first):
         report.note(f"and {more:,} more, not listed")
@@ -261,7 +267,8 @@ def _part(account: Account) -> str:
     return f"{account.resolution / account.turnover:.1g}" if account.turnover > 0 else "nothing"
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
+    """A number with its sign; zero without."""
     return f"{value:+.6g}" if value else "0"
 
 
@@ -320,7 +327,7 @@ def again(run: Trajectory, source: str = "") -> str:
     begin = {
         group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")
     }
-    given = {
+    options = {
         "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
         "x0": begin["x"],
         "z0": begin["z"],
@@ -328,21 +335,22 @@ def again(run: Trajectory, source: str = "") -> str:
         "p": dict(zip(run.names.p, run.p.tolist(), strict=True)),
         "seed": run.provenance.get("seed", 0),
     }
-    given |= {
+    options |= {
         key: value
         for key, value in run.provenance.get("options", {}).items()
         if value not in (None, math.inf) and key.isidentifier()
     }
-    lines = [f"    {key}={value!r}," for key, value in given.items() if value != {}]
-    made = (
+    lines = [f"    {key}={value!r}," for key, value in options.items() if value != {}]
+    machine = (
         ["import strut", "from strut import walkers", "", f"system = {source}"]
         if source
         else ["import strut", ""]
     )
-    return "\n".join([*made, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
+    return "\n".join([*machine, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
 
 
 def duration(seconds: float) -> str:
+    """Return a time as text, in ms where it is below a second."""
     if not math.isfinite(seconds):
         return "unknown"
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:,.3g} s"

@@ -11,12 +11,12 @@ from typing import Any
 from strut.files import put
 from strut.html import safe, table
 from strut.view.figures.figure import Figure
-from strut.view.figures.plotly_backend import Pages, plotly_script
-from strut.view.pages.sheet import inlined, packed, part, sheet
+from strut.view.figures.plotly_backend import PageFigures, plotly_script
+from strut.view.pages.sheet import inline_json, inline_packed, part, sheet
 
-WORDS: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
+VERDICT_CLASSES: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
 """Classes in report.css of a verdict's word, by whether it went well."""
-LONG = 20
+LONG_TABLE_ROWS = 20
 """Rows of a table beyond which it scrolls by itself."""
 
 
@@ -31,6 +31,7 @@ class Rows:
 
     @property
     def texts(self) -> list[list[str]]:
+        """The cells as they are written."""
         return [
             [f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows
         ]
@@ -64,7 +65,7 @@ class Report:
         self._scripts: list[str] = []
         self._open = False
         if good or verdict:
-            word = f'<span class="{WORDS[well]}">{safe(good)}</span>' if good else ""
+            word = f'<span class="{VERDICT_CLASSES[well]}">{safe(good)}</span>' if good else ""
             self._parts.append(f'<p class="verdict">{word}{safe(verdict)}</p>\n')
         if remarks:
             self._parts.append(f'<p class="remarks">{safe(remarks)}</p>\n')
@@ -75,6 +76,7 @@ class Report:
         self._open = True
 
     def subheading(self, text: str) -> None:
+        """Add a heading inside of a section."""
         self._parts.append(f"<h3>{safe(text)}</h3>\n")
 
     def facts(self, facts: Mapping[str, object]) -> None:
@@ -85,6 +87,7 @@ class Report:
         self._parts.append(f'<dl class="facts">{tiles}</dl>\n')
 
     def text(self, text: str) -> None:
+        """Add a paragraph."""
         self._parts.append(f"<p>{safe(text)}</p>\n")
 
     def note(self, text: str) -> None:
@@ -92,6 +95,7 @@ class Report:
         self._parts.append(f'<p class="note">{safe(text)}</p>\n')
 
     def code(self, text: str) -> None:
+        """Add lines of a program, as they are."""
         self._parts.append(f"<pre><code>{safe(text)}</code></pre>\n")
 
     def table(
@@ -106,13 +110,13 @@ class Report:
 
     def tables(self, tables: Iterable[Rows]) -> None:
         """Several beside each other, where there is room."""
-        made = [
+        markup = [
             (f"<h3>{safe(t.title)}</h3>\n" if t.title else "")
-            + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG)
+            + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG_TABLE_ROWS)
             for t in tables
             if t.rows
         ]
-        self._parts.append(f'<div class="side">{"".join(f"<div>{one}</div>" for one in made)}</div>\n')
+        self._parts.append(f'<div class="side">{"".join(f"<div>{one}</div>" for one in markup)}</div>\n')
 
     def figures(self, *figures: Figure, beside: bool = False) -> None:
         """Plots, below each other or where there is room beside each other."""
@@ -130,13 +134,13 @@ class Report:
 
     def document(self) -> str:
         """The text of the page."""
-        data = "".join(inlined(name, value) for name, value in self._data.items())
+        data = "".join(inline_json(name, value) for name, value in self._data.items())
         scripts, unpacked = list(self._scripts), []
         if self._figures:
-            pages, plotly = Pages(), plotly_script()
-            figures = pages.figures(self._figures)
-            texts = {"plotly": plotly, "figures": figures, "columns": pages.columns}
-            data += "".join(packed(name, text) for name, text in texts.items())
+            figure_writer, plotly = PageFigures(), plotly_script()
+            figures = figure_writer.write(self._figures)
+            texts = {"plotly": plotly, "figures": figures, "columns": figure_writer.columns}
+            data += "".join(inline_packed(name, text) for name, text in texts.items())
             scripts += [part("unpack.js"), part("figures.js")]
             unpacked.append(plotly)
         body = f"""<main>
@@ -145,7 +149,7 @@ class Report:
 {data}"""
         rules = "".join(dict.fromkeys(_size_rule(figure) for figure in self._figures))
         together = ["".join(scripts)] if scripts else []
-        return sheet(self.title, "report.css", body, together, unpacked, rules)
+        return sheet(self.title, "report.css", body, together, unpacked=unpacked, rules=rules)
 
     def save(self, path: str | Path) -> Path:
         """Write the page, whole or not at all, and return where it is."""

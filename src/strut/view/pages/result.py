@@ -13,7 +13,7 @@ from strut.errors import MissingExtraError
 from strut.html import card
 from strut.view.figures.figure import Figure
 from strut.view.figures.save import save_on_paper
-from strut.view.pages.folder import KINDS, Written, made
+from strut.view.pages.folder import FIGURE_SUFFIXES, Written, ensure_directory
 from strut.view.pages.page import details, motion, provenance
 from strut.view.pages.report import Report, Rows
 
@@ -105,7 +105,7 @@ class Result:
         """Everything in a directory, made if needed: the file and its run first, then the page, and every
         figure as SVG and PNG. Where plotly or matplotlib is missing, `missing` says what to install. name:
         what files begin with, if there are several results."""
-        place = made(Path(directory))
+        place = ensure_directory(Path(directory))
         files = [self.save(place / f"{name or 'result'}.json")]
         if self.run is not None:
             files.append(files[0].with_suffix(".h5"))
@@ -117,7 +117,7 @@ class Result:
         try:
             for word, figure in self.figures():
                 stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{name}-{word}" if name else word)
-                files += save_on_paper([figure], [place / f"{stem}{kind}" for kind in KINDS])
+                files += save_on_paper([figure], [place / f"{stem}{kind}" for kind in FIGURE_SUFFIXES])
         except MissingExtraError as error:
             missing.append(str(error))
         return Written(place, tuple(file.name for file in files), tuple(missing))

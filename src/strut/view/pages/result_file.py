@@ -8,23 +8,25 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from strut.errors import StorageError, StrutError
 from strut.files import DAMAGE, put
 from strut.simulate.trajectory import Trajectory
-from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points
+from strut.view.figures.figure import Figure, Trace
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 
 FORMAT = "strut result 1"
-KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Line, Points, Areas, Cells, Flow)}
+"""The first entry of a file, by which it is known again."""
+TRACES: dict[str, type[Trace]] = {kind.__name__: kind for kind in get_args(Trace)}
+"""Kinds of marks of figures by name: all there are."""
 
 
 def save(result: Result, path: Path) -> Path:
-    """The file, and the run beside it."""
+    """Write a result as JSON and its run beside it; return where the JSON is."""
     if path.suffix.lower() != ".json":
         raise StorageError(f"cannot tell what to write from '{path.name}': a result is saved as .json")
     document = {"format": FORMAT} | {f.name: getattr(result, f.name) for f in fields(result)}
@@ -39,53 +41,61 @@ def load(path: Path) -> Result:
     if not path.is_file():
         raise StorageError(f"cannot read {path}: there is no such file")
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(known, dict) or known.pop("format", "") != FORMAT:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict) or document.pop("format", "") != FORMAT:
             raise StorageError(f"cannot read {path}: it is JSON, but not a '{FORMAT}'")
-        known["chapters"] = [_chapter(c) for c in known["chapters"]]
-        name = known["run"]
+        document["chapters"] = [_chapter(c) for c in document["chapters"]]
+        name = document["run"]
         if name is not None:
             beside = path.with_name(Path(name).name)  # never elsewhere, whatever the file says
-            known["run"] = Trajectory.load(beside) if beside.is_file() else None
-            if known["run"] is None:
-                known["remarks"] = (
-                    f"{known['remarks']}\nIts run, {beside.name}, is not beside the file: motion and plots "
-                    f"over time are missing."
+            document["run"] = Trajectory.load(beside) if beside.is_file() else None
+            if document["run"] is None:
+                document["remarks"] = (
+                    f"{document['remarks']}\nIts run, {beside.name}, is not beside the file: motion and "
+                    f"plots over time are missing."
                 ).strip()
-        return Result(**known)
+        return Result(**document)
     except DAMAGE as error:
         if isinstance(error, StrutError):
             raise
         raise StorageError(f"cannot read {path}: it is damaged or not a result ({error})") from error
 
 
-def _chapter(known: Mapping[str, Any]) -> Chapter:
+def _chapter(entries: Mapping[str, Any]) -> Chapter:
     parts = {
-        "tables": [Rows(**rows) for rows in known["tables"]],
-        "figures": {n: _figure(f) for n, f in known["figures"].items()},
+        "tables": [Rows(**rows) for rows in entries["tables"]],
+        "figures": {n: _figure(f) for n, f in entries["figures"].items()},
     }
-    return Chapter(**{**known, **parts})
+    return Chapter(**{**entries, **parts})
 
 
-def _figure(known: Mapping[str, Any]) -> Figure:
-    marks = {name: _array(times) for name, times in known["marks"].items()}
-    spans = {name: None if known[name] is None else tuple(known[name]) for name in ("span", "height_span")}
-    return Figure(**{**known, "traces": tuple(_trace(t) for t in known["traces"]), "marks": marks, **spans})
+def _figure(entries: Mapping[str, Any]) -> Figure:
+    marks = {name: _array(times) for name, times in entries["marks"].items()}
+    spans = {
+        name: None if entries[name] is None else tuple(entries[name]) for name in ("span", "height_span")
+    }
+    traces = tuple(_trace(t) for t in entries["traces"])
+    return Figure(**{**entries, "traces": traces, "marks": marks, **spans})
 
 
-def _trace(known: Mapping[str, Any]) -> Any:
-    kind = KINDS[known["kind"]]
-    given = {name: value for name, value in known.items() if name != "kind"}
-    for name in ("x", "y", "values"):
-        if name in given:
-            given[name] = _array(given[name])
-    if kind is Areas:
-        given["layers"] = {name: _array(values) for name, values in given["layers"].items()}
-    if kind is Cells:
-        given["names"] = {int(key): str(word) for key, word in given["names"].items()}
-    return kind(
-        **{name: tuple(value) if name in ("labels", "colors") else value for name, value in given.items()}
-    )
+def _trace(entries: Mapping[str, Any]) -> Trace:
+    kind = TRACES[entries["kind"]]
+    types = get_type_hints(kind)
+    values = {name: _as_type(value, types[name]) for name, value in entries.items() if name != "kind"}
+    return kind(**values)
+
+
+def _as_type(value: Any, hint: Any) -> Any:
+    """Turn a value of JSON into what a field of this type holds: an array, a tuple, a mapping of such, or the
+    value itself."""
+    if hint is np.ndarray:
+        return _array(value)
+    if get_origin(hint) is tuple:
+        return tuple(value)
+    if get_origin(hint) is Mapping:
+        key, item = get_args(hint)
+        return {key(name): _as_type(entry, item) for name, entry in value.items()}
+    return value
 
 
 def _array(values: Any) -> np.ndarray:
@@ -95,7 +105,7 @@ def _array(values: Any) -> np.ndarray:
 def _plain(value: Any) -> Any:
     """What JSON can say: every digit of a number, null for nan and infinity."""
     if is_dataclass(value) and not isinstance(value, type):
-        kind = {"kind": type(value).__name__} if type(value) in KINDS.values() else {}
+        kind = {"kind": type(value).__name__} if type(value) in TRACES.values() else {}
         return kind | {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

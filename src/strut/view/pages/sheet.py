@@ -23,7 +23,7 @@ nothing."""
 EMPTY_STYLE = ""
 """Plotly makes a sheet of style without text, into which it puts rules by script, and empty styles of
 elements."""
-SHARP = (
+SHARP_RENDERINGS = (
     "optimizeSpeed",
     "-moz-crisp-edges",
     "-o-crisp-edges",
@@ -32,7 +32,8 @@ SHARP = (
     "crisp-edges",
     "pixelated",
 )
-SHARP_CELLS = "".join(f"image-rendering: {word}; " for word in SHARP)
+"""Values of the style `image-rendering` by which plotly asks for sharp cells, one per browser."""
+SHARP_CELLS = "".join(f"image-rendering: {word}; " for word in SHARP_RENDERINGS)
 """The style that plotly gives the picture of a grid, letter by letter, so that its hash is known; report.css
 says the same."""
 
@@ -42,14 +43,15 @@ def sheet(
     style: str,
     body: str,
     scripts: Sequence[str] = (),
+    *,
     unpacked: Sequence[str] = (),
     rules: str = "",
 ) -> str:
-    """The text of a page.
+    """Return the text of a page.
 
     style: the name of its own sheet of style, beside the one all pages share. rules: further ones, as CSS.
         scripts: run at its end.
-    unpacked: scripts that those make of what is `packed` in the page.
+    unpacked: scripts that those make of what `inline_packed` puts into the page.
     """
     styles = part("shared.css") + part(style) + rules
     elements = "".join(f"<script>{text}</script>\n" for text in scripts)
@@ -87,23 +89,24 @@ def part(name: str) -> str:
     return (resources.files("strut.view") / "scripts" / name).read_text(encoding="utf-8")
 
 
-def inlined(name: str, data: Any, mark: str = "") -> str:
-    """Data as a part of a page, as JSON: within a script element only '<' could end it. mark: an attribute of
-    ours for its element."""
+def inline_json(name: str, data: Any, mark: str = "") -> str:
+    """Return data as an element of a page, as JSON: within a script element only '<' could end it. mark: an
+    attribute of ours for its element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}"{mark and " " + mark}>{text}</script>\n'
 
 
-def packed(name: str, text: str) -> str:
-    """Long text as a part of a page, compressed; scripts/unpack.js opens it."""
-    return f'<script type="text/plain" id="{name}" class="packed">{_compressed(text)}</script>\n'
+def inline_packed(name: str, text: str) -> str:
+    """Return long text as an element of a page, compressed; scripts/unpack.js opens it."""
+    return f'<script type="text/plain" id="{name}" class="packed">{_compress(text)}</script>\n'
 
 
 @lru_cache(maxsize=4)
-def _compressed(text: str) -> str:
+def _compress(text: str) -> str:
+    """Compress a text (gzip) and write it in letters (base64)."""
     return base64.b64encode(gzip.compress(text.encode("utf-8"), 6, mtime=0)).decode("ascii")
 
 
-def unpacked(text: str) -> str:
-    """What `packed` was given, from what stands in its element."""
+def unpack_text(text: str) -> str:
+    """Return the text that `inline_packed` was given, from what stands in its element."""
     return gzip.decompress(base64.b64decode(text)).decode("utf-8")

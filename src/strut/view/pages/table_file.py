@@ -14,8 +14,8 @@ from strut.view.figures.figure import PALETTE, Figure, Line
 from strut.view.figures.gait_plots import basin
 from strut.view.pages.report import Report
 
-MOST_ROWS = 200
-"""Of a table in the page: the first ones."""
+MAX_ROWS = 200
+"""Rows of a table in the page at most: the first ones."""
 
 
 @checked
@@ -40,13 +40,15 @@ def table_report(path: str | Path) -> Report:
         ]
         report.figures(*figures, beside=len(figures) > 2)
     report.section("Table")
-    shown = [
+    text_rows = [
         [cell if (y := numbers[k]) is None else f"{y[n]:.9g}" for k, cell in enumerate(row)]
-        for n, row in enumerate(rows[:MOST_ROWS])
+        for n, row in enumerate(rows[:MAX_ROWS])
     ]
-    report.table(head, shown, tuple(k for k, y in enumerate(numbers) if y is not None), long=len(shown) > 20)
-    if len(rows) > MOST_ROWS:
-        report.note(f"and {len(rows) - MOST_ROWS:,} more, not listed")
+    report.table(
+        head, text_rows, tuple(k for k, y in enumerate(numbers) if y is not None), long=len(text_rows) > 20
+    )
+    if len(rows) > MAX_ROWS:
+        report.note(f"and {len(rows) - MAX_ROWS:,} more, not listed")
     return report
 
 
@@ -75,4 +77,4 @@ def _cells(head: list[str], x: np.ndarray, y: np.ndarray, words: list[str]) -> F
     kinds = sorted(set(words), key=lambda word: (word != "walks", word))
     grid = np.full((len(rows), len(columns)), np.nan)
     grid[np.searchsorted(rows, y), np.searchsorted(columns, x)] = [kinds.index(word) for word in words]
-    return basin(grid, columns, rows, head[0], head[1], dict(enumerate(kinds)))
+    return basin(grid, columns, rows, head[0], head[1], names=dict(enumerate(kinds)))

@@ -15,10 +15,11 @@ from strut.codegen.native import Native
 from strut.codegen.translation_unit import runtime_sources, unit_text
 from strut.codegen.virtual import Virtual
 from strut.errors import CompileError, ModelError
-from strut.gc_pause import paused
-from strut.system import System
+from strut.gc_pause import pause_gc
+from strut.system import System, memo
 
 BACKENDS = ("auto", "native", "virtual")
+"""Ways to run a system: compiled where possible, compiled, on CasADi's virtual machine."""
 GENERATOR = (
     "bandwidth",
     "c",
@@ -33,14 +34,14 @@ GENERATOR = (
 """Files of this room on which the text of a unit depends: when one changes, everything is compiled again."""
 
 
-def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
-    """The functions of a system, made once per system."""
-    key = f"lowered-{jacobians}-{stiff}"
-    if key not in system.cache:
-        with paused():
-            system.cache[key] = lower(system, jacobians, stiff)
-    made: Lowered = system.cache[key]
-    return made
+def lower_system(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
+    """Return the plain functions of a system, made once per system; see `lower`."""
+    return memo(system, _lower, jacobians, stiff)
+
+
+def _lower(system: System, jacobians: bool, stiff: bool) -> Lowered:
+    with pause_gc():
+        return lower(system, jacobians, stiff)
 
 
 @functools.cache
@@ -69,27 +70,31 @@ def _warn_once() -> None:
             f"times slower; "
             "install gcc or clang, or set CC",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
 
 
 @checked
-def compiled(
+def compile_system(
     system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False
 ) -> Native | Virtual:
-    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND);
-    `stiff`: also with implicit methods."""
+    """Return the system ready to run, compiled once per system and kept with it.
+
+    jacobians: also derivatives of flow, guards and resets. backend: 'native', 'virtual' or 'auto' (default,
+        also $STRUT_BACKEND). stiff: also implicit methods.
+    Raises `ModelError` for a backend that does not exist, `CompileError` where 'native' finds no compiler or
+    it fails.
+    """
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
-    key = f"compiled-{backend}-{jacobians}-{stiff}"
-    if key not in system.cache:
-        if backend == "auto" and compiler() is not None:
-            system.cache[key] = compiled(system, jacobians, "native", stiff)
-        else:
-            system.cache[key] = _make(lowered(system, jacobians, stiff), backend)
-    made: Native | Virtual = system.cache[key]
-    return made
+    return memo(system, _compile, jacobians, backend, stiff)
+
+
+def _compile(system: System, jacobians: bool, backend: str, stiff: bool) -> Native | Virtual:
+    if backend == "auto" and compiler() is not None:
+        return memo(system, _compile, jacobians, "native", stiff)
+    return _make(lower_system(system, jacobians, stiff), backend)
 
 
 def _make(low: Lowered, backend: str) -> Native | Virtual:
@@ -106,7 +111,7 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
     key = key_of(low.digest() + generator, cc)
 
     def sources() -> dict[str, str]:
-        with paused():
+        with pause_gc():
             return {**runtime, "model.c": unit_text(low)}
 
     return Native(build(key, sources, "model.c", cc, low.name), low)

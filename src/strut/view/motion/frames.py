@@ -1,6 +1,6 @@
-"""What every picture of a run begins with: its scene by frames, colours, and where to look.
+"""The frames of a run, which every moving picture begins with: its scene sampled, its colours, its camera.
 
-A system without a scene is drawn by its points, the outputs NAME_x and NAME_z, joined in their order.
+A scene without parts is drawn by its points, places that outputs tell, joined in their order.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ import numpy as np
 
 from strut.errors import StrutError
 from strut.simulate.scene_samples import RATE, ScenePiece, SceneSamples, frame_times
-from strut.view.figures.plots import PALETTE, planar_points
+from strut.view.figures.figure import PALETTE
 from strut.view.motion import meshes
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-NEAR = 3.0
-"""A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is
-followed."""
-BODY = "#7F8A96"
-SHADES = {1: PALETTE[1], -1: PALETTE[0]}
-"""By side; what has none is drawn in `BODY`."""
+STILL_CAMERA_SIZES = 3.0
+"""Extent of a motion, in sizes of the machine, up to which the camera stands still; it follows one that goes
+further."""
+BODY_COLOUR = "#7F8A96"
+"""Colour of what is neither left nor right."""
+SIDE_COLOURS = {1: PALETTE[1], -1: PALETTE[0]}
+"""Colours by side: 1 for left, -1 for right."""
 
 
-def staged(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
-    """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed
-    through their swaps."""
-    found = trajectory.stage(rate)
-    return _points(trajectory, rate) if found is None else _measured(_followed(found))
+def sample_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
+    """Sample the scene of a run, `rate` frames a second; None where nothing can be seen. Legs called stance
+    and swing are followed through their swaps."""
+    samples = trajectory.stage(rate)
+    return _points(trajectory, rate) if samples is None else _with_mesh_boxes(_follow_legs(samples))
 
 
-def _measured(stage: SceneSamples) -> SceneSamples:
-    """With the boxes around its meshes, so that the camera sees all of them; what stands in for one counts as
-    a point."""
+def _with_mesh_boxes(stage: SceneSamples) -> SceneSamples:
+    """Add the boxes around meshes, so that the camera sees all of them; what stands in for one counts as a
+    point."""
     read = {
         path: meshes.load(path)
         for path in dict.fromkeys(piece.path for piece in stage.pieces if piece.kind == "mesh")
@@ -46,19 +47,19 @@ def _measured(stage: SceneSamples) -> SceneSamples:
     return replace(stage, boxes=boxes) if boxes else stage
 
 
-def _followed(stage: SceneSamples) -> SceneSamples:
-    """A walker whose legs change names at every step, with legs that keep theirs: what is called stance first
-    is right."""
+def _follow_legs(stage: SceneSamples) -> SceneSamples:
+    """Undo the exchange of legs: where stance and swing swap places at an event, swap them back, and call the
+    first stance leg right."""
     names = [piece.name for piece in stage.pieces]
     index = {
         (name, names[:k].count(name)): k for k, name in enumerate(names)
     }  # a body may have several shapes
-    found = [
+    candidates = [
         (k, index.get((name.replace("stance", "swing"), count)))
         for (name, count), k in index.items()
         if "stance" in name
     ]
-    pairs = [(a, b) for a, b in found if b is not None and stage.pieces[a].kind == stage.pieces[b].kind]
+    pairs = [(a, b) for a, b in candidates if b is not None and stage.pieces[a].kind == stage.pieces[b].kind]
     if not pairs:
         return stage
     swapped = np.zeros(len(stage.t), dtype=bool)
@@ -70,10 +71,10 @@ def _followed(stage: SceneSamples) -> SceneSamples:
             ]
             for a, b in pairs
         ]
-        kept, crossed = (
+        straight, crossed = (
             sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2)
         )
-        if crossed < kept:
+        if crossed < straight:
             swapped[k:] ^= True
     pieces = list(stage.pieces)
     for a, b in pairs:
@@ -87,43 +88,44 @@ def _followed(stage: SceneSamples) -> SceneSamples:
 
 
 def middle(piece: ScenePiece, k: int) -> np.ndarray:
-    """Where a piece is in frame k."""
+    """Return where a piece is in frame k [m]."""
     v = piece.values
-    return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
+    return np.asarray(v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2)
 
 
 def side(piece: ScenePiece) -> int:
-    """1 for what is called left, -1 for right, 0 for the rest."""
+    """Return 1 for a piece whose name says left (l, left), -1 for right, 0 for the rest."""
     words = piece.name.split(".")[-1].lower().split("_")
     return 1 if {"l", "left"} & set(words) else -1 if {"r", "right"} & set(words) else 0
 
 
-def needed(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
-    """The frames of a run that must have some."""
-    found = staged(trajectory, rate)
-    if found is not None:
-        return found
-    points = planar_points(trajectory.names.outputs)
-    if trajectory.model is None and points:
+def require_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
+    """Return the frames of a run, or raise `StrutError` where there is nothing to see."""
+    samples = sample_frames(trajectory, rate)
+    if samples is not None:
+        return samples
+    if trajectory.model is None and trajectory.names.points:
         raise StrutError(
             f"'{trajectory.system_name}' was loaded without its system: give it, Trajectory.load(file, "
             f"system=...)"
         )
     raise StrutError(
-        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, or outputs NAME_x "
-        f"and NAME_z for its points"
+        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, "
+        f"Scene(parts), or say which outputs are places, Scene(points=...)"
     )
 
 
 def _points(trajectory: Trajectory, rate: float) -> SceneSamples | None:
-    names = planar_points(trajectory.names.outputs)
+    """Draw the points of a scene without parts: balls, joined by rods in their order."""
+    names = trajectory.names.points
     if not names or trajectory.model is None:
         return None
     t = frame_times(trajectory.t0, trajectory.t1, rate)
     moments = trajectory.at(t)
-    places = {
-        name: np.column_stack([moments[x], np.zeros(len(t)), moments[z]]) for name, (x, z) in names.items()
-    }
+    still = np.zeros(len(t))
+    places = {}
+    for name, (x, *y, z) in names.items():
+        places[name] = np.column_stack([moments[x], moments[y[0]] if y else still, moments[z]])
     whole = np.isfinite(np.hstack(list(places.values()))).all(axis=1)
     t, places = t[whole], {name: place[whole] for name, place in places.items()}
     if not len(t):
@@ -142,10 +144,10 @@ def _points(trajectory: Trajectory, rate: float) -> SceneSamples | None:
 
 
 def colour(piece: ScenePiece) -> tuple[str, float]:
-    """Of a piece: '#rrggbb' and opacity. Its own, or one for the side its name tells."""
+    """Return the colour of a piece, '#rrggbb', and its opacity: its own, or one for its side."""
     if piece.colour is not None:
         return "#" + "".join(f"{round(255 * v):02x}" for v in piece.colour[:3]), float(piece.colour[3])
-    return SHADES.get(side(piece), BODY), 1.0
+    return SIDE_COLOURS.get(side(piece), BODY_COLOUR), 1.0
 
 
 def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -156,11 +158,11 @@ def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
         low, high = np.minimum(low, stage.com), np.maximum(high, stage.com)
     machine = stage.size
     span = high.max(axis=0) - low.min(axis=0)
-    if span.max() < NEAR * machine or span.max() < 1e-9:
+    if span.max() < STILL_CAMERA_SIZES * machine or span.max() < 1e-9:
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, 0.2 * machine), True
     if (
-        stage.land is not None and machine < span[2] and span[0] < NEAR * span[2]
+        stage.land is not None and machine < span[2] and span[0] < STILL_CAMERA_SIZES * span[2]
     ):  # a small thing that flies about
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, machine), True
@@ -176,8 +178,8 @@ def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
 
 
 def newtons(stage: SceneSamples) -> float:
-    """Metres that a newton is long in the picture: the usual force is a third of the machine, not the blow of
-    a landing."""
+    """Return how long a newton is in the picture [m/N]: the usual force is a third of the machine, not the
+    blow of a landing."""
     strength = (
         np.concatenate([np.linalg.norm(push.force, axis=1) for push in stage.pushes])
         if stage.pushes
@@ -190,6 +192,6 @@ def newtons(stage: SceneSamples) -> float:
 
 
 def tick(window: float) -> float:
-    """A round distance, a few of which fit in the window."""
+    """Return a round distance [m], a few of which fit in the window."""
     power = 10.0 ** math.floor(math.log10(window / 3))
     return float(max(m for m in (1, 2, 5) if m * power <= window / 3) * power)

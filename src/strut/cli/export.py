@@ -1,0 +1,111 @@
+"""`strut export`: a machine as C99 or MATLAB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+import strut
+from strut.cli.console import as_json, out, table
+from strut.cli.model import (
+    Reading,
+    find_mechanism,
+    find_runnable,
+    with_drive,
+    with_parameters,
+    with_settings,
+)
+from strut.cli.options import Drive, Ignore, Json, Model, Root, Settings, Stops
+from strut.errors import ModelError
+from strut.export.functions import LANGUAGES
+
+
+def export(  # noqa: PLR0913 the options of a command are its arguments
+    model: Model,
+    *,
+    directory: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")
+    ],
+    settings: Settings = [],
+    drive: Drive = "rigid",
+    stops: Stops = False,
+    ignore: Ignore = [],
+    root: Root = [],
+    jacobians: Annotated[
+        bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")
+    ] = False,
+    matlab: Annotated[
+        bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")
+    ] = False,
+    dynamics: Annotated[
+        bool,
+        typer.Option(
+            "--dynamics",
+            help="Of a mechanism: forward and inverse dynamics, mass matrix, bias and frames, as C and "
+            "MATLAB (with --matlab, that alone).",
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write a machine as C99: a header, a source, the runtime, an example and a Makefile. Or as MATLAB
+    functions.
+
+    The C allocates nothing and needs only <math.h>; -DSTRUT_FLOAT makes it single precision,
+    -DSTRUT_SIN=my_sin replaces a function. The MATLAB functions also run in Octave. What every function costs
+    is printed.
+
+    [bold]Examples[/bold]
+
+      strut export slip -o firmware/ && make -C firmware && firmware/slip
+
+      strut export rimless-wheel -o wheel/ --matlab
+
+      strut export robot.urdf:fixed -o dynamics/ --dynamics
+    """
+    if dynamics and drive != "rigid":
+        raise ModelError(
+            f"--dynamics is of bodies and joints alone: --drive {drive} belongs to the whole machine, leave "
+            f"one out"
+        )
+    if jacobians and (matlab or dynamics):
+        raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
+    how = Reading(stops, tuple(ignore), tuple(root))
+    if dynamics:
+        machine = with_parameters(find_mechanism(model, how), settings)
+        languages = ("matlab",) if matlab else LANGUAGES
+        exported = strut.export_functions(
+            machine.name, strut.mechanism.functions(machine), directory, languages
+        )
+    else:
+        found_system, own = find_runnable(model, how, None)
+        system = with_settings(with_drive(found_system, drive), settings)
+        exported = (
+            strut.export_matlab(system, directory)
+            if matlab
+            else strut.export(system, directory, jacobians=jacobians, **own)
+        )
+    if json:
+        as_json(
+            {
+                "directory": str(exported.directory),
+                "files": list(exported.files),
+                "operations": exported.operations,
+            }
+        )
+        return
+    table(
+        f"wrote {len(exported.files)} files to {exported.directory}",
+        ["function", "operations"],
+        [[n, c] for n, c in exported.operations.items()],
+    )
+    example = next((Path(file).stem for file in exported.files if file.endswith("_example.m")), "")
+    if example:
+        out.print(
+            f"run it in MATLAB or Octave: cd {escape(str(exported.directory))}, then {example}",
+            soft_wrap=True,
+        )
+    if not (matlab or dynamics):
+        out.print(f"build it: make -C {escape(str(exported.directory))}", soft_wrap=True)
