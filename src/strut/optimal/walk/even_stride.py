@@ -43,7 +43,7 @@ def even_stride(walker: System, section: str) -> EvenStride | None:
     if not at or 2 * len(at) != len(labels):
         return None
     x, groups = walker.vector("x"), walker.vectors()
-    left = walker.after(section, ca.vertcat(*mirrored_states(walker)))[at]
+    left = walker.after(section, mirrored_states(walker))[at]
     begin = start(walker)
     f = ca.Function("stride", groups, [left, ca.jacobian(left, x[at]), distance(walker, section)])
     values = (begin.z, begin.u, begin.p)

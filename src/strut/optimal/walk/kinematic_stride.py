@@ -123,7 +123,7 @@ class _Kinematics:
         own = self.begin.x[self.positions]
         carried = set(forward_states(walker, section_of(walker, self.section)))
         repeats = [k for k, i in enumerate(self.positions) if i not in carried]
-        after = walker.after(self.section, ca.vertcat(*mirrored_states(walker)))[self.positions]
+        after = walker.after(self.section, mirrored_states(walker))[self.positions]
         reached, came = self._at([after, distance(walker, self.section)], end)
         rows = [(reached - begin)[repeats], came - length]
         if self.stance is not None and self.swing is not None:
