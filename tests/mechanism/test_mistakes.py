@@ -345,12 +345,12 @@ def test_the_account_names_what_it_has_and_prints_as_a_table():
 
 
 def test_long_compilations_are_announced(caplog, monkeypatch):
-    monkeypatch.setattr(build, "PATIENCE", 0.01)
-    with caplog.at_level(logging.INFO, logger="strut"), build._announced("machine"):
+    monkeypatch.setattr(build, "QUIET_TIME", 0.01)
+    with caplog.at_level(logging.INFO, logger="strut"), build._announce_if_slow("machine"):
         time.sleep(0.2)
     assert [r.getMessage() for r in caplog.records] == ["compiling machine (once; kept in the cache)"]
     caplog.clear()
-    monkeypatch.setattr(build, "PATIENCE", 10.0)
-    with caplog.at_level(logging.INFO, logger="strut"), build._announced("machine"):
+    monkeypatch.setattr(build, "QUIET_TIME", 10.0)
+    with caplog.at_level(logging.INFO, logger="strut"), build._announce_if_slow("machine"):
         pass
     assert not caplog.records

@@ -73,7 +73,7 @@ def test_hires_takes_the_steps_that_scipy_takes(method, digits):
     run = strut.simulate(system, t=HIRES_END, method=method, rtol=tolerance, atol=tolerance / 100)
     assert run.status == "done"
     assert run["y1"][-1] == pytest.approx(HIRES_Y1, abs=0.1 * tolerance)
-    flow = strut.codegen.backends.compiled(system).caller("flow", [])
+    flow = strut.codegen.backends.compile_system(system).caller("flow", [])
 
     def rate(t, x):
         flow.x[:] = x
