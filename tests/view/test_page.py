@@ -235,7 +235,8 @@ def test_page_of_a_loaded_run(walk, tmp_path):
     loaded = strut.Trajectory.load(tmp_path / "walk.h5")
     assert len(Elements(document(loaded)).data("film")["pieces"]) == len(walk.stage().pieces)
     assert (
-        "needs its system to be shown in motion" in Elements(document(replace(loaded, stored_scene=None))).text
+        "needs its system to be shown in motion"
+        in Elements(document(replace(loaded, stored_scene=None))).text
     )
     speed = traces(plots.outputs(strut.Trajectory.load(tmp_path / "walk.h5")))["speed"]
     np.testing.assert_array_equal(speed.y, walk["speed"])
