@@ -55,23 +55,18 @@ def work_per_metre(design: Design) -> float:
 
 
 def figures(designs_found: dict[str, Design]) -> view.Panels:
-    """What the motors do over one step: torque, power, and the work given and taken until then."""
-    torques, powers, works = [], [], []
+    """What the motors do over one step: torque, and the work given and taken until then."""
+    torques, works = [], []
     for kind, color in zip(designs_found, PALETTE, strict=False):
-        t = np.linspace(0, designs_found[kind].result.duration, 321)
+        t = np.linspace(0, designs_found[kind].result.duration, 401)
         torque, rate = motor(designs_found[kind], t)
         torques.append(Line(kind, t, torque, color))
-        power = torque * rate
-        powers.append(Line(kind, t, power, color))
-        pieces = np.diff(t) * (np.abs(power[1:]) + np.abs(power[:-1])) / 2
+        power = np.abs(torque * rate)
+        pieces = np.diff(t) * (power[1:] + power[:-1]) / 2
         works.append(Line(kind, t, np.concatenate([[0.0], np.cumsum(pieces)]), color))
     return view.Panels(
         view.Figure(tuple(lines), "time [s]", title)
-        for lines, title in (
-            (torques, "motor torque [N m]"),
-            (powers, "motor power [W]"),
-            (works, "motor work, given and taken [J]"),
-        )
+        for lines, title in ((torques, "motor torque [N m]"), (works, "motor work, given and taken [J]"))
     )
 
 

@@ -202,7 +202,7 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
         assert worked[kind] * design.step_length > design.replay.balance.work - 1e-3
     assert worked["series"] > 2 * worked["rigid"]
     curves = example.figures(found)[0].by_name
-    ends = {kind: line.y[-1] / 0.35 for kind, line in example.figures(found)[2].by_name.items()}
+    ends = {kind: line.y[-1] / 0.35 for kind, line in example.figures(found)[1].by_name.items()}
     assert ends == pytest.approx(worked, rel=1e-2)
     t, torque = curves["rigid"].x, curves["rigid"].y
     assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(
