@@ -5,8 +5,9 @@ A compass is to walk on level ground, in steps of 0.35 m at 0.5 m/s, with the le
 motor, which has to give what the impacts take. A spring beside the motor carries part of the swing of the
 legs. A spring between motor and hip does more: the motor rings on it, more than three times in a step, and a
 torque that pushes in time with it feeds the walk. What is saved in torque is paid for in work, which goes
-into the damper of that spring; COST = "absolute-work-per-metre" asks for the opposite, and takes minutes. Run
-it with `python examples/elastic_drives.py`; it leaves elastic_drives.svg.
+into the damper of that spring: so work stands beside torque in what is printed and drawn. COST =
+"absolute-work-per-metre" asks for the opposite, and takes minutes. Run it with
+`python examples/elastic_drives.py`; it leaves elastic_drives.svg.
 """
 
 from __future__ import annotations
@@ -45,17 +46,27 @@ def motor(design: Design, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return plan["hip_torque"], plan["swing_rate"] - plan["stance_rate"]
 
 
+def work_per_metre(design: Design) -> float:
+    """What the motor gives and takes [J/m]: the integral of the absolute value of its power, over the step's
+    length."""
+    t = np.linspace(0, design.result.duration, 4001)
+    torque, rate = motor(design, t)
+    return float(np.trapezoid(np.abs(torque * rate), t) / design.step_length)
+
+
 def figures(designs_found: dict[str, Design]) -> view.Panels:
-    """What the motors do over one step."""
-    torques, powers = [], []
+    """What the motors do over one step: torque, and the work given and taken until then."""
+    torques, works = [], []
     for kind, color in zip(designs_found, PALETTE, strict=False):
         t = np.linspace(0, designs_found[kind].result.duration, 401)
         torque, rate = motor(designs_found[kind], t)
         torques.append(Line(kind, t, torque, color))
-        powers.append(Line(kind, t, torque * rate, color))
+        power = np.abs(torque * rate)
+        pieces = np.diff(t) * (power[1:] + power[:-1]) / 2
+        works.append(Line(kind, t, np.concatenate([[0.0], np.cumsum(pieces)]), color))
     return view.Panels(
         view.Figure(tuple(lines), "time [s]", title)
-        for lines, title in ((torques, "motor torque [N m]"), (powers, "motor power [W]"))
+        for lines, title in ((torques, "motor torque [N m]"), (works, "motor work, given and taken [J]"))
     )
 
 
@@ -65,7 +76,10 @@ def main(picture: str | Path = "elastic_drives.svg") -> dict[str, Design]:
     for kind, design in designs_found.items():
         springs = ", ".join(f"{n} {v:.4g} N m/rad" for n, v in design.parameters.items()) or "no spring"
         b = design.replay.balance
-        print(f"  {kind:8s}  squared torque {design.result.cost:8.4g} N^2 m s, {springs}")
+        print(
+            f"  {kind:8s}  squared torque {design.result.cost:8.4g} N^2 m s, work "
+            f"{work_per_metre(design):6.2f} J/m, {springs}"
+        )
         print(
             f"  {'':8s}  the motor gives {b.work:.2f} J a step, impact and damper take {b.lost:.2f} and "
             f"{b.dissipated:.2f} J; ",

@@ -196,7 +196,14 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
     rigid, series, parallel = (found[kind].result.cost for kind in ("rigid", "series", "parallel"))
     assert series < 0.5 * parallel < 0.5 * rigid
     assert found["series"].replay.balance.dissipated > 10  # and pays for it in work
-    curves = load("elastic_drives").figures(found)[0].by_name
+    example = load("elastic_drives")
+    worked = {kind: example.work_per_metre(design) for kind, design in found.items()}
+    for kind, design in found.items():  # a motor gives and takes at least what it gives on balance
+        assert worked[kind] * design.step_length > design.replay.balance.work - 1e-3
+    assert worked["series"] > 2 * worked["rigid"]
+    curves = example.figures(found)[0].by_name
+    ends = {kind: line.y[-1] / 0.35 for kind, line in example.figures(found)[1].by_name.items()}
+    assert ends == pytest.approx(worked, rel=1e-2)
     t, torque = curves["rigid"].x, curves["rigid"].y
     assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(
         rigid, rel=1e-3

@@ -9,6 +9,7 @@ from strut import walkers
 from strut.errors import UnknownNameError
 from strut.gait import weight_of
 from strut.optimal import Problem
+from strut.studies.saurel_table1 import rows_of
 from strut.studies.saurel_walks import CASES, guess, problem, repeated_torques, walk
 
 
@@ -72,6 +73,28 @@ def test_the_compass_of_the_table():
     first, last = (found.result.phases[k].inputs(found.result.phases[k].t)[k, 0] for k in (0, -1))
     assert first == pytest.approx(-last, abs=1e-7)
     assert found.result.duration == pytest.approx(0.8, abs=1e-7)
+
+
+def test_rows_say_which_formula_and_which_limits_are_ours():
+    """The printed formula, from the jump of the rates itself, and what each row says of it."""
+    case = CASES["M_A"]
+    step = walk(case)
+    rows = {row.quantity: row for row in rows_of(case, step)}
+    # Equation 9 as it is printed, term by term: the norm of the jump is the root of twice the energy lost.
+    weight_times_step = step.design.weight * step.design.step_length
+    norm = np.sqrt(2 * step.design.energy_lost)
+    printed = np.sin(0.05) + (norm + step.work) / weight_times_step
+    assert step.printed_cost == pytest.approx(printed, rel=1e-8)
+    energy_row = rows["M_A: cost of transport, energy formula"]
+    printed_row = rows["M_A: cost of transport, printed formula"]
+    assert float(energy_row.ours) == pytest.approx(step.cost_of_transport, abs=1e-5)
+    assert float(printed_row.ours) == pytest.approx(printed, abs=1e-5)
+    assert energy_row.remark.startswith("better than published by 46")
+    assert "root of twice its energy" in printed_row.remark
+    limits = rows["M_A: limits that are ours"].ours
+    assert f"friction 0.7 (needs {step.friction_needed:.3f})" in limits
+    assert f"torque 200 N m (up to {step.peak_torque:.1f})" in limits
+    assert "stature 1.77 m" in limits
 
 
 def test_random_guesses_lead_to_the_same_step():

@@ -5,9 +5,11 @@ import json
 import pytest
 
 from strut.cli import main
+from strut.errors import ValueRangeError
 from strut.gait import find
 from strut.studies import STUDIES
-from strut.studies.duindam_springs import SpringWalk
+from strut.studies.duindam_springs import SpringWalk, _row
+from strut.studies.study import cost_verdict
 
 
 def rows(name):
@@ -34,6 +36,26 @@ def test_duindam():
     assert float(found["speed of the stable passive gait [m/s]"].ours) == pytest.approx(0.76, abs=0.01)
     assert found["step down"].ours == "2.0 cm survived, 2.2 cm falls, 5.0 cm falls"
     assert next(r for q, r in found.items() if q.startswith("fractions")).ours == "0.9971, 0.2704"
+
+
+def test_rows_say_whether_a_cost_is_worse():
+    """A cost is as published within the digits that are printed, and otherwise better or worse by so much."""
+    assert cost_verdict("0.44", 0.438) == cost_verdict("0.0030", 0.00305) == "as published"
+    assert cost_verdict("0.0030", 0.00306) == "worse than published by 2 %"
+    assert cost_verdict("1.4", 0.7) == "better than published by 50 %"
+    assert cost_verdict("1.4", float("nan")) == "not found (nan)"
+    for wrong in ("0", "NaN", "-1"):
+        with pytest.raises(ValueRangeError, match=f"published is '{wrong}': give a positive number"):
+            cost_verdict(wrong, 1.0)
+    row = _row("mass", 7, 1.2, 0.0273, "legs of 0.1 kg")
+    assert row.remark == "worse than published by 148 %; legs of 0.1 kg"
+
+
+def test_his_own_masses_are_worse_by_his_own_method():
+    """Where ours is worse than published, his machine is, too, in the sum over points that he takes."""
+    summed = SpringWalk().with_masses(0.19).sum_over_points(1.2, {})
+    assert summed == pytest.approx(0.04894, rel=1e-3)
+    assert summed > 4 * 0.011
 
 
 def test_goswami():

@@ -142,7 +142,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
     [bold]Examples[/bold]
 
-      strut design compass --free hip_spring --cost squared-torque --speed 0.8 --slope 3deg
+      strut design compass --free hip_spring --cost squared-torque --speed 0.5 --slope 0deg
 
       strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o a/
 

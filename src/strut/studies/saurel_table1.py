@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from strut.extras import optional_module
-from strut.studies.saurel_walks import CASES, Case, SaurelWalk, walk
-from strut.studies.study import Row, Study
+from strut.studies.saurel_walks import (
+    CASES,
+    CLEARANCE,
+    FRICTION,
+    KNEE_ANGLES,
+    MAX_ANGLE,
+    MAX_RATE,
+    MAX_TORQUE,
+    NECK_ANGLES,
+    Case,
+    SaurelWalk,
+    walk,
+)
+from strut.studies.study import Row, Study, cost_verdict
 
 CHEAP_TORQUE = 0.01
 """Factor of the price of torques with which the printed problem shows what it asks for."""
@@ -14,37 +26,21 @@ CHEAP_TORQUE = 0.01
 
 def rows_of(case: Case, step: SaurelWalk) -> list[Row]:
     """The rows of one case."""
-    cost, length, iterations, seconds = case.published
+    _, length, iterations, seconds = case.published
     result, replay, design = step.result, step.design.replay, step.design
-    thesis = f"thesis: {case.corrected}" if case.corrected is not None else ""
-    peak = max((float(abs(m.w).max()) for m in result.phases if m.w.size), default=0.0)
-    if case.passive:
-        share = step.fallen / (design.weight * design.step_length)
-        spring, damper = (result.parameters[f"hip_{what}"] for what in ("spring", "damping"))
-        remark = (
-            f"gravity's share alone, as the thesis counts, is {share:.4f}, the sine of the slope; "
-            f"springs of {spring:.3g} N m/rad, "
-        )
-        remark += f"dampers of {damper:.3g} N m s/rad"
-    else:
-        remark = f"squared torques priced at {case.price:g}; torques up to {peak:.1f} N m"
     took = f"{step.seconds:.3f} ({step.processor:.3f} on the processor)"
     build = step.coarse.times["build"] + result.times["build"]
     compile_ = step.coarse.times["compile"] + result.times["compile"]
     return [
         Row(f"{case.name}: mass [kg]", f"{case.mass}", f"{design.mass:.2f}"),
-        Row(
-            f"{case.name}: cost of transport",
-            f"{cost}",
-            f"{step.cost_of_transport:.5f}",
-            "; ".join(t for t in (thesis, remark) if t),
-        ),
+        *cost_rows(case, step),
         Row(
             f"{case.name}: step length [m]",
             f"{length:.2f}",
             f"{design.step_length:.4f}",
             _bound(design.step_length),
         ),
+        limits_row(case, step),
         Row(
             f"{case.name}: iterations",
             f"{iterations}",
@@ -72,6 +68,75 @@ def rows_of(case: Case, step: SaurelWalk) -> list[Row]:
     ]
 
 
+def cost_rows(case: Case, step: SaurelWalk) -> list[Row]:
+    """The cost of transport by both formulas, of the step for which the energy formula is least: the paper
+    does not say which of them its number is."""
+    published, design = str(case.published[0]), step.design
+    verdicts = [cost_verdict(published, cost) for cost in (step.cost_of_transport, step.printed_cost)]
+    if case.passive:
+        share = step.fallen / (design.weight * design.step_length)
+        spring, damper = (step.result.parameters[f"hip_{what}"] for what in ("spring", "damping"))
+        chosen = (
+            f"thesis: {case.corrected}; gravity's share alone, as the thesis counts, is {share:.4f}, the "
+            f"sine of the slope; springs of {spring:.3g} N m/rad, dampers of {damper:.3g} N m s/rad"
+        )
+    else:
+        chosen = f"what is made small, with squared torques priced at {case.price:g} beside it"
+    return [
+        Row(
+            f"{case.name}: cost of transport, energy formula",
+            published,
+            f"{step.cost_of_transport:.5f}",
+            f"{verdicts[0]}; the impact counts by the energy that it takes; {chosen}",
+        ),
+        Row(
+            f"{case.name}: cost of transport, printed formula",
+            published,
+            f"{step.printed_cost:.5f}",
+            f"{verdicts[1]}; of the same step; as printed, the impact counts by the root of twice its "
+            f"energy, whose unit is not that of the work beside it",
+        ),
+    ]
+
+
+def limits_row(case: Case, step: SaurelWalk) -> Row:
+    """Which limits the paper does not give and were chosen here, and how near to them the step comes."""
+    system = step.design.system
+    names = {q.name for q in system.x}
+    limits = [f"friction {FRICTION} (needs {step.friction_needed:.3f})"]
+    if not case.passive:
+        limits.append(f"torque {MAX_TORQUE:g} N m (up to {step.peak_torque:.1f})")
+    limits.append(f"angles {MAX_ANGLE:g} rad, rates {MAX_RATE:g} rad/s (up to {_largest(step)})")
+    if "shank" in names:
+        limits.append(f"knees {_range(KNEE_ANGLES)} rad, a swing foot {CLEARANCE:g} m up in mid-swing")
+    if "head_angle" in names:
+        limits.append(f"neck {_range(NECK_ANGLES)} rad")
+    limits += [
+        f"{q.name.replace('_', ' ')} {float(q.value[0]):g} m"
+        for q in system.p
+        if q.name in ("stature", "hip_width", "shoulder_width")
+    ]
+    return Row(
+        f"{case.name}: limits that are ours",
+        "-",
+        "; ".join(limits),
+        "the paper has bounds and does not say them; duration, slope and step lengths are its own",
+    )
+
+
+def _range(bounds: tuple[float, float]) -> str:
+    return f"{bounds[0]:g} to {bounds[1]:g}"
+
+
+def _largest(step: SaurelWalk) -> str:
+    """Return the largest angle and the largest rate of a step."""
+    names = step.result.problem.system.labels("x")
+    states = [abs(step.result[name]).max() for name in names]
+    angle = max(v for n, v in zip(names, states, strict=True) if not n.endswith("_rate"))
+    rate = max(v for n, v in zip(names, states, strict=True) if n.endswith("_rate"))
+    return f"{angle:.2f} and {rate:.1f}"
+
+
 def _bound(length: float) -> str:
     return "at its lower bound" if length < 0.4005 else ""
 
@@ -94,14 +159,14 @@ def printed_problem_rows(walks: dict[str, SaurelWalk]) -> list[Row]:
     for name in ("M_A", "M_C active"):
         case = CASES[name]
         free = walk(case, walks[name].result, price=CHEAP_TORQUE * case.price)
-        peak = max(float(abs(m.w).max()) for m in free.result.phases)
         lines.append(
             Row(
-                f"{name}: cost of transport where torque is {1 / CHEAP_TORQUE:.0f} times cheaper",
+                f"{name}: cost of transport, energy formula, where torque is {1 / CHEAP_TORQUE:.0f} times "
+                f"cheaper",
                 f"{case.published[0]}",
                 f"{free.cost_of_transport:.5f}",
-                f"torques up to {peak:.0f} N m, solver: {free.result.status}; the published number is not "
-                f"the optimum of the "
+                f"torques up to {free.peak_torque:.0f} of {MAX_TORQUE:g} N m, solver: {free.result.status}; "
+                "the published number is not the optimum of the "
                 "printed problem, in which braking is paid for and torque is free",
             )
         )

@@ -34,6 +34,8 @@ PRICE = 3e-4
 ever larger ones."""
 TORQUE_PRICE_FACTORS = {"neck": 10.0, "shoulder": 10.0}
 """Factors of the price of squared torques, of motors that are weaker."""
+MAX_ANGLE, MAX_RATE = 1.5, 12.0
+"""Bounds of every angle [rad] and rate [rad/s]."""
 CLEARANCE = 0.01
 """Height of a foot whose leg bends, in the middle of the swing, at least [m]."""
 CONSTRAINT_SLACK = 1e-3
@@ -126,6 +128,23 @@ class SaurelWalk:
         return 2 * self.design.energy_lost / (self.design.weight * self.design.step_length)
 
     @property
+    def printed_cost(self) -> float:
+        """Saurel's equation 9 as it is printed: the impact counts by the norm of its jump in the metric of
+        the mass matrix, the root of twice its energy."""
+        work = math.sqrt(2 * self.design.energy_lost) + self.design.energy_lost
+        return work / (self.design.weight * self.design.step_length)
+
+    @property
+    def peak_torque(self) -> float:
+        """The largest torque of a motor [N m]."""
+        return max((float(abs(m.w).max()) for m in self.result.phases if m.w.size), default=0.0)
+
+    @property
+    def friction_needed(self) -> float:
+        """The coefficient of friction that the stance foot needs, in the simulator."""
+        return max(load.friction_needed for load in self.design.replay.foot_loads)
+
+    @property
     def work(self) -> float:
         """What motors and dampers give on balance [J], integrated anew."""
         return self.result.accurate_totals["work"]
@@ -190,7 +209,8 @@ def problem(
     ahead = sx(system.event(EVENTS[0]).guard)
     p = p.require("the swing foot stays in front", ahead, low=-2 * CONSTRAINT_SLACK, phase=f"until {section}")
     states = set(system.labels("x"))
-    p = p.within({name: (-12.0, 12.0) if name.endswith("_rate") else (-1.5, 1.5) for name in states})
+    widest = {name: MAX_RATE if name.endswith("_rate") else MAX_ANGLE for name in states}
+    p = p.within({name: (-bound, bound) for name, bound in widest.items()})
     if "shank" in states:
         rises = CLEARANCE * ca.sin(math.pi * time / STEP_TIME) ** 2
         p = p.require("the swing foot clears the ground", system["clearance"] - rises, low=-CONSTRAINT_SLACK)

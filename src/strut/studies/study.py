@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
+
+from strut.errors import ValueRangeError
+
+ROUNDING = 1e-9
+"""Part of half a digit by which a number may miss it through rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -24,3 +31,22 @@ class Study:
     title: str
     source: str
     rows: Callable[[], list[Row]]
+
+
+def cost_verdict(published: str, ours: float) -> str:
+    """Return whether a cost is what was published, in its digits, or better or worse than it, and by how
+    much: "worse than published by 12 %".
+
+    published: the number as it is printed, whose last digit says how exactly it is known. ours: not rounded.
+    """
+    printed = Decimal(published)
+    exponent = printed.as_tuple().exponent
+    if not isinstance(exponent, int) or printed <= 0:
+        raise ValueRangeError(f"published is '{published}': give a positive number, as it is printed")
+    if not math.isfinite(ours):
+        return f"not found ({ours})"
+    value = float(printed)
+    if abs(ours - value) <= 0.5 * 10.0**exponent * (1 + ROUNDING):
+        return "as published"
+    word = "worse" if ours > value else "better"
+    return f"{word} than published by {100 * abs(ours / value - 1):.3g} %"
