@@ -123,7 +123,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "-o",
             "--output",
             metavar="DIR",
-            help="Write design.json, the plan as plan.csv, and the walk: page, data, plots.",
+            help="Write design.json, the plan as plan.csv, design.h5 for optimal.load, and the walk: page, "
+            "data, plots.",
         ),
     ] = None,
     sweep: Annotated[
@@ -157,7 +158,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
-      strut design compass --slope 0 --speed 0.5 --export firmware/ && make -C firmware
+      strut design compass --slope 0 --speed 0.5 --export firmware/
 
       strut design compass --drive series --cost squared-torque --speed 0.5 --step 0.35 --slope 0 --torque 100
 
@@ -275,7 +276,8 @@ def design_text(result: Design) -> None:
 
 
 def write_design(result: Design, order: Order) -> None:
-    """Write the report: a page, the data, every figure; and the numbers as design.json and plan.csv."""
+    """Write the report: a page, the data, every figure; the numbers as design.json and plan.csv; and
+    all of it as design.h5, for `optimal.load`."""
     assert order.output is not None
     directory, again = order.output, python_text("design", order.source, order.arguments)
     folder = replace(design_result(result, order.command), again=again).folder(directory)
@@ -284,11 +286,12 @@ def write_design(result: Design, order: Order) -> None:
     columns = result.result.at(t)
     rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
     put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
+    result.save(directory / "design.h5")
     for why in folder.missing:
         notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     page = directory / "index.html"
     look = f"; open {page}" if page.name in folder.files else ""
-    notes.print(escape(f"wrote {len(folder.files) + 2} files to {directory}/{look}"), soft_wrap=True)
+    notes.print(escape(f"wrote {len(folder.files) + 3} files to {directory}/{look}"), soft_wrap=True)
 
 
 def run_sweep(order: Order, text: str, workers: int) -> None:

@@ -15,6 +15,7 @@ from strut.gait.find import find
 from strut.gait.gait import Gait
 from strut.gait.return_map import ReturnMap
 from strut.html import card
+from strut.simulate import SavedResult
 from strut.system import System
 
 
@@ -33,7 +34,7 @@ class Bifurcation:
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class Branch(SavedResult):
     """Gaits over a parameter, in order along the branch.
 
     name: of the parameter. section, steps: of its gaits. names: of their free states. z0: their discrete

@@ -13,7 +13,7 @@ from strut.gait.energetics import Energetics, energetics
 from strut.gait.replay import record
 from strut.gait.return_map import ReturnMap
 from strut.html import card
-from strut.simulate import Trajectory
+from strut.simulate import SavedResult, Trajectory
 from strut.system import System
 
 RANK_TOLERANCE = 1e-11
@@ -24,7 +24,7 @@ UNIT_MULTIPLIER_SLACK = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Gait:
+class Gait(SavedResult):
     """A limit cycle: a walker that is where it was, mirrored where it has a left and a right, one step
     further.
 

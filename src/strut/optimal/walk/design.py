@@ -17,6 +17,7 @@ from strut.optimal.walk.costs import Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay
 from strut.optimal.walk.step_limits import StepLimits
+from strut.simulate import SavedResult
 from strut.system import Packed, System, time
 
 BOUND_SLACK = 1e-4
@@ -41,7 +42,7 @@ def rounded_cost(cost: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Design(Packed):
+class Design(SavedResult, Packed):
     """A walker and its gait.
 
     result: of the optimal control problem. cost: what was minimised. passive: the gait from which the
