@@ -19,6 +19,7 @@ from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, pha
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.simulate import SavedResult
 from strut.system import Packed, System, memo, time
+from strut.tabular import TableTexts, Tabular
 
 MAX_KKT_RESIDUAL = 1e-6
 """The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
@@ -77,7 +78,7 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(SavedResult, Packed):
+class Solution(SavedResult, Tabular, Packed):
     """A solved problem.
 
     ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with
@@ -228,6 +229,23 @@ class Solution(SavedResult, Packed):
     def x0(self) -> dict[str, float]:
         """Where the motion begins."""
         return dict(zip(self.problem.system.labels("x"), map(float, self.phases[0].x[0]), strict=True))
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return time [s], states and inputs at the nodes of all phases; where one ends and the next begins,
+        both."""
+        system = self.problem.system
+        names = np.concatenate([np.full(len(m.t), m.name, dtype=object) for m in self.phases])
+        motion = {name: self[name] for name in (*system.labels("x"), *system.labels("u"))}
+        return {"phase": names, "t": self.t, **motion}
+
+    def _card_tables(self) -> TableTexts:
+        parameters = [(name, f"{value:.9g}") for name, value in self.parameters.items()]
+        totals = [(name, f"{value:.9g}") for name, value in self.totals.items()]
+        return {
+            "parameters": (("name", "value"), parameters),
+            "totals": (("name", "value"), totals),
+            **super()._card_tables(),
+        }
 
     def guess(self) -> Guess:
         """Return this motion as the beginning of another search."""

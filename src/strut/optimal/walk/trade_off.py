@@ -23,6 +23,7 @@ from strut.optimal.walk.sweep_file import COST_PART, SweepFile, SweepPoint
 from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask
 from strut.simulate import SavedResult
 from strut.system import System
+from strut.tabular import Tabular
 
 NUMBER_RESOLUTION = 1e-6
 """Numbers of a sweep below this part of the largest of their kind are what solver and integrator leave: they
@@ -38,7 +39,7 @@ NUMBER_UNITS = {
 
 
 @dataclass(frozen=True, eq=False)
-class TradeOff(SavedResult):
+class TradeOff(SavedResult, Tabular):
     """Designs over a value.
 
     name, unit: of what was varied. points: in the order of their values. wall: how long it took [s].
@@ -115,6 +116,18 @@ class TradeOff(SavedResult):
             for k, p in enumerate(self.points)
         ]
         return head, body
+
+    def columns(self) -> dict[str, object]:
+        """Return of every point the value, whether it is ok and stable, its numbers by name, and its status;
+        units are in `units`."""
+        names = dict.fromkeys(name for point in self.points for name in point.numbers)
+        return {
+            self.name: self.values,
+            "ok": [p.ok for p in self.points],
+            "stable": [p.stable for p in self.points],
+            **{name: self[name] for name in names if name != self.name},
+            "status": [p.status for p in self.points],
+        }
 
     def data(self) -> dict[str, Any]:
         """Return what `strut design --sweep --json` prints."""
