@@ -19,6 +19,7 @@ COMMON = {
     "files",
     "gc_pause",
     "html",
+    "tabular",
     "units",
     "version",
 }

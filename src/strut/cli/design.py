@@ -14,6 +14,7 @@ import typer
 from rich.markup import escape
 from rich.progress import Progress
 
+import strut
 from strut import actuator, optimal
 from strut.cli.console import as_json, notes, out, table
 from strut.cli.design_texts import (
@@ -28,7 +29,7 @@ from strut.cli.design_texts import (
 from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Root
 from strut.cli.save import check_directory
-from strut.errors import ValueRangeError
+from strut.errors import ModelError, ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design, StepGoal, TradeOff
 from strut.optimal.walk.goal_field import goal_fields
@@ -122,7 +123,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "-o",
             "--output",
             metavar="DIR",
-            help="Write design.json, the plan as plan.csv, and the walk: page, data, plots.",
+            help="Write design.json, the plan as plan.csv, design.h5 for optimal.load, and the walk: page, "
+            "data, plots.",
         ),
     ] = None,
     sweep: Annotated[
@@ -133,6 +135,14 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             help="A design for each of N values: of speed, slope, a parameter, the weight of a cost.",
         ),
     ] = "",
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="DIR",
+            help="Write the machine that was found, with its plan, as C99: it begins where the plan does.",
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
     **goal: str,
@@ -148,6 +158,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
+      strut design compass --slope 0 --speed 0.5 --export firmware/
+
       strut design compass --drive series --cost squared-torque --speed 0.5 --step 0.35 --slope 0 --torque 100
 
       strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
@@ -162,6 +174,11 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     options |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
     options |= {"seed": str(seed), "sweep": sweep, "drive": drive, "section": section}
     command = command_text(model, settings, options)
+    if sweep and export is not None:
+        raise ModelError(
+            f"--export {export} writes one machine and --sweep finds several: leave one out, and export the "
+            f"design of one value"
+        )
     if output is not None:
         check_directory(output)
         ensure_directory(output)
@@ -185,6 +202,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         system=system,
         arguments=arguments,
         output=output,
+        export=export,
         command=command,
         source=source_of(model, settings, system, drive),
         json=json,
@@ -200,13 +218,14 @@ class Order:
     """What the command was asked to do.
 
     system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
-        files.
+        files. export: the folder for the machine as C.
     command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
     """
 
     system: System
     arguments: dict[str, Any]
     output: Path | None
+    export: Path | None
     command: str
     source: str
     json: bool
@@ -221,8 +240,22 @@ def run_design(order: Order) -> None:
         design_text(result)
     if order.output is not None:
         write_design(result, order)
+    if order.export is not None:
+        export_design(result, order.export)
     if not result.ok:
         raise typer.Exit(1)
+
+
+def export_design(result: Design, directory: Path) -> None:
+    """Write the machine of a design as C, if there is one."""
+    if not result.result.success:
+        text = f"[red]wrote no C to {escape(str(directory))}: a search that failed gives no machine[/red]"
+    else:
+        exported = strut.export(result.machine, directory)
+        text = escape(
+            f"wrote {len(exported.files)} files of C to {directory}/; build it: make -C {directory}"
+        )
+    notes.print(text, soft_wrap=True)
 
 
 def design_text(result: Design) -> None:
@@ -243,7 +276,8 @@ def design_text(result: Design) -> None:
 
 
 def write_design(result: Design, order: Order) -> None:
-    """Write the report: a page, the data, every figure; and the numbers as design.json and plan.csv."""
+    """Write the report: a page, the data, every figure; the numbers as design.json and plan.csv; and
+    all of it as design.h5, for `optimal.load`."""
     assert order.output is not None
     directory, again = order.output, python_text("design", order.source, order.arguments)
     folder = replace(design_result(result, order.command), again=again).folder(directory)
@@ -252,11 +286,12 @@ def write_design(result: Design, order: Order) -> None:
     columns = result.result.at(t)
     rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
     put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
+    result.save(directory / "design.h5")
     for why in folder.missing:
         notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     page = directory / "index.html"
     look = f"; open {page}" if page.name in folder.files else ""
-    notes.print(escape(f"wrote {len(folder.files) + 2} files to {directory}/{look}"), soft_wrap=True)
+    notes.print(escape(f"wrote {len(folder.files) + 3} files to {directory}/{look}"), soft_wrap=True)
 
 
 def run_sweep(order: Order, text: str, workers: int) -> None:

@@ -8,6 +8,7 @@ from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss
 from strut.gait.find import find, find_all
 from strut.gait.follow import doubled_branch, follow
 from strut.gait.gait import Gait
+from strut.gait.load import load
 from strut.gait.return_map import ReturnMap
 from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down
 from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
@@ -33,6 +34,7 @@ __all__ = [
     "follow",
     "froude",
     "impact_loss",
+    "load",
     "push",
     "sensitivity_norm",
     "step_down",

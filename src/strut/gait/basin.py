@@ -11,11 +11,11 @@ from strut.checks import checked, integer, ordered_pair
 from strut.errors import ShapeError, UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.gait.robust import survives
-from strut.html import card
+from strut.tabular import TableTexts, Tabular
 
 
 @dataclass(frozen=True, eq=False)
-class Basin:
+class Basin(Tabular):
     """Outcomes over a plane of two states through a gait, the others as in the gait.
 
     names: of the two states. first, second: their values. label: how each run ended, label[i, j] at first[i],
@@ -45,14 +45,17 @@ class Basin:
         cell = (self.first[1] - self.first[0]) * (self.second[1] - self.second[0])
         return float(self.walks.sum() * cell)
 
-    def _repr_html_(self) -> str:
-        """In a notebook."""
-        about = f"over {self.names[0]}, {self.names[1]}"
-        return card(
-            f"Basin of {self.gait.system.name}",
-            about,
-            {"outcomes": (("outcome", "cells"), list(self.outcomes.items()))},
-        )
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return of every cell the two states, and how the run from there ended."""
+        first, second = np.meshgrid(self.first, self.second, indexing="ij")
+        return {
+            self.names[0]: first.ravel(),
+            self.names[1]: second.ravel(),
+            "outcome": self.label.astype(str).ravel(),
+        }
+
+    def _card_tables(self) -> TableTexts:
+        return {"outcomes": (("outcome", "cells"), list(self.outcomes.items()))}
 
     def __repr__(self) -> str:
         return f"<Basin of {self.gait.system.name} over {self.names[0]}, {self.names[1]}: {self.outcomes}>"

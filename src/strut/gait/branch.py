@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -14,8 +14,9 @@ from strut.gait.bifurcation_tests import BranchPoint
 from strut.gait.find import find
 from strut.gait.gait import Gait
 from strut.gait.return_map import ReturnMap
-from strut.html import card
+from strut.simulate import SavedResult
 from strut.system import System
+from strut.tabular import TableTexts, Tabular
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Bifurcation:
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class Branch(SavedResult, Tabular):
     """Gaits over a parameter, in order along the branch.
 
     name: of the parameter. section, steps: of its gaits. names: of their free states. z0: their discrete
@@ -130,24 +131,20 @@ class Branch:
     def __len__(self) -> int:
         return len(self.points)
 
-    def _repr_html_(self) -> str:
-        """In a notebook."""
-        v = self.parameter
-        rows = [
-            (
-                f"{v[k]:.6g}",
-                f"{self.period[k]:.6g}",
-                f"{abs(self.multipliers[k, 0]):.6g}",
-                "yes" if self.stable[k] else "no",
-            )
-            for k in np.unique(np.linspace(0, len(v) - 1, 12).astype(int))
-        ]
-        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
-            "gaits": ((self.name, "period [s]", "largest multiplier", "stable"), rows),
-            "bifurcations": (("kind", self.name), [(b.kind, f"{b.at:.9g}") for b in self.bifurcations]),
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return of every gait the parameter, period [s], modulus of the largest multiplier, whether it is
+        stable, and its free states."""
+        return {
+            self.name: self.parameter,
+            "period": self.period,
+            "largest multiplier": np.array([np.abs(p.multipliers).max(initial=0.0) for p in self.points]),
+            "stable": self.stable,
+            **{name: self.values(name) for name in self.names},
         }
-        about = f"{len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}; {self.ended}"
-        return card(f"Branch of {self.system.name}", about, tables)
+
+    def _card_tables(self) -> TableTexts:
+        where = [(b.kind, f"{b.at:.9g}") for b in self.bifurcations]
+        return {**super()._card_tables(), "bifurcations": (("kind", self.name), where)}
 
     def __repr__(self) -> str:
         v = self.parameter

@@ -16,10 +16,11 @@ from strut.gait.section import default_section
 from strut.gait.transport import COST_MEANINGS, weight_of
 from strut.simulate import Trajectory
 from strut.system import System, start
+from strut.tabular import Tabular, name_value_unit
 
 
 @dataclass(frozen=True, eq=False)
-class Energetics:
+class Energetics(Tabular):
     """The energy of one period of a gait.
 
     lost, dissipated, supplied: energies by channel [J]. spent: all that was lost or dissipated [J].
@@ -52,6 +53,22 @@ class Energetics:
             if abs(cost) * self.weight * self.distance <= self.resolution ** (2 if squared else 1)
             else cost
         )
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return name, value and unit of every energy, of weight and distance, and of every cost."""
+        energies = [
+            (f"{name} ({word})", value, "J")
+            for word, channels in (
+                ("supplied", self.supplied),
+                ("dissipated", self.dissipated),
+                ("lost in events", self.lost),
+            )
+            for name, value in channels.items()
+        ]
+        whole = [("given by gravity", self.fallen, "J"), ("lost or dissipated", self.spent, "J")]
+        scales = [("weight", self.weight, "N"), ("distance", self.distance, "m")]
+        costs = [(f"cost of transport: {name}", value, "") for name, value in self.costs.items()]
+        return name_value_unit([*energies, *whole, *scales, *costs])
 
     @property
     def definitions(self) -> Mapping[str, str]:

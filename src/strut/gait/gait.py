@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,9 +12,9 @@ from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.energetics import Energetics, energetics
 from strut.gait.replay import record
 from strut.gait.return_map import ReturnMap
-from strut.html import card
-from strut.simulate import Trajectory
+from strut.simulate import SavedResult, Trajectory
 from strut.system import System
+from strut.tabular import TableTexts, Tabular, name_value_unit
 
 RANK_TOLERANCE = 1e-11
 """Singular values of a return map's Jacobian below this fraction of the largest belong to directions that the
@@ -24,7 +24,7 @@ UNIT_MULTIPLIER_SLACK = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Gait:
+class Gait(SavedResult, Tabular):
     """A limit cycle: a walker that is where it was, mirrored where it has a left and a right, one step
     further.
 
@@ -138,22 +138,30 @@ class Gait:
             "stable": self.stable,
         }
 
-    def _repr_html_(self) -> str:
-        """In a notebook."""
-        units, books, bare = (
-            {q.name: q.unit for q in self.system.x},
-            self.energetics,
-            self.system.dimensionless,
-        )
+    def rows(self) -> list[tuple[str, float, str]]:
+        """Return what there is to say, for tables: name, value, unit."""
+        books, bare = self.energetics, self.system.dimensionless
         rows = [
-            ("period", f"{self.period:.9g}", "" if bare else "s"),
-            ("step length", f"{self.step_length:.9g}", "" if bare else "m"),
-            ("speed", f"{self.speed:.9g}", "" if bare else "m/s"),
-            ("energy per step", f"{books.round_energy(self.energy_per_step):.9g}", "" if bare else "J"),
-            ("cost of transport", f"{books.round_cost(self.cost_of_transport):.9g}", ""),
+            ("period", self.period, "s"),
+            ("step length", self.step_length, "m"),
+            ("speed", self.speed, "m/s"),
+            ("energy per step", books.round_energy(self.energy_per_step), "J"),
         ]
-        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
-            "the gait": (("", "value", "unit"), rows),
+        rows = [(name, value, "" if bare else unit) for name, value, unit in rows]
+        return [*rows, ("cost of transport", books.round_cost(self.cost_of_transport), "")]
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return name, value and unit of what there is to say, of the states just after the section, and of
+        the modulus of every multiplier."""
+        units = {label: q.unit for q in self.system.x for label in q.labels}
+        states = [(name, value, units[name]) for name, value in self.x0.items()]
+        moduli = [(f"multiplier {k}", float(abs(m)), "") for k, m in enumerate(self.multipliers, 1)]
+        return name_value_unit([*self.rows(), *states, *moduli])
+
+    def _card_tables(self) -> TableTexts:
+        units = {label: q.unit for q in self.system.x for label in q.labels}
+        return {
+            "the gait": (("", "value", "unit"), [(n, f"{v:.9g}", unit) for n, v, unit in self.rows()]),
             f"just after {self.section}": (
                 ("state", "value", "unit"),
                 [(n, f"{v:.9g}", units[n]) for n, v in self.x0.items()],
@@ -163,11 +171,6 @@ class Gait:
                 [(f"{m.real:.9g}", f"{m.imag:.9g}", f"{abs(m):.9g}") for m in self.multipliers],
             ),
         }
-        return card(
-            f"Gait of {self.system.name}",
-            f"{self.kind}, {self.period:.6g} s, {self.step_length:.6g} m",
-            tables,
-        )
 
     def __repr__(self) -> str:
         largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0

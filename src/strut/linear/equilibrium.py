@@ -12,6 +12,7 @@ from strut.checks import checked
 from strut.errors import UnknownNameError, did_you_mean
 from strut.linear.linearise import linearise
 from strut.system import System, start
+from strut.tabular import Tabular
 
 MAX_RATE = 1e-10
 """Largest rate of a state at rest [1/s], relative to the larger of 1 and the largest state."""
@@ -23,7 +24,7 @@ much after one that does not."""
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibrium:
+class Equilibrium(Tabular):
     """Where a system rests.
 
     x, states: the states as a vector and by name. residual: the largest rate that is left [1/s].
@@ -34,6 +35,10 @@ class Equilibrium:
     states: dict[str, float]
     residual: float
     iterations: int
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return name and value of every state."""
+        return {"state": list(self.states), "value": list(self.states.values())}
 
     @property
     def ok(self) -> bool:

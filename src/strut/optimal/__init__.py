@@ -3,6 +3,7 @@ at once."""
 
 from functools import cached_property
 
+from strut.optimal.load import load
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.polynomial.search import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem
@@ -46,6 +47,7 @@ __all__ = [
     "gait_search",
     "growth",
     "impact",
+    "load",
     "machine",
     "replay",
     "solve",

@@ -7,6 +7,7 @@ from strut.simulate.account import Account
 from strut.simulate.batch import Batch, simulate_batch
 from strut.simulate.options import METHODS, Hold, Options
 from strut.simulate.sample_scene import sample_scene
+from strut.simulate.saved_result import SavedResult, load_result
 from strut.simulate.simulate import LedgerWarning, Moment, simulate
 from strut.simulate.trajectory import VERBS, Trajectory
 from strut.system import System
@@ -34,7 +35,9 @@ __all__ = [
     "LedgerWarning",
     "Moment",
     "Options",
+    "SavedResult",
     "Trajectory",
+    "load_result",
     "simulate",
     "simulate_batch",
 ]

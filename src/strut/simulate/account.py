@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
+from strut.tabular import TableTexts, Tabular
 
 
 class Entries(dict[str, np.ndarray]):
@@ -35,7 +36,7 @@ CHANNEL_WORDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Account:
+class Account(Tabular):
     """Energies [J] over the trajectory's times, by name.
 
     stored: at each time. supplied, dissipated, lost: since the beginning, each positive in its own direction.
@@ -58,6 +59,15 @@ class Account:
         wide, long = max(map(len, rows)), max(map(len, rows.values()))
         head = f"energy account, changes from {self.t[0]:g} to {self.t[-1]:g} s [J]"
         return "\n".join([head, *(f"  {name:<{wide}}  {value:>{long}}" for name, value in rows.items())])
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return time [s], every channel [J] by its label, and the imbalance [J]."""
+        channels = {label: getattr(self, kind)[name] for label, (kind, name) in self.channels().items()}
+        return {"t": self.t, **channels, "imbalance": self.imbalance}
+
+    def _card_tables(self) -> TableTexts:
+        rows = [(name, f"{value:+.6g}") for name, value in self.summary().items()] if len(self.t) else []
+        return {"changes": (("where", "energy [J]"), rows)}
 
     def _total(self, entries: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.sum(list(entries.values()), axis=0) if entries else np.zeros(len(self.t))

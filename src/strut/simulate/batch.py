@@ -21,10 +21,11 @@ from strut.simulate.record import HISTORY_FULL, STATUS, TERMINAL
 from strut.simulate.run_native import HISTORY_ROWS
 from strut.simulate.simulate import check_times, names_of
 from strut.system import Start, System, runs_in, start
+from strut.tabular import Tabular
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(Tabular):
     """The results of many runs, a row each.
 
     t: when each ended [s]. x, z: final states. status: 'done', the name of the terminal event, or what went
@@ -78,6 +79,29 @@ class Batch:
         raise UnknownNameError(
             f"the batch has no '{name}': {did_you_mean(name, [*self.names.x, *self.names.z, *self.outputs])}"
         )
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return of every run how it ended and when [s], its last states, outputs that have one value each,
+        how often every event happened, and energies [J]."""
+        energies = {
+            f"{name} ({word})": values
+            for word, part in (
+                ("supplied", self.supplied),
+                ("dissipated", self.dissipated),
+                ("lost", self.lost),
+            )
+            for name, values in part.items()
+        }
+        return {
+            "status": self.status,
+            "ok": self.ok,
+            "t": self.t,
+            **{name: self.x[:, k] for k, name in enumerate(self.names.x)},
+            **{name: self.z[:, k] for k, name in enumerate(self.names.z)},
+            **{name: values for name, values in self.outputs.items() if values.ndim == 1},
+            **{f"times {name}": values for name, values in self.counts.items()},
+            **energies,
+        }
 
     def __repr__(self) -> str:
         kinds, counts = np.unique(self.status, return_counts=True)

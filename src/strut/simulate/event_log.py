@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from strut.errors import UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.record import Raw
+from strut.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, eq=False)
-class EventLog:
+class EventLog(Tabular):
     """The events of a run, in order.
 
     names, t: of each event, its name and time [s]. labels: the names of the run. raw: its record, of which
@@ -51,6 +52,18 @@ class EventLog:
 
     def __iter__(self) -> Iterator[Occurrence]:
         return (self[k] for k in range(len(self)))
+
+    def columns(self) -> dict[str, Sequence[str] | np.ndarray]:
+        """Return name and time [s] of every event, and what it made of states and discrete states."""
+        raw, both = self.raw, (*self.labels.x, *self.labels.z)
+        before = np.hstack([raw.x_before[self.rows], raw.z_before[self.rows]])
+        after = np.hstack([raw.x_after[self.rows], raw.z_after[self.rows]])
+        return {
+            "event": self.names,
+            "t": self.t,
+            **{f"{name} before": before[:, k] for k, name in enumerate(both)},
+            **{f"{name} after": after[:, k] for k, name in enumerate(both)},
+        }
 
     def times(self, name: str) -> np.ndarray:
         """When the event called `name` happened [s]."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from strut.simulate.account import Account
 from strut.simulate.event_log import EventLog
+from strut.tabular import Tabular
 
 
 @dataclass(frozen=True, eq=False)
-class StepLedger:
+class StepLedger(Tabular):
     """What happened to the energy [J] in every step, signed as it changed what is stored.
 
     begin, end: of the steps [s]; a step ends with the event that ends it, whose loss is part of it.
@@ -32,6 +33,12 @@ class StepLedger:
 
     def __len__(self) -> int:
         return len(self.begin)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return begin and end [s] of every step, whether it is whole, the changes [J] by channel, and the
+        residual [J]."""
+        times = {"begin": self.begin, "end": self.end, "whole": self.whole}
+        return {**times, **self.changes, "residual": self.residual}
 
     def active_channels(self, part: float = 1e-12) -> list[str]:
         """The names of the channels that did something: more than this part of the largest change."""

@@ -14,7 +14,6 @@ import numpy as np
 
 from strut.checks import checked, number_array, positive
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.extras import optional_module
 from strut.html import card
 from strut.simulate.account import Account
 from strut.simulate.dense_output import recorded_points, states_at
@@ -24,6 +23,7 @@ from strut.simulate.names import Names
 from strut.simulate.record import Raw
 from strut.simulate.scene_samples import SceneSamples
 from strut.simulate.steps import StepLedger, step_ledger
+from strut.tabular import dataframe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -389,7 +389,7 @@ class Trajectory:
     @checked
     def to_dataframe(self, times: Any = None) -> pd.DataFrame:
         """A pandas table of states, discrete states, inputs and outputs, at all points or at chosen times."""
-        return optional_module("pandas", "to_dataframe").DataFrame(self.table(times))
+        return dataframe(self.table(times))
 
     @checked
     def table(self, times: Any = None) -> dict[str, np.ndarray]:

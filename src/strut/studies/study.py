@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from strut.errors import ValueRangeError
+from strut.html import card
+from strut.tabular import Tabular
 
 ROUNDING = 1e-9
 """Part of half a digit by which a number may miss it through rounding alone."""
@@ -24,13 +26,22 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Tabular):
     """A published result that strut computes anew. source: where it was published."""
 
     name: str
     title: str
     source: str
     rows: Callable[[], list[Row]]
+
+    def columns(self) -> dict[str, list[str]]:
+        """Compute the study, and return quantity, published, ours and remark of every row."""
+        rows = self.rows()
+        return {f.name: [getattr(row, f.name) for row in rows] for f in fields(Row)}
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what it is; computing it may take minutes."""
+        return card(f"Study {self.name}", f"{self.title}. {self.source}", {})
 
 
 def cost_verdict(published: str, ours: float) -> str:

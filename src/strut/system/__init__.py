@@ -1,6 +1,8 @@
 """The waist: hybrid systems over named vectors. Everything that other rooms use of it is exported here."""
 
+from strut.system.archive import Archive, from_archive, room_classes, to_archive
 from strut.system.compose import add_prefix, join
+from strut.system.differences import model_differences
 from strut.system.event import Event, Sample
 from strut.system.implied import Implied
 from strut.system.ldl import Factors, solve_ltdl
@@ -49,6 +51,7 @@ from strut.system.scene import (
 )
 from strut.system.sums import Like, Sums, Terms, Totals
 from strut.system.system import GROUPS, System
+from strut.system.tape import ExpressionTape
 from strut.system.values import Start, initial_values, parameters, runs_in, start
 from strut.system.walk import Foot, Walk
 
@@ -57,6 +60,7 @@ __all__ = [
     "HINGES",
     "KINDS",
     "UNBOUNDED",
+    "Archive",
     "Arrow",
     "BatchRewrite",
     "Delay",
@@ -64,6 +68,7 @@ __all__ = [
     "Entry",
     "Event",
     "Expression",
+    "ExpressionTape",
     "Factors",
     "Floor",
     "Foot",
@@ -91,12 +96,14 @@ __all__ = [
     "add_prefix",
     "ball",
     "check_name",
+    "from_archive",
     "hinge",
     "initial_values",
     "join",
     "known_symbol",
     "make_ported_function",
     "memo",
+    "model_differences",
     "operation_count",
     "own_value",
     "parameters",
@@ -104,10 +111,12 @@ __all__ = [
     "port",
     "rate_unit",
     "rod",
+    "room_classes",
     "runs_in",
     "slope_floor",
     "solve_ltdl",
     "start",
     "sx",
     "time",
+    "to_archive",
 ]

@@ -219,40 +219,10 @@ def shake_unknowns(
     return np.asarray(np.clip(v + spread * (1 + np.abs(v)) * random.standard_normal(len(v)), low, high))
 
 
-def between(nodes: np.ndarray, x: np.ndarray, rates: tuple[np.ndarray, np.ndarray]) -> Curve:
-    """Return cubic (Hermite) polynomials through states (rows) at nodes with the rates, per place, at the
-    beginning and end of every interval."""
-    before, behind = rates
-
-    def at(s: np.ndarray) -> np.ndarray:
-        k = np.clip(np.searchsorted(nodes, s, side="right") - 1, 0, len(nodes) - 2)
-        h = (nodes[k + 1] - nodes[k])[:, None]
-        a = ((s - nodes[k]) / h[:, 0])[:, None]
-        values = (1 + 2 * a) * (1 - a) ** 2 * x[k] + a * (1 - a) ** 2 * h * before[k]
-        return np.asarray(values + a**2 * (3 - 2 * a) * x[k + 1] + a**2 * (a - 1) * h * behind[k])
-
-    return at
-
-
-def pieces(nodes: np.ndarray, w: np.ndarray, basis: np.ndarray) -> Curve:
-    """Return piecewise polynomials: w by interval, place and input."""
-
-    def at(s: np.ndarray) -> np.ndarray:
-        k = np.clip(np.searchsorted(nodes, s, side="right") - 1, 0, len(nodes) - 2)
-        a = (s - nodes[k]) / (nodes[k + 1] - nodes[k])
-        factors = np.vander(a, basis.shape[1], increasing=True) @ basis.T
-        values: np.ndarray = np.einsum("ij,ijk->ik", factors, w[k])
-        return values
-
-    return at
-
-
 __all__: Sequence[str] = [
     "Guess",
     "Stretch",
-    "between",
     "fill_unknowns",
     "make_guess",
-    "pieces",
     "shake_unknowns",
 ]

@@ -14,9 +14,12 @@ import numpy as np
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
+from strut.optimal.solver.curves import HermiteCurve, PhaseCurve, PiecewiseCurve
 from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
-from strut.optimal.solver.guess import Guess, Stretch, between, pieces
+from strut.optimal.solver.guess import Guess, Stretch
+from strut.simulate import SavedResult
 from strut.system import Packed, System, memo, time
+from strut.tabular import TableTexts, Tabular
 
 MAX_KKT_RESIDUAL = 1e-6
 """The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
@@ -50,15 +53,32 @@ class Motion:
 
     def states(self, t: np.ndarray) -> np.ndarray:
         """Return states at any times [s], by cubic polynomials between the nodes."""
-        return between(self.t, self.x, self.slopes)(np.asarray(t, dtype=float))
+        return self.state_curve(np.asarray(t, dtype=float))
 
     def inputs(self, t: np.ndarray) -> np.ndarray:
         """Return inputs at any times [s], by the polynomials of the plan."""
-        return pieces(self.t, self.w, lagrange(self.w.shape[1] - 1))(np.asarray(t, dtype=float))
+        return self.input_curve(np.asarray(t, dtype=float))
+
+    @property
+    def state_curve(self) -> HermiteCurve:
+        """The states over time [s]."""
+        return HermiteCurve(self.t, self.x, *self.slopes)
+
+    @property
+    def input_curve(self) -> PiecewiseCurve:
+        """The inputs over time [s]."""
+        return PiecewiseCurve(self.t, self.w, lagrange(self.w.shape[1] - 1))
+
+    def stretch(self) -> Stretch:
+        """Return the phase as one of a guess."""
+        begin, span = float(self.t[0]), self.duration
+        return Stretch(
+            span, PhaseCurve(self.state_curve, begin, span), PhaseCurve(self.input_curve, begin, span)
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Packed):
+class Solution(SavedResult, Tabular, Packed):
     """A solved problem.
 
     ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with
@@ -210,16 +230,26 @@ class Solution(Packed):
         """Where the motion begins."""
         return dict(zip(self.problem.system.labels("x"), map(float, self.phases[0].x[0]), strict=True))
 
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return time [s], states and inputs at the nodes of all phases; where one ends and the next begins,
+        both."""
+        system = self.problem.system
+        names = np.concatenate([np.full(len(m.t), m.name, dtype=object) for m in self.phases])
+        motion = {name: self[name] for name in (*system.labels("x"), *system.labels("u"))}
+        return {"phase": names, "t": self.t, **motion}
+
+    def _card_tables(self) -> TableTexts:
+        parameters = [(name, f"{value:.9g}") for name, value in self.parameters.items()]
+        totals = [(name, f"{value:.9g}") for name, value in self.totals.items()]
+        return {
+            "parameters": (("name", "value"), parameters),
+            "totals": (("name", "value"), totals),
+            **super()._card_tables(),
+        }
+
     def guess(self) -> Guess:
         """Return this motion as the beginning of another search."""
-        stretches = []
-        for m in self.phases:
-
-            def place(curve: Any, m: Motion = m) -> Any:
-                return lambda s: curve(m.t[0] + m.duration * np.asarray(s))
-
-            stretches.append(Stretch(m.duration, place(m.states), place(m.inputs)))
-        return Guess(tuple(stretches), dict(self.parameters))
+        return Guess(tuple(m.stretch() for m in self.phases), dict(self.parameters))
 
     def summary(self) -> dict[str, Any]:
         """Return what `--json` prints."""

@@ -17,7 +17,9 @@ from strut.optimal.walk.costs import Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay
 from strut.optimal.walk.step_limits import StepLimits
+from strut.simulate import SavedResult
 from strut.system import Packed, System, time
+from strut.tabular import TableTexts, Tabular, name_value_unit
 
 BOUND_SLACK = 1e-4
 """A parameter nearer to a bound than this part of what is allowed is said to be at it."""
@@ -41,7 +43,7 @@ def rounded_cost(cost: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Design(Packed):
+class Design(SavedResult, Tabular, Packed):
     """A walker and its gait.
 
     result: of the optimal control problem. cost: what was minimised. passive: the gait from which the
@@ -252,6 +254,18 @@ class Design(Packed):
             if abs(v - b) <= BOUND_SLACK * (width if math.isfinite(width) else 1 + abs(b))
         ]
         return " (at its bound)" if near else ""
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return name, value and unit of what there is to say: `rows`."""
+        return name_value_unit(self.rows())
+
+    def _card_tables(self) -> TableTexts:
+        rows = [(n, v if isinstance(v, str) else f"{v:.6g}", unit) for n, v, unit in self.rows()]
+        return {
+            "what is wrong": (("",), [(why,) for why in self.wrong]),
+            "the design": (("", "value", "unit"), rows),
+            "a step keeps": (("", "value", "unit", ""), self.limits.rows()),
+        }
 
     def table(self) -> str:
         """Return `rows` as text."""

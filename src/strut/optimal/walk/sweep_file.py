@@ -20,7 +20,8 @@ from strut.errors import StorageError
 from strut.files import DAMAGE
 from strut.gait.gait import UNIT_MULTIPLIER_SLACK
 from strut.optimal.nlp.scheme import lagrange
-from strut.optimal.solver.guess import Guess, Stretch, between, pieces
+from strut.optimal.solver.curves import HermiteCurve, PhaseCurve, PiecewiseCurve
+from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.solver.result import Solution
 
 FORMAT = "strut sweep 2"
@@ -171,17 +172,13 @@ def unpack_motion(data: bytes) -> Guess:
             arrays[f"w{k}"],
             (arrays[f"a{k}"], arrays[f"b{k}"]),
         )
-        span = float(t[-1] - t[0])
-        states, inputs = between(t, x, slopes), pieces(t, w, lagrange(w.shape[1] - 1))
-        stretches.append(Stretch(span, _over(states, t[0], span), _over(inputs, t[0], span)))
+        begin, span = float(t[0]), float(t[-1] - t[0])
+        states, inputs = HermiteCurve(t, x, *slopes), PiecewiseCurve(t, w, lagrange(w.shape[1] - 1))
+        stretches.append(Stretch(span, PhaseCurve(states, begin, span), PhaseCurve(inputs, begin, span)))
         k += 1
     return Guess(
         tuple(stretches), dict(zip(arrays["names"].tolist(), arrays["values"].tolist(), strict=True))
     )
-
-
-def _over(curve: Any, begin: float, span: float) -> Any:
-    return lambda s: curve(begin + span * np.asarray(s))
 
 
 __all__ = ["SweepFile", "SweepPoint", "pack_motion", "unpack_motion"]

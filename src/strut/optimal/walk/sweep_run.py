@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -37,19 +37,20 @@ Progress = Callable[[int, int], None]
 """Is told how many points of how many there are."""
 
 
+@dataclass(frozen=True, eq=False)
 class SweepTask:
-    """What is solved at every value of a sweep."""
+    """What is solved at every value of a sweep: `design` with these arguments, begun from `gait`, which is
+    found with them."""
 
-    def __init__(
-        self,
-        walker: System,
-        name: str,
-        free: FreeParameters,
-        cost: str | Mapping[str, float],
-        options: dict[str, Any],
-    ) -> None:
-        self.walker, self.name, self.free, self.cost, self.options = walker, name, free, cost, options
-        self.gait = self._find_gait()
+    walker: System
+    name: str
+    free: FreeParameters
+    cost: str | Mapping[str, float]
+    options: dict[str, Any]
+    gait: Gait | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gait", self._find_gait())
 
     def _find_gait(self) -> Gait | None:
         """Return the gait that all points begin from, so that what is usual, and the phases, are the same for

@@ -7,7 +7,7 @@ import math
 import os
 import tempfile
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,14 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
-from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.costs import add_weight_parameters
 from strut.optimal.walk.design import COST_RESOLUTION, Design
 from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.optimal.walk.sweep_file import COST_PART, SweepFile, SweepPoint
 from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask
+from strut.simulate import SavedResult
 from strut.system import System
+from strut.tabular import Tabular
 
 NUMBER_RESOLUTION = 1e-6
 """Numbers of a sweep below this part of the largest of their kind are what solver and integrator leave: they
@@ -38,11 +39,11 @@ NUMBER_UNITS = {
 
 
 @dataclass(frozen=True, eq=False)
-class TradeOff:
+class TradeOff(SavedResult, Tabular):
     """Designs over a value.
 
     name, unit: of what was varied. points: in the order of their values. wall: how long it took [s].
-    file: where the points are kept. units: of the numbers of points, by name. again: solves a point once
+    file: where the points are kept. units: of the numbers of points, by name. task: solves a point once
         more.
     """
 
@@ -52,7 +53,19 @@ class TradeOff:
     wall: float
     file: Path | None
     units: Mapping[str, str] = field(repr=False, default_factory=dict)
-    again: Callable[[float, Guess | None], Design] | None = field(repr=False, default=None)
+    task: SweepTask | None = field(repr=False, default=None)
+
+    @property
+    def _task(self) -> SweepTask:
+        """What solves its points; raises ValueRangeError where there is none."""
+        if self.task is None:
+            raise ValueRangeError("this trade-off has lost its problem: sweep again to get whole designs")
+        return self.task
+
+    @property
+    def system(self) -> System:
+        """The walker that was varied."""
+        return self._task.walker
 
     @property
     def ok(self) -> bool:
@@ -79,10 +92,8 @@ class TradeOff:
 
     def design(self, value: float) -> Design:
         """Return the whole design nearest to a value, solved once more from where it was found."""
-        if self.again is None:
-            raise ValueRangeError("this trade-off has lost its problem: sweep again to get whole designs")
         point = min(self.points, key=lambda each: abs(each.value - value))
-        return self.again(point.value, point.plan)
+        return self._task.solve(point.value, point.plan)
 
     def rows(self, rounded: bool = True) -> tuple[list[str], list[list[object]]]:
         """Return a table: its head, and a row for each point. rounded: what is nothing beside the other rows
@@ -105,6 +116,18 @@ class TradeOff:
             for k, p in enumerate(self.points)
         ]
         return head, body
+
+    def columns(self) -> dict[str, object]:
+        """Return of every point the value, whether it is ok and stable, its numbers by name, and its status;
+        units are in `units`."""
+        names = dict.fromkeys(name for point in self.points for name in point.numbers)
+        return {
+            self.name: self.values,
+            "ok": [p.ok for p in self.points],
+            "stable": [p.stable for p in self.points],
+            **{name: self[name] for name in names if name != self.name},
+            "status": [p.status for p in self.points],
+        }
 
     def data(self) -> dict[str, Any]:
         """Return what `strut design --sweep --json` prints."""
@@ -186,7 +209,7 @@ def trade_off(
         wall=clock.perf_counter() - began,
         file=Path(file) if file is not None else None,
         units={**NUMBER_UNITS, **units},
-        again=task.solve,
+        task=task,
     )
 
 

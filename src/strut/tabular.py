@@ -1,0 +1,70 @@
+"""`Tabular`: results as tables: a pandas DataFrame, and what a notebook shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strut.extras import optional_module
+from strut.html import card
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Columns = Mapping[str, Any]
+"""Columns of a table by name, all of the same length."""
+TableTexts = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
+"""Tables of a card by name: their head, and their rows."""
+MAX_CARD_ROWS = 12
+"""Rows of a long table that a notebook shows, spread over all of them."""
+
+
+def dataframe(columns: Columns) -> pd.DataFrame:
+    """Return columns as a pandas DataFrame. Raises `MissingExtraError` where pandas is not installed."""
+    return optional_module("pandas", "to_dataframe").DataFrame(dict(columns))
+
+
+def name_value_unit(rows: Sequence[tuple[Any, Any, Any]]) -> dict[str, list[Any]]:
+    """Return rows of name, value and unit as columns."""
+    return {label: [row[k] for row in rows] for k, label in enumerate(("name", "value", "unit"))}
+
+
+class Tabular:
+    """A result that is a table: what inherits it says its `columns`."""
+
+    def columns(self) -> Columns:
+        """Return the columns of the table, by name."""
+        raise NotImplementedError(f"{type(self).__name__} does not say its columns")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame."""
+        return dataframe(self.columns())
+
+    def _card_tables(self) -> TableTexts:
+        """Return the tables that a notebook shows, as texts: the columns, of a long table some rows."""
+        columns = self.columns()
+        count = min((len(column) for column in columns.values()), default=0)
+        places = np.unique(np.linspace(0, count - 1, min(count, MAX_CARD_ROWS)).astype(int))
+        rows = [[_text(column[k]) for column in columns.values()] for k in places.tolist()]
+        label = f"{len(rows)} of {count} rows" if len(rows) < count else "rows"
+        return {label: (list(columns), rows)}
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        kind, text = type(self).__name__, repr(self)
+        title, _, about = (text if text.startswith("<") else kind).strip("<>").partition(": ")
+        return card(title, about, self._card_tables())
+
+
+def _text(value: Any) -> str:
+    """Return an entry of a table as people read it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    return "" if value is None else str(value)
+
+
+__all__ = ["Columns", "TableTexts", "Tabular", "dataframe", "name_value_unit"]

@@ -1,0 +1,104 @@
+"""Results as tables: DataFrames with the numbers of the results, and cards for notebooks that are safe."""
+
+import math
+
+import numpy as np
+import pytest
+
+import strut
+from strut import gait, linear, optimal, walkers
+from strut.errors import MissingExtraError
+from strut.optimal.walk.sweep_file import SweepPoint
+from strut.studies.study import Row, Study
+from strut.tabular import Tabular
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def passive():
+    return gait.find(walkers.compass(slope=math.radians(3)))
+
+
+@pytest.fixture(scope="module")
+def design(passive):
+    return optimal.design(
+        passive.system, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=0.8, guess=passive
+    )
+
+
+@pytest.fixture(scope="module")
+def results(passive, design):
+    run = passive.trajectory
+    points = (
+        SweepPoint(0.5, True, "solved", {"cost": 1.0, "largest multiplier": 0.5}),
+        SweepPoint(0.6, False, EVIL, {"cost": math.nan}),
+    )
+    return {
+        "gait": passive,
+        "branch": gait.follow(passive.system, "slope", 0.053, start=passive, points=20),
+        "basin": gait.basin(passive, cells=3, steps=2),
+        "energetics": passive.energetics,
+        "events": run.events,
+        "account": run.ledger,
+        "steps": run.steps(),
+        "batch": strut.simulate_batch(passive.system, t=0.2, x0={"stance": [0.1, 0.2, 0.3]}),
+        "equilibrium": linear.equilibrium(walkers.pendulum(), {"angle": 0.1}),
+        "solution": design.result,
+        "design": design,
+        "trade-off": optimal.TradeOff("speed", "m/s", points, 0.0, None),
+        "study": Study(EVIL, EVIL, EVIL, lambda: [Row(EVIL, "1", "2")]),
+    }
+
+
+def test_every_result_is_a_frame_and_a_card(results):
+    pandas = pytest.importorskip("pandas")
+    for name, result in results.items():
+        assert isinstance(result, Tabular), name
+        frame = result.to_dataframe()
+        assert isinstance(frame, pandas.DataFrame)
+        assert list(frame.columns) == list(result.columns()), name
+        assert len(frame) > 0, name
+        page = result._repr_html_()
+        assert page.startswith("<div><strong>"), name
+        assert "<script>" not in page, name
+
+
+def test_frames_have_the_numbers(passive, design, results):
+    pytest.importorskip("pandas")
+    values = passive.to_dataframe().set_index("name")["value"]
+    assert values["period"] == passive.period
+    assert values["stance"] == passive.x0["stance"]
+    branch = results["branch"]
+    assert branch.to_dataframe()["slope"].tolist() == branch.parameter.tolist()
+    values = design.to_dataframe().set_index("name")
+    assert values.loc["hip_spring", "value"] == design.parameters["hip_spring"]
+    assert values.loc["hip_spring", "unit"].startswith("N m/rad")
+    motion = design.result.to_dataframe()
+    assert motion["stance"].tolist() == design.result["stance"].tolist()
+    assert set(motion["phase"]) == {m.name for m in design.result.phases}
+    frame = results["trade-off"].to_dataframe()
+    assert frame["ok"].tolist() == [True, False]
+    assert frame["stable"].tolist() == [True, None]
+    assert np.isnan(frame["cost"][1])
+    run = passive.trajectory
+    assert run.to_dataframe()["stance"].tolist() == run["stance"].tolist()
+    account = run.ledger.to_dataframe()
+    assert np.abs(account["imbalance"]).max() == run.ledger.residual
+    hits = run.events.to_dataframe()
+    assert hits["event"].tolist() == list(run.events.names)
+    assert hits["stance after"].tolist() == [e.after["stance"] for e in run.events]
+    batch = results["batch"]
+    assert batch.to_dataframe()["stance"].tolist() == batch["stance"].tolist()
+
+
+def test_long_tables_are_shown_in_part(results):
+    page = results["branch"]._repr_html_()
+    assert f"12 of {len(results['branch'])} rows" in page
+    assert "ok, squared-torque" in results["design"]._repr_html_()
+
+
+def test_without_pandas_the_extra_is_named(results, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match="to_dataframe needs pandas"):
+        results["gait"].to_dataframe()
