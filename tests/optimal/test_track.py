@@ -81,7 +81,11 @@ def test_a_recording_pulls_a_design_towards_it(walker, passive, tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("time,stanze\n0,1\n1,2\n", UnknownNameError, "column 'stanze' is no state, output or input of 'compass'"),
+        (
+            "time,stanze\n0,1\n1,2\n",
+            UnknownNameError,
+            "column 'stanze' is no state, output or input of 'compass'",
+        ),
         ("time,stanze\n0,1\n1,2\n", UnknownNameError, "did you mean 'stance'?"),
         ("tme,stance\n0,1\n1,2\n", UnknownNameError, "its first column is 'tme'"),
         ("time,stance [m]\n0,1\n1,2\n", ValueRangeError, "is in m, but 'stance' is in rad"),
