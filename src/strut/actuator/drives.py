@@ -41,7 +41,12 @@ class Drive:
         source = self.input
         ending = next((e for e in INPUT_ENDINGS if source.name.endswith(e)), "input")
         return Input(
-            f"{self.name}_motor_{ending}", source.value, source.unit, source.bounds, "of the motor alone"
+            f"{self.name}_motor_{ending}",
+            source.value,
+            source.unit,
+            source.bounds,
+            "of the motor alone",
+            limits=source.limits,
         )
 
     @property

@@ -139,6 +139,21 @@ def joint_limits(joint: Joint, limits: tuple[float, float], where: str) -> tuple
     return low, high
 
 
+def joint_effort(joint: Joint, effort: float | tuple[float, float], where: str) -> tuple[float, float]:
+    """What the motor of a joint with one velocity gives, from low to high; a number is both ways."""
+    if joint.nv != 1:
+        raise ModelError(f"{where} has an effort, but {joint.nv} velocities: efforts are for joints with one")
+    try:
+        low, high = (-effort, effort) if isinstance(effort, (int, float)) else (float(e) for e in effort)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"the effort of {where} is {effort!r}: give a positive number, or two (low, high)"
+        ) from None
+    if not low < high:
+        raise ModelError(f"the effort of {where} is ({low:g}, {high:g}): the first must be smaller")
+    return low, high
+
+
 def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> None:
     """Raise ModelError unless the joint has a pose, and ways to move, where it begins."""
     q, begin = ca.SX.sym("q", joint.nq), own_value(ca.vertcat(*[sx(value) for value in start], ca.SX(0, 1)))

@@ -30,7 +30,8 @@ class Mechanism:
 
     Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the
     system. Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
-    `limits` are ranges of joints [rad or m]: plans keep them, runs are held back by stops only.
+    `limits` are ranges of joints [rad or m]: plans keep them, runs are held back by stops only. `efforts` are
+    ranges of what the motors of joints give [N m or N]: plans keep them, runs may exceed them.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Mechanism:
     params: dict[str, Param] = field(default_factory=dict, repr=False)
     shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
     limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    efforts: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     sides = ("_l", "_r")
     """The suffixes of left and right."""
@@ -125,6 +127,7 @@ class Mechanism:
         armature: Expression | None = None,
         stop: Stop | None = None,
         limits: tuple[float, float] | None = None,
+        effort: float | tuple[float, float] | None = None,
         actuated: bool = True,
         initial: Any = None,
         rate: Any = None,
@@ -134,6 +137,7 @@ class Mechanism:
         spring [N m/rad or N/m] about `rest`, damping [N m s/rad or N s/m], armature [kg m^2 or kg] (the
         reflected inertia of a motor), and `stop` act along the joint's velocities. limits [rad or m]: the
         range of a joint with one coordinate that plans keep (`optimal`); a run is held back by a `stop` only.
+        effort [N m or N]: what its motor gives at most either way, or (low, high); plans keep it, too.
         `initial` and `rate` are where a run begins. An actuated joint has an input; give actuated=False for
         one that nothing drives.
         """
@@ -184,6 +188,8 @@ class Mechanism:
         )
         if limits is not None:
             self.limits[name] = check.joint_limits(joint, limits, where)
+        if effort is not None:
+            self.efforts[name] = check.joint_effort(joint, effort, where)
         self.connections[name] = connection
         return connection
 

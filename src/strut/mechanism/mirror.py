@@ -98,6 +98,8 @@ def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> No
         damping=c.damping,
         armature=c.armature,
         stop=c.stop,
+        limits=m.limits.get(c.name),
+        effort=m.efforts.get(c.name),
         actuated=c.actuated,
         initial=c.initial,
         rate=c.initial_rate,

@@ -47,6 +47,7 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
         for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
             velocities.append(State(name, value, unit))
         if c.actuated and not c.joint.floating:
+            efforts = tree.mechanism.efforts.get(c.name, UNBOUNDED) if c.joint.nv == 1 else UNBOUNDED
             for k, (name, unit) in enumerate(push_names(c)):
-                inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit)
+                inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit, limits=efforts)
     return positions, velocities, inputs

@@ -14,10 +14,13 @@ from strut.optimal.solver.solve import solve
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import design
+from strut.optimal.walk.own_cost import OwnCost
+from strut.optimal.walk.own_limits import StepRequirement
 from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
 from strut.optimal.walk.stability import growth, stabilise
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_problem import step_problem
+from strut.optimal.walk.track import Track, track
 from strut.optimal.walk.trade_off import TradeOff, trade_off
 from strut.optimal.walk.with_plan import machine
 
@@ -35,11 +38,14 @@ __all__ = [
     "Integral",
     "Jumps",
     "Motion",
+    "OwnCost",
     "Problem",
     "Replay",
     "Search",
     "Solution",
     "StepGoal",
+    "StepRequirement",
+    "Track",
     "TradeOff",
     "Transcription",
     "cost_of_transport",
@@ -53,5 +59,6 @@ __all__ = [
     "solve",
     "stabilise",
     "step_problem",
+    "track",
     "trade_off",
 ]

@@ -380,6 +380,12 @@ class Problem(Packed):
                     f"quantities, time, or an Integral "
                     "that is kept in a variable"
                 )
+            same = next((t for t in (*self.totals, *totals) if t.name == owner.name and t is not owner), None)
+            if same is not None:
+                raise ModelError(
+                    f"{where} uses the integral '{owner.name}', and there is another one of that name: give "
+                    "each its own"
+                )
             totals.append(owner)
         return totals
 

@@ -315,30 +315,36 @@ class Quantity(Packed):
     __hash__ = object.__hash__
 
 
-@checked
 @dataclass(frozen=True, eq=False)
-class State(Quantity):
-    """A continuous state: it flows, and events may reset it.
-
-    limits: the range that a plan keeps it in, such as that of a joint. Unlike `bounds` they are not checked
-        when a value is set, and a run may leave them.
-    """
+class LimitedQuantity(Quantity):
+    """A quantity with `limits`: the range that a plan keeps it in. Unlike `bounds` they are not checked when
+    a value is set, and a run may leave them."""
 
     limits: tuple[float, float] = UNBOUNDED
-    kind = "state"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         low, high = self.limits
         if not low <= high:
             raise ValueRangeError(
-                f"state '{self.name}' has limits ({low}, {high}): the first must not exceed the second"
+                f"{self.kind} '{self.name}' has limits ({low}, {high}): the first must not exceed the second"
             )
 
     @property
     def range(self) -> tuple[float, float]:
         """The smallest and largest values that a plan may give it: within bounds and limits."""
         return max(self.bounds[0], self.limits[0]), min(self.bounds[1], self.limits[1])
+
+
+@checked
+class State(LimitedQuantity):
+    """A continuous state: it flows, and events may reset it.
+
+    limits: the range that a plan keeps it in, such as that of a joint. Unlike `bounds` they are not checked
+        when a value is set, and a run may leave them.
+    """
+
+    kind = "state"
 
 
 @checked
@@ -349,8 +355,12 @@ class Discrete(Quantity):
 
 
 @checked
-class Input(Quantity):
-    """An input: held constant until the outside changes it (torques, voltages, pushes)."""
+class Input(LimitedQuantity):
+    """An input: held constant until the outside changes it (torques, voltages, pushes).
+
+    limits: the range that a plan keeps it in, such as the torques that a motor can give. Whoever sets it in a
+        run may leave them.
+    """
 
     kind = "input"
 

@@ -3,14 +3,14 @@ forces."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism.io import names as text
 from strut.mechanism.io.folders import Folders
+from strut.mechanism.io.mjcf_actuator import driven_joints, joint_efforts
 from strut.mechanism.io.mjcf_build import MechanismBuilder
 from strut.mechanism.io.mjcf_equality import Equalities, add_equalities
 from strut.mechanism.io.mjcf_include import include_files
@@ -135,11 +135,12 @@ def _parse(
         m = Mechanism(
             text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2")
         )
-        build = MechanismBuilder(m, reader, stops, symbolic_masses, _driven(root, reader))
+        build = MechanismBuilder(m, reader, stops, symbolic_masses, driven_joints(root, reader))
         build.check_driven()
         build.contents(reader.world, m.world, IDENTITY)
         for record in reader.world.bodies:
             build.body(record, m.world, IDENTITY)
+        limit_efforts(m, joint_efforts(root, reader))
         build.warn_of_meshes()
         build.surroundings()
         tendons = Tendons(root, reader, m, build.frame_of_site, build.spring_position)
@@ -150,11 +151,10 @@ def _parse(
         return m
 
 
-def _driven(root: ElementTree.Element, reader: Reader) -> set[str] | None:
-    """Joints that actuators drive; none where there is no such element, which means all of them."""
-    if "actuation" in reader.options.off:
-        return set()
-    sections = root.findall("actuator")
-    if not sections:
-        return None
-    return {text.name_of(str(e.get("joint"))) for section in sections for e in section if e.get("joint")}
+def limit_efforts(m: Mechanism, efforts: Mapping[str, tuple[float, float]]) -> None:
+    """Narrow what the motors of joints give to `efforts`, of joints with one velocity."""
+    for name, (low, high) in efforts.items():
+        c = m.connections.get(name)
+        if c is not None and c.joint.nv == 1:
+            before = m.efforts.get(name, (low, high))
+            m.efforts[name] = (max(low, before[0]), min(high, before[1]))

@@ -185,14 +185,14 @@ class MechanismBuilder:
         bounded = joint.range if "limit" not in off else None
         if straight:
             self.reference[joint.name], self.springs[joint.name] = joint.ref, joint.springref
-        if bounded:
-            self.m.limits[joint.name] = bounded
         self.m.joint(
             joint.name,
             parent,
             child,
             motion,
             at.p,
+            limits=bounded,
+            effort=joint.effort,
             rotation=_matrix(at),
             spring=stiffness if stiffness and straight else None,
             rest=joint.springref,

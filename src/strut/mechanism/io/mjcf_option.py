@@ -20,6 +20,7 @@ FLAGS = {
     "damper": {"damper"},
     "gravity": {"gravity", "gravcomp"},
     "actuation": {"actuation"},
+    "clampctrl": {"clampctrl"},
 }
 """What each flag switches off. Others change how MuJoCo computes, or contacts, which are not read."""
 

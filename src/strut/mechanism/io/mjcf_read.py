@@ -134,7 +134,9 @@ class Reader(ElementReader):
         bounds = None
         if "range" in a and (limited == "true" or (limited == "auto" and self.autolimits)):
             low, high = numbers(a["range"], 2, 2, f"{self.where}: range of {what}") * unit
-            bounds = (float(low), float(high)) if kind in ("hinge", "slide") else None
+            # As in MuJoCo: nobody limited a joint whose range is empty, unless limited="true" says so.
+            ranges = kind in ("hinge", "slide") and (low < high or limited == "true")
+            bounds = (float(low), float(high)) if ranges else None
         ref, springref, armature = (
             float(self.several(a, key, what, 1)[0]) for key in ("ref", "springref", "armature")
         )
@@ -154,7 +156,17 @@ class Reader(ElementReader):
             if "frictionloss" in self.ignore
             else float(self.several(a, "frictionloss", what, 1)[0]),
             springdamper=self._springdamper(a, what),
+            effort=self._effort(a, kind, what),
         )
+
+    def _effort(self, a: Mapping[str, str], kind: str, what: str) -> tuple[float, float] | None:
+        """What all motors of a joint give together [N m or N]; None without a limit."""
+        limited = a.get("actuatorfrclimited", "auto")
+        if kind not in ("hinge", "slide") or "actuatorfrcrange" not in a or limited == "false":
+            return None
+        low, high = numbers(a["actuatorfrcrange"], 2, 2, f"{self.where}: actuatorfrcrange of {what}")
+        auto = limited == "auto" and self.autolimits and low < high
+        return (float(low), float(high)) if limited == "true" or auto else None
 
     def _springdamper(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
         """Time constant [s] and damping ratio; None where they are not positive."""

@@ -31,7 +31,7 @@ class GeomRecord:
 @dataclass
 class JointRecord:
     """`springdamper`: time constant [s] and damping ratio of a spring and damper that its inertia determines,
-    or none."""
+    or none. `effort`: what all its motors give together [N m or N], or none."""
 
     name: str
     kind: str
@@ -45,6 +45,7 @@ class JointRecord:
     range: tuple[float, float] | None
     friction: float = 0.0
     springdamper: tuple[float, float] | None = None
+    effort: tuple[float, float] | None = None
 
 
 @dataclass

@@ -209,6 +209,8 @@ def _joint(m: Mechanism, name: str, table: TomlTable) -> None:
         damping=table.number("damping", None),
         armature=table.number("armature", None),
         stop=None if stop is None else _stop(stop),
+        limits=table.take("limits", None),
+        effort=table.take("effort", None),
         actuated=table.flag("actuated", True),
         initial=table.numbers("initial", None),
         rate=table.numbers("rate", None),

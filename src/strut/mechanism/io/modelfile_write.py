@@ -160,6 +160,9 @@ class _Writer:
                 for key in ("low", "high", "stiffness", "damping")
             ]
             lines.append(f"stop = {{ {', '.join(entries)} }}")
+        for key, pairs in (("limits", self.m.limits), ("effort", self.m.efforts)):
+            if c.name in pairs:
+                lines.append(f"{key} = [{', '.join(repr(float(end)) for end in pairs[c.name])}]")
         lines += [] if c.actuated or joint.gear else ["actuated = false"]
         start, rate = sx(list(c.initial)), sx(list(c.initial_rate))
         if joint.nq and not (start - ca.SX(neutral(joint))).is_zero():

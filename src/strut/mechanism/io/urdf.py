@@ -34,6 +34,8 @@ from strut.system import Expression, Param
 
 __all__ = ["dump", "load", "parse"]
 
+MOTOR_KINDS = ("revolute", "continuous", "prismatic")
+"""Types of joints of which <limit> may say what their motor gives."""
 STOP_STIFFNESS = 1e3
 """[N m/rad or N/m] of soft end stops made from URDF limits, on request."""
 BASES: dict[str, Callable[[], joints.Joint]] = {
@@ -242,14 +244,18 @@ class _Settings:
 
 def _join(m: Mechanism, edge: JointElement, bodies: Mapping[str, Body], settings: _Settings) -> None:
     """Put the joint of an edge into the mechanism."""
-    stop = None
+    stop = limits = effort = None
     if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.leader is None:
         low, high = (
             number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'")
             for key in ("lower", "upper")
         )
-        m.limits[name_of(edge.name)] = (low, high)
+        # Exporters write 0 to 0 where nobody said a range; a plan in which it cannot move is no plan.
+        limits = (low, high) if low != high else None
         stop = Stop(low, high, STOP_STIFFNESS) if settings.stops else None
+    if edge.limit is not None and edge.leader is None and edge.kind in MOTOR_KINDS:
+        most = number(edge.limit.get("effort", "0"), f"the effort of joint '{edge.name}'")
+        effort = most or None  # likewise, 0 is written where nobody said what the motor gives
     damping = (
         number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'")
         if edge.dynamics is not None
@@ -265,6 +271,8 @@ def _join(m: Mechanism, edge: JointElement, bodies: Mapping[str, Body], settings
         rotation=rotation_matrix(edge.rpy),
         damping=damping if damping and motion.nv else None,
         stop=stop,
+        limits=limits,
+        effort=effort,
         actuated=settings.drives(edge.name),
     )
 

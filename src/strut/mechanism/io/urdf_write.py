@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from xml.etree import ElementTree
 
 import casadi as ca
@@ -17,6 +18,8 @@ from strut.system import Expression
 
 Element = ElementTree.Element
 
+NO_LIMIT = 1e9
+"""What is written for a range, a force or a velocity without limit [rad, m, N m, N, rad/s, m/s]."""
 KINDS_OF_GEARS = {"revolute": "continuous", "prismatic": "prismatic"}
 """What URDF calls joints of ours that may mimic another."""
 URDF_KINDS = KINDS_OF_GEARS | {"fixed": "fixed", "free": "floating", "planar": "planar"}
@@ -60,13 +63,31 @@ def _urdf_kind(c: Connection) -> str:
     return kind
 
 
+def _add_limit(
+    joint: Element, kind: str, limits: tuple[float, float] | None, effort: tuple[float, float] | None
+) -> None:
+    """Write <limit>: the range of a joint, and what its motor gives at most, the less of both ways, since
+    URDF has one number; 1e9 where there is no limit."""
+    low, high = limits or (-math.inf, math.inf)
+    most = math.inf if effort is None else min(abs(effort[0]), abs(effort[1]))
+    ends = {} if kind == "continuous" else {"lower": _finite(low), "upper": _finite(high)}
+    ends |= {"effort": _finite(most), "velocity": _finite(math.inf)}
+    ElementTree.SubElement(joint, "limit", ends)
+
+
+def _finite(value: float) -> str:
+    """A number as text; `NO_LIMIT` with its sign for an infinite one."""
+    return repr(value if math.isfinite(value) else math.copysign(NO_LIMIT, value))
+
+
 def _add_joint(robot: Element, mechanism: Mechanism, c: Connection) -> None:
     """Write a joint as <joint>."""
 
     def number(value: Expression) -> str:
         return repr(float(mechanism.values(value)[0, 0]))
 
-    kind = _urdf_kind(c)
+    kind, limits = _urdf_kind(c), mechanism.limits.get(c.name)
+    kind = "revolute" if kind == "continuous" and limits is not None and not c.joint.gear else kind
     joint = ElementTree.SubElement(robot, "joint", name=c.name, type=kind)
     ElementTree.SubElement(joint, "parent", link=c.parent.name)
     ElementTree.SubElement(joint, "child", link=c.child.name)
@@ -76,11 +97,12 @@ def _add_joint(robot: Element, mechanism: Mechanism, c: Connection) -> None:
         xyz=words(mechanism.values(c.X_PJ.p)),
         rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R))),
     )
-    if kind in ("continuous", "prismatic"):
+    if kind in ("continuous", "revolute", "prismatic"):
         S = mechanism.values(c.joint.S(ca.SX.zeros(1)))
-        ElementTree.SubElement(joint, "axis", xyz=words(S[:3] if kind == "continuous" else S[3:]))
-    if kind == "prismatic":
-        ElementTree.SubElement(joint, "limit", lower="-1e9", upper="1e9", effort="1e9", velocity="1e9")
+        ElementTree.SubElement(joint, "axis", xyz=words(S[3:] if kind == "prismatic" else S[:3]))
+    effort = mechanism.efforts.get(c.name)
+    if kind in ("revolute", "prismatic") or (kind == "continuous" and effort is not None):
+        _add_limit(joint, kind, limits, effort)
     if c.damping is not None:
         ElementTree.SubElement(joint, "dynamics", damping=number(c.damping))
     if c.joint.gear:

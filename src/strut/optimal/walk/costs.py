@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import casadi as ca
 
-from strut.checks import checked
-from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.checks import checked, is_number
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.transport import COST_MEANINGS, distance, weight
 from strut.optimal.problem import Integral, Jumps
-from strut.system import Packed, Param, System
+from strut.optimal.walk.own_cost import OwnCost, check_weight
+from strut.optimal.walk.track import Track
+from strut.system import Expression, Packed, Param, System
 
 MIN_IMPACT_ENERGY = 1e-12
 """Energy [J] added under the root of the impact norm, whose slope would be infinite where nothing is lost."""
-
+COST_PART = "part: "
+"""What the name of a number begins with that is one of several costs."""
 
 Terms = tuple[ca.SX, tuple[Integral | Jumps, ...]]
 """An expression, and the integrals and sums over events that it is made of."""
 CostFunction = Callable[[System, tuple[str, ...], ca.SX], Terms]
 """Of a system, the events that end its phases, and weight by distance [N m]: the terms of a cost."""
+CostChoice = str | OwnCost | Track | Mapping[str, float | OwnCost | Track] | Expression
+"""What can be minimised: a cost by name, one of one's own (also as an `Integral` or another expression), a
+recording to track, or several of these by name, those that have one with their weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +39,14 @@ class Cost(Packed):
     expression: ca.SX
     totals: tuple[Integral | Jumps, ...]
     parts: tuple[Cost, ...] = ()
+    unit: str = ""
+    words: str = ""
 
     @property
     def meaning(self) -> str:
         """What is meant by it, in words."""
+        if self.words:
+            return self.words
         if self.parts:
             return (
                 "; and ".join(f"{part.name}: {part.meaning}" for part in self.parts)
@@ -132,50 +143,138 @@ COSTS: dict[str, CostFunction] = {
 
 def weight_name(cost: str) -> str:
     """Return the name of the parameter by which a cost counts in a sum of several."""
-    return f"weight_{cost.replace('-', '_')}"
+    return "weight_" + re.sub(r"\W", "_", cost)
 
 
-def add_weight_parameters(system: System, cost: str | Mapping[str, float]) -> System:
-    """Return the system with a parameter for the weight of each cost, where there are several: it can be
-    swept, and nothing is compiled anew."""
+def add_weight_parameters(system: System, cost: CostChoice) -> System:
+    """Return the system with the parameters that a cost needs: the weight of each of several, which can be
+    swept, and nothing is compiled anew; and what recordings are stretched to. Raises what is wrong with a
+    cost for this system."""
+    parts, more = cost_parts(cost), list[Param]()
+    for name, part in parts.items():
+        if isinstance(part, str):
+            _check_cost(part)
+            continue
+        needed = [] if isinstance(part, float) else [*part.parameters()]
+        if isinstance(part, float):
+            _check_cost(name)
+            check_weight(name, part)
+        if isinstance(cost, Mapping):
+            size = part if isinstance(part, float) else part.weight
+            needed.append(Param(weight_name(name), size, description=f"of the cost {name}"))
+        more += [q for q in needed if q.name not in {each.name for each in (*system.p, *more)}]
+    ready = system.replace(p=(*system.p, *more)) if more else system
+    for part in parts.values():
+        if not isinstance(part, (str, float)):
+            part.check(ready)
+    return ready
+
+
+def cost_parts(cost: CostChoice) -> dict[str, str | float | OwnCost | Track]:
+    """Return the parts of a cost by name: of one cost its name, or itself where it is one's own; of several,
+    the weights of those with names, and those of one's own."""
     if isinstance(cost, str):
-        return system
-    names = {q.name for q in system.p}
-    for name, w in cost.items():
-        _check_cost(name)
-        if not (math.isfinite(w) and w >= 0):
-            raise ValueRangeError(f"the weight of cost '{name}' is {w}: it must not be negative")
-    more = [
-        Param(weight_name(n), float(w), description=f"of the cost {n}")
-        for n, w in cost.items()
-        if weight_name(n) not in names
-    ]
-    return system.replace(p=(*system.p, *more)) if more else system
+        return {cost: cost}
+    if not isinstance(cost, Mapping):
+        own = cost if isinstance(cost, (OwnCost, Track)) else OwnCost(cost)
+        return {own.name: own}
+    if not cost:
+        raise ModelError("the dict of costs is empty: give {'squared-torque': 1.0}, or cost='none'")
+    parts: dict[str, str | float | OwnCost | Track] = {}
+    for name, part in cost.items():
+        own_part = isinstance(part, (OwnCost, Track))
+        if not own_part and not is_number(part):
+            raise ModelError(
+                f"cost '{name}' is {part!r}: give the weight of a cost by name, optimal.OwnCost(expression, "
+                "weight=...) or optimal.track(file, weight=...)"
+            )
+        parts[name] = part.with_name(name) if isinstance(part, (OwnCost, Track)) else float(part)
+    return parts
+
+
+def cost_identity(system: System, cost: CostChoice) -> Any:
+    """Return what makes a cost this one, for a system that has its parameters: plain data that is equal in
+    every process."""
+    if isinstance(cost, str):
+        return cost
+    parts = cost_parts(cost)
+    return {
+        name: part if isinstance(part, (str, float)) else part.identity(system)
+        for name, part in parts.items()
+    }
+
+
+def cost_units(cost: CostChoice) -> dict[str, str]:
+    """Return the units of the numbers of a design that are costs of one's own, by their names there."""
+    own = {n: part for n, part in cost_parts(cost).items() if isinstance(part, (OwnCost, Track))}
+    if not isinstance(cost, Mapping):
+        return dict.fromkeys(["cost"] if own else [], next((p.unit for p in own.values()), ""))
+    return {f"{COST_PART}{name}": part.unit for name, part in own.items()}
 
 
 def _check_cost(name: str) -> None:
     if name not in COSTS:
-        raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
+        raise UnknownNameError(
+            f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}; one of your own is "
+            "optimal.OwnCost(expression)"
+        )
 
 
 @checked
-def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
-    """Return a cost by name, for a motion whose phases end with these events; the distance is that of the
-    last one. Several with weights are added, the system having their weights as parameters
+def cost_of_transport(system: System, name: CostChoice, events: tuple[str, ...]) -> Cost:
+    """Return a cost, by name or of one's own, for a motion whose phases end with these events; the distance
+    is that of the last one. Several with weights are added, the system having their weights as parameters
     (`add_weight_parameters`)."""
-    if not isinstance(name, str):
-        parts = [cost_of_transport(system, each, events) for each in name]
-        symbols = {q.name: q.sym for q in system.p}
-        total = sum((symbols[weight_name(part.name)] * part.expression for part in parts), ca.SX(0))
-        return Cost(
-            " + ".join(part.name for part in parts),
-            total,
-            tuple(t for part in parts for t in part.totals),
-            tuple(parts),
-        )
-    _check_cost(name)
-    expression, totals = COSTS[name](system, events, weight(system) * distance(system, events[-1]))
-    return Cost(name, expression, totals)
+    parts, symbols = list[Cost](), {q.name: q.sym for q in system.p}
+    for label, part in cost_parts(name).items():
+        if isinstance(part, (str, float)):
+            _check_cost(label)
+            expression, totals = COSTS[label](system, events, weight(system) * distance(system, events[-1]))
+            cost = Cost(label, expression, totals)
+        else:
+            expression, totals = part.terms(system)
+            cost = Cost(label, expression, totals, unit=part.unit, words=part.meaning)
+            if not isinstance(name, Mapping):
+                cost = replace(cost, expression=part.weight * expression)
+        names_in_use = {total.name for other in parts for total in other.totals}
+        parts.append(rename_totals(cost, names_in_use))
+    if not isinstance(name, Mapping):
+        return parts[0]
+    total = sum((symbols[weight_name(part.name)] * part.expression for part in parts), ca.SX(0))
+    return Cost(
+        " + ".join(part.name for part in parts),
+        total,
+        tuple(t for part in parts for t in part.totals),
+        tuple(parts),
+    )
 
 
-__all__ = ["COSTS", "Cost", "add_weight_parameters", "cost_of_transport", "impact"]
+def rename_totals(cost: Cost, names_in_use: Collection[str]) -> Cost:
+    """Return a cost whose integrals and sums have other names than those in use: 'energy' and 'paper'
+    both integrate 'work'."""
+    expression, totals = cost.expression, list[Integral | Jumps]()
+    for total in cost.totals:
+        label = total.name
+        while label in {*names_in_use, *[each.name for each in totals]}:
+            label = re.sub(r"\W", "_", f"{cost.name}_{label}")
+        if label != total.name:
+            other = (
+                Integral(label, total.rate, total.split, total.phase)
+                if isinstance(total, Integral)
+                else Jumps(label, total.amount, total.event)
+            )
+            expression = ca.substitute([expression], [total.sym], [other.sym])[0]
+            total = other
+        totals.append(total)
+    return replace(cost, expression=expression, totals=tuple(totals))
+
+
+__all__ = [
+    "COSTS",
+    "Cost",
+    "CostChoice",
+    "add_weight_parameters",
+    "cost_identity",
+    "cost_of_transport",
+    "impact",
+]

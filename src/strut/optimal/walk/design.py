@@ -13,10 +13,11 @@ import casadi as ca
 from strut.gait import Gait
 from strut.gait.transport import distance, weight_of
 from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
-from strut.optimal.walk.costs import Cost, impact
+from strut.optimal.walk.costs import COST_PART, Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay
 from strut.optimal.walk.step_limits import StepLimits
+from strut.optimal.walk.track import STEP_TIME
 from strut.simulate import SavedResult
 from strut.system import Packed, System, time
 from strut.tabular import TableTexts, Tabular, name_value_unit
@@ -111,7 +112,7 @@ class Design(SavedResult, Tabular, Packed):
     @property
     def parameters(self) -> Mapping[str, float]:
         """The parameters that were free, with the values that were found."""
-        return self.result.parameters
+        return {name: value for name, value in self.result.parameters.items() if name != STEP_TIME}
 
     @property
     def system(self) -> System:
@@ -197,7 +198,16 @@ class Design(SavedResult, Tabular, Packed):
             (name, v, units[name] + self._bound(name)) for name, v in self.parameters.items()
         ]
         rows += [
-            (f"cost ({self.cost.name})", rounded_cost(r.cost) if r.success else NO_COST, ""),
+            (f"cost ({self.cost.name})", rounded_cost(r.cost) if r.success else NO_COST, self.cost.unit),
+            *[
+                (
+                    f"{COST_PART}{part.name}, before its weight",
+                    rounded_cost(self.parts()[part.name]),
+                    part.unit,
+                )
+                for part in self.cost.parts
+                if r.success
+            ],
             ("speed", self.speed, "m/s"),
             ("step length", self.step_length, "m"),
             ("step time", r.duration, "s"),
@@ -280,6 +290,8 @@ class Design(SavedResult, Tabular, Packed):
             **self.result.summary(),
             "ok": self.ok,
             "cost_name": self.cost.name,
+            "cost_unit": self.cost.unit,
+            "cost_parts": self.parts(),
             "goal": self.limits.data(),
             "speed": self.speed,
             "step_length": self.step_length,

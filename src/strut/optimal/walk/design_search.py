@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import casadi as ca
@@ -24,15 +24,17 @@ from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import Solution
 from strut.optimal.solver.solve import OPTIONS, solve
-from strut.optimal.walk.costs import Cost, add_weight_parameters, cost_of_transport
+from strut.optimal.walk.costs import Cost, CostChoice, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
 from strut.optimal.walk.goal_field import as_bounds, goal_fields, take_goal
+from strut.optimal.walk.own_limits import OwnLimits, StepRequirement, read_own_limits
 from strut.optimal.walk.read_walk import swing_foot
 from strut.optimal.walk.reference import ReferenceStep, find_reference
 from strut.optimal.walk.step_goal import StepGoal, require_speed
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
+from strut.optimal.walk.track import stretch_recordings
 from strut.system import System
 
 MAX_DEFECT = 1e-7
@@ -57,15 +59,17 @@ FreeParameters = Sequence[str] | Mapping[str, tuple[float, float]]
 class DesignTask:
     """What a search is for, the same in all its stages.
 
-    walker: as it is planned for. free: parameters to be found, with or without bounds. cost: a name, or
-    several with weights. reference: what to begin from. settings: of `solve`.
+    walker: as it is planned for. free: parameters to be found, with or without bounds. cost: a name, one's
+    own, or several with weights. reference: what to begin from. settings: of `solve`. own: requirements of
+    one's own.
     """
 
     walker: System
     free: FreeParameters
-    cost: str | Mapping[str, float]
+    cost: CostChoice
     reference: ReferenceStep
     settings: Mapping[str, Any]
+    own: OwnLimits = field(default_factory=OwnLimits)
 
 
 @checked
@@ -73,8 +77,10 @@ class DesignTask:
 def design(  # noqa: PLR0913 -- options of a public function
     walker: System,
     free: str | Sequence[str] | Mapping[str, tuple[float, float]] = (),
-    cost: str | Mapping[str, float] = "squared-torque",
+    cost: CostChoice = "squared-torque",
     *,
+    require: Sequence[StepRequirement | tuple[Any, ...]] = (),
+    within: Mapping[str, Any] | None = None,
     section: str | None = None,
     phases: Sequence[str] = (),
     guess: Any = None,
@@ -87,7 +93,11 @@ def design(  # noqa: PLR0913 -- options of a public function
 
     free: names of parameters, or names with bounds. cost: see `strut.gait.COST_MEANINGS`; of several, names
         with their weights. Costs of work alone ask for ever larger torques for ever shorter times: a little
-        of squared torque beside them keeps the search well.
+        of squared torque beside them keeps the search well. One of your own is an expression, an
+        `optimal.Integral` or an `optimal.OwnCost`; `optimal.track(file)` follows recorded angles; in a dict
+        they stand under names of their own: {"squared-torque": 1, "sway": optimal.OwnCost(e, weight=2)}.
+    require: requirements of your own, each an `optimal.StepRequirement` or a tuple (name, expression, low,
+        high, at, phase). within: bounds (low, high) of states and inputs all along, by name.
 
     What is asked of a step:
     {goal}
@@ -104,6 +114,7 @@ def design(  # noqa: PLR0913 -- options of a public function
                 f"'{name}' is nothing that a design can be asked: {did_you_mean(name, DESIGN_OPTIONS)}"
             )
     goal = StepGoal(**asked)
+    own = read_own_limits(walker, require, within)
     ready = adapt_walker(add_weight_parameters(walker, cost), goal)
     task = DesignTask(
         walker=ready,
@@ -111,6 +122,7 @@ def design(  # noqa: PLR0913 -- options of a public function
         cost=cost,
         reference=find_reference(ready, section, guess, like, goal),
         settings={"control": control, "intervals": intervals, "accuracy": MAX_DEFECT, **options},
+        own=own,
     )
     return search(task, goal, tuple(phases))
 
@@ -118,7 +130,7 @@ def design(  # noqa: PLR0913 -- options of a public function
 def search(task: DesignTask, goal: StepGoal, phases: tuple[str, ...] = ()) -> Design:
     """Return the design of a task for a goal; its phases end with the events given, or with those of the
     reference."""
-    limits = complete_limits(goal, task.walker, task.reference)
+    limits = replace(complete_limits(goal, task.walker, task.reference), own=task.own)
     return attempt(task, limits, phases) if phases else search_phases(task, limits)
 
 
@@ -154,6 +166,7 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
     # The speed is required last, by the stage that knows other ways to it.
     problem = problem_of(walker, plan, limits, [name for name in limits.fields if name != "speed"])
     problem = problem.free(**task.free) if isinstance(task.free, Mapping) else problem.free(*task.free)
+    problem = stretch_recordings(problem)
     solution = reach_speed(
         problem.minimise(cost.expression), limits, reference.guess_for(len(events)), task.settings
     )

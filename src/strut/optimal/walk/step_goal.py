@@ -79,7 +79,7 @@ def default_torque(walker: System, usual: UsualStep, asked: Mapping[str, GoalVal
     """Return weight by usual step length [N m], for inputs that are torques without bounds of their own."""
     if usual.step_length is None or not usual.step_length > 0:
         return None
-    unlimited = [q for q in walker.u if q.size == 1 and q.unit == "N m" and not np.isfinite(q.bounds).any()]
+    unlimited = [q for q in walker.u if q.size == 1 and q.unit == "N m" and not np.isfinite(q.range).any()]
     return {q.name: TORQUE_FACTOR * weight_of(walker) * usual.step_length for q in unlimited} or None
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from strut.optimal.problem import Problem
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.goal_field import GoalField, GoalValue, UsualStep, goal_fields
+from strut.optimal.walk.own_limits import OwnLimits
 from strut.optimal.walk.replay import Replay
 from strut.optimal.walk.step_goal import StepGoal
 from strut.system import System
@@ -17,10 +18,11 @@ from strut.system import System
 @dataclass(frozen=True, eq=False)
 class StepLimits:
     """What a step must keep. goal: what was asked. defaults: by name, what was not asked and is kept all the
-    same, so that it can be told from what was asked."""
+    same, so that it can be told from what was asked. own: requirements of one's own."""
 
     goal: StepGoal = field(default_factory=StepGoal)
     defaults: Mapping[str, GoalValue] = field(default_factory=dict)
+    own: OwnLimits = field(default_factory=OwnLimits)
 
     @property
     def fields(self) -> dict[str, GoalField]:
@@ -74,11 +76,11 @@ class StepLimits:
             (name.replace("_", " "), value_text(value), each.unit, "asked" if name in asked else "default")
             for name, each in self.fields.items()
             if (value := self[name]) is not None
-        ]
+        ] + self.own.rows()
 
     def data(self) -> dict[str, dict[str, object]]:
         """Return for JSON: 'asked' and 'default', values by name."""
-        return {"asked": dict(self.goal.asked_values()), "default": dict(self.defaults)}
+        return {"asked": {**self.goal.asked_values(), **self.own.data()}, "default": dict(self.defaults)}
 
 
 def value_text(value: GoalValue) -> str:

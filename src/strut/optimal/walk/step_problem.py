@@ -118,7 +118,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     # What was asked, or is a default.
     for name in required:
         problem = limits.require(problem, name, plan.foot_margin)
-    return problem
+    return limits.own.on_problem(problem)
 
 
 def add_phases(problem: Problem, plan: StepPlan) -> Problem:

@@ -30,8 +30,6 @@ COLUMNS = "value, ok, status, numbers, plan"
 """Of a point, in the order of `_point`."""
 LOCK_TIMEOUT = 60.0
 """How long a writer waits for another [s]."""
-COST_PART = "part: "
-"""What the name of a number begins with that is one of several costs."""
 
 
 @dataclass(frozen=True, eq=False)

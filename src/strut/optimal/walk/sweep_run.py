@@ -18,13 +18,15 @@ from strut.errors import StrutError, ValueRangeError
 from strut.gait import Gait
 from strut.gait.section import default_section
 from strut.optimal.solver.guess import Guess
+from strut.optimal.walk.costs import COST_PART, CostChoice, cost_identity
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import FreeParameters, design
 from strut.optimal.walk.goal_field import goal_fields
+from strut.optimal.walk.own_limits import OwnLimits, read_own_limits
 from strut.optimal.walk.reference import find_passive_gait, gait_of
 from strut.optimal.walk.step_goal import SWEPT_UNITS, StepGoal
 from strut.optimal.walk.step_limits import adapt_walker
-from strut.optimal.walk.sweep_file import COST_PART, SweepFile, SweepPoint, pack_motion
+from strut.optimal.walk.sweep_file import SweepFile, SweepPoint, pack_motion
 from strut.system import System, time
 
 POLL_INTERVAL = 0.1
@@ -33,6 +35,8 @@ MIN_CHAIN_TO_HALVE = 4
 """Points of a chain that is worth halving for another worker."""
 ERROR_TIMEOUT = 1.0
 """How long the error of a process that stopped is waited for [s]."""
+OWN = ("require", "within")
+"""Options that are requirements of one's own: a file knows them by their content."""
 Progress = Callable[[int, int], None]
 """Is told how many points of how many there are."""
 
@@ -45,11 +49,14 @@ class SweepTask:
     walker: System
     name: str
     free: FreeParameters
-    cost: str | Mapping[str, float]
+    cost: CostChoice
     options: dict[str, Any]
     gait: Gait | None = field(init=False)
+    own: OwnLimits = field(init=False)
 
     def __post_init__(self) -> None:
+        own = {n: self.options[n] for n in OWN if n in self.options}
+        object.__setattr__(self, "own", read_own_limits(self.walker, **own))
         object.__setattr__(self, "gait", self._find_gait())
 
     def _find_gait(self) -> Gait | None:
@@ -81,8 +88,9 @@ class SweepTask:
             "model": hashlib.sha256(model.encode()).hexdigest()[:16],
             "parameters": {q.name: np.asarray(q.value).tolist() for q in w.p if q.name != self.name},
             "free": free,
-            "cost": dict(self.cost) if isinstance(self.cost, Mapping) else self.cost,
-            "options": {n: repr(v) for n, v in self.options.items() if n != "guess"},
+            "cost": cost_identity(w, self.cost),
+            "own": self.own.identity(w),
+            "options": {n: repr(v) for n, v in self.options.items() if n not in ("guess", *OWN)},
         }
 
     def solve(self, value: float, guess: Guess | None) -> Design:

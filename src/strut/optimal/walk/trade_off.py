@@ -16,10 +16,10 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
-from strut.optimal.walk.costs import add_weight_parameters
+from strut.optimal.walk.costs import COST_PART, CostChoice, add_weight_parameters, cost_units
 from strut.optimal.walk.design import COST_RESOLUTION, Design
 from strut.optimal.walk.step_goal import SWEPT_UNITS
-from strut.optimal.walk.sweep_file import COST_PART, SweepFile, SweepPoint
+from strut.optimal.walk.sweep_file import SweepFile, SweepPoint
 from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask
 from strut.simulate import SavedResult
 from strut.system import System
@@ -158,7 +158,7 @@ def trade_off(
     name: str,
     values: Sequence[float],
     free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
-    cost: str | Mapping[str, float] = "squared-torque",
+    cost: CostChoice = "squared-torque",
     *,
     file: str | Path | None = None,
     workers: int | None = None,
@@ -208,7 +208,7 @@ def trade_off(
         points=tuple(points[v] for v in ordered),
         wall=clock.perf_counter() - began,
         file=Path(file) if file is not None else None,
-        units={**NUMBER_UNITS, **units},
+        units={**NUMBER_UNITS, **units, **cost_units(cost)},
         task=task,
     )
 
