@@ -12,7 +12,7 @@ from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot, touches_of
-from strut.contact.walk import walk_of
+from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
@@ -258,6 +258,7 @@ class Pad:
             stands=self.touching.state.name,
             normal=forces[0],
             friction=tuple(forces[1:]),
+            coefficient=parameter_name(self.friction.mu if self.friction is not None else None),
             gap=f"{name}_gap",
         )
 

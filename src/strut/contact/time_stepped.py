@@ -18,7 +18,7 @@ from strut.checks import checked
 from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Spot, Touch, add_contact_parameters, coefficient, spot, touches_of
-from strut.contact.walk import walk_of
+from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
@@ -96,6 +96,7 @@ class _Stepped:
     ) -> None:
         self.assembly, self.tree, self.dt = assembly, assembly.tree, dt
         self.ground = ground
+        self.coefficient = parameter_name(friction)
         self.mu = None if friction is None else sx(friction)
         plain = self.mu is not None and self.mu.is_zero()
         self.contacts: list[_Contact] = []
@@ -175,6 +176,7 @@ class _Stepped:
                 name=c.spot.name,
                 normal=c.means[0].name,
                 friction=tuple(m.name for m in c.means[1:]),
+                coefficient=self.coefficient,
                 gap=f"{c.spot.name}_gap",
             )
             for c in self.contacts
@@ -249,8 +251,7 @@ def _normalise_quaternions(tree: Tree, q: ca.SX) -> ca.SX:
     """Coordinates with their quaternions brought to length 1."""
     unit_q = ca.SX(q)
     for node in tree.nodes:
-        joint = node.connection.joint
-        if joint.kind in ("free", "spherical"):
+        if node.connection.joint.quaternion:
             last = tree.q_of[node.connection.name].stop
             unit_q[last - 4 : last] = q[last - 4 : last] / ca.norm_2(q[last - 4 : last])
     return unit_q

@@ -69,6 +69,7 @@ def sample_scene(run: Trajectory, rate: float = RATE, most: int = MAX_FRAMES) ->
             {n: columns[f"{part.name}/{k}/{n}"] for n in part.values},
             part.colour,
             part.path,
+            part.side,
         )
         for k, part in enumerate(scene.parts)
     )
@@ -92,6 +93,7 @@ def sample_scene(run: Trajectory, rate: float = RATE, most: int = MAX_FRAMES) ->
         com=columns.get("com!"),
         prints=prints[np.argsort(prints[:, 0], kind="stable")],
         pivots=_pivots(scene.hinges, columns),
+        swaps=dict(scene.swaps),
     )
 
 

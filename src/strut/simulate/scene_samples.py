@@ -20,13 +20,15 @@ RIM = 0.88
 
 @dataclass(frozen=True, eq=False)
 class ScenePiece:
-    """A shape over all frames: its numbers (see `strut.system.scene.KINDS`) as arrays, frame by number."""
+    """A shape over all frames: its numbers (see `strut.system.scene.KINDS`) as arrays, frame by number; and
+    the side of the machine on which it is: 'left', 'right' or empty."""
 
     name: str
     kind: str
     values: Mapping[str, np.ndarray]
     colour: tuple[float, float, float, float] | None = None
     path: str = ""
+    side: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,7 @@ class SceneSamples:
     com: the centre of mass by frame, if the run knows it. prints: where feet came to stand: t, x, y, z.
     pivots: joints. boxes: lowest and highest corner of meshes by path, as far as someone has read them; else
         only their place counts.
+    swaps: pieces that change places when legs change names, see `strut.system.scene.Scene`.
     """
 
     t: np.ndarray
@@ -85,6 +88,7 @@ class SceneSamples:
     prints: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
     pivots: tuple[Pivot, ...] = ()
     boxes: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    swaps: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def corners(self) -> list[np.ndarray]:

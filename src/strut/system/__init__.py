@@ -36,6 +36,7 @@ from strut.system.rewrite import BatchRewrite
 from strut.system.scene import (
     HINGES,
     KINDS,
+    SIDES,
     Arrow,
     Floor,
     Hinge,
@@ -56,6 +57,7 @@ __all__ = [
     "GROUPS",
     "HINGES",
     "KINDS",
+    "SIDES",
     "UNBOUNDED",
     "Arrow",
     "BatchRewrite",
