@@ -37,7 +37,7 @@ PRESSING_ACCELERATION = 0.1
 may also let go."""
 SLIDING_LIGHTNESS_RATIO = 1e-6
 """[1] Of a contact's own lightness along the normal, under which that of one that slides does not count."""
-NEVER = -1e30
+NO_JAM_TIME = -1e30
 """[s] The time of what has not happened."""
 
 
@@ -58,7 +58,7 @@ class Landing:
             sx(rest_speed),
             counters,
         )
-        self.jammed_at = Discrete("jammed_at", NEVER, "s") if machine.coulomb else None
+        self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s") if machine.coulomb else None
 
     def jams(self, f: StandingFoot) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would

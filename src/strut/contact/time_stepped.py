@@ -21,7 +21,7 @@ from strut.contact.touch import Spot, Touch, add_contact_parameters, coefficient
 from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
-from strut.mechanism.closure import SOFTNESS
+from strut.mechanism.closure import LOOP_SOFTNESS
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
@@ -218,7 +218,7 @@ class _Loops:
         self.closure, self.rate = closure, rate
         self.spread = solve_ltdl(inertia, closure.K.T)
         A = closure.K @ self.spread
-        self.A = A + SOFTNESS * ca.trace(A) / A.shape[0] * ca.SX.eye(A.shape[0])
+        self.A = A + LOOP_SOFTNESS * ca.trace(A) / A.shape[0] * ca.SX.eye(A.shape[0])
         self.means = [Discrete(label, 0.0) for label in closure.labels]
 
     def _impulse(self, v: ca.SX) -> ca.SX:

@@ -20,7 +20,7 @@ class Entries(dict[str, np.ndarray]):
         )
 
 
-RESOLUTION = (1e-8, 1e-6)
+RESOLUTION_BOUNDS = (1e-8, 1e-6)
 """Smallest and largest resolution of an account, as fractions of its turnover: what is smaller is rounding,
 what is larger is not."""
 
@@ -97,9 +97,9 @@ class Account:
 
     @property
     def resolution(self) -> float:
-        """Energies below this [J] cannot be told from rounding: the residual, within `RESOLUTION` of the
-        turnover."""
-        least, most = (part * self.turnover for part in RESOLUTION)
+        """Energies below this [J] cannot be told from rounding: the residual, within `RESOLUTION_BOUNDS` of
+        the turnover."""
+        least, most = (part * self.turnover for part in RESOLUTION_BOUNDS)
         return min(max(self.residual, least), most)
 
     def rounded_summary(self) -> dict[str, float]:

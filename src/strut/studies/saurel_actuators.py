@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from strut.actuator import KINDS
-from strut.actuator.series import INERTIA
+from strut.actuator.series import DEFAULT_INERTIA
 from strut.studies.saurel_drives import (
     DURATIONS,
     MAX_ANGLE,
@@ -94,7 +94,7 @@ def settings() -> list[Row]:
         Row(
             "inertia of a motor behind its gear [kg m^2]",
             "-",
-            f"{INERTIA}",
+            f"{DEFAULT_INERTIA}",
             "in series only; rigid and parallel motors have none, as in the thesis",
         ),
         Row(

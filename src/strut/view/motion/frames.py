@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.errors import StrutError
-from strut.simulate.scene_samples import RATE, ScenePiece, SceneSamples, frame_times
+from strut.simulate.scene_samples import FRAME_RATE, ScenePiece, SceneSamples, frame_times
 from strut.view.figures.figure import PALETTE
 from strut.view.motion import meshes
 
@@ -29,7 +29,7 @@ SIDE_COLOURS = {"left": PALETTE[1], "right": PALETTE[0]}
 """Colours by side."""
 
 
-def sample_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
+def sample_frames(trajectory: Trajectory, rate: float = FRAME_RATE) -> SceneSamples | None:
     """Sample the scene of a run, `rate` frames a second; None where nothing can be seen. Legs that change
     names are followed through their swaps."""
     samples = trajectory.stage(rate)
@@ -91,7 +91,7 @@ def middle(piece: ScenePiece, k: int) -> np.ndarray:
     return np.asarray(v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2)
 
 
-def require_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
+def require_frames(trajectory: Trajectory, rate: float = FRAME_RATE) -> SceneSamples:
     """Return the frames of a run, or raise `StrutError` where there is nothing to see."""
     samples = sample_frames(trajectory, rate)
     if samples is not None:
