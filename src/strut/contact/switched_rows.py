@@ -41,10 +41,10 @@ class SwitchedRows:
 
     def forces(self, missing: ca.SX) -> ca.SX:
         """Forces that change the rates of the rows that hold by `missing`."""
-        wanted = self.switch * missing
-        forces = self.solve(wanted)
+        accelerations = self.switch * missing
+        forces = self.solve(accelerations)
         for _ in range(self.corrections):
-            forces = forces + self.solve(wanted - self.matrix @ forces)
+            forces = forces + self.solve(accelerations - self.matrix @ forces)
         return forces
 
     def gain(self, row: int) -> ca.SX:

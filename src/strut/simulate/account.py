@@ -71,8 +71,8 @@ class Account:
     def imbalance(self) -> np.ndarray:
         """What the books cannot explain [J]: stored - stored(0) - supplied + dissipated + lost."""
         change = self.energy - (self.energy[0] if len(self.t) else 0.0)
-        gone = self._total(self.dissipated), self._total(self.lost)
-        return np.asarray(change - self._total(self.supplied) + gone[0] + gone[1])
+        spent_totals = self._total(self.dissipated), self._total(self.lost)
+        return np.asarray(change - self._total(self.supplied) + spent_totals[0] + spent_totals[1])
 
     @property
     def residual(self) -> float:

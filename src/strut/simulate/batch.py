@@ -61,8 +61,8 @@ class Batch:
     def ok(self) -> np.ndarray:
         """Which runs reached their end, or ended in an event meant to end them: not in a failure, such as a
         fall."""
-        meant = {"done", *self.names.jumps} - set(self.names.failures)
-        return np.array([s in meant for s in self.status])
+        good_endings = {"done", *self.names.jumps} - set(self.names.failures)
+        return np.array([s in good_endings for s in self.status])
 
     def __len__(self) -> int:
         return len(self.t)

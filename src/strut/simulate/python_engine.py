@@ -322,9 +322,9 @@ class Engine:
             )
         rejected = False
         while True:
-            wanted = min(size.h, longest)
-            last = wanted * (1 + STEP_SLACK) + TIME_SLACK * abs(self.t) >= room
-            h = room if last else wanted
+            length = min(size.h, longest)
+            last = length * (1 + STEP_SLACK) + TIME_SLACK * abs(self.t) >= room
+            h = room if last else length
             with np.errstate(all="ignore"):
                 trial = self.stepper.trial(self.t, self.x, self.dx, h)
             if not self.stepper.adaptive:

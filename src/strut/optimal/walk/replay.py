@@ -233,9 +233,9 @@ def replay(result: Solution) -> Replay:
     if last.until is None:
         end = run.raw.x_end[: len(names)]
         return Replay(result, walker, run, run.t1 - planned, _apart(end, last.x[-1]), run.status)
-    wanted = sum(1 for m in result.phases if m.until == last.until)
-    hits = [e for e in run.events if e.name == last.until][:wanted]
-    if len(hits) < wanted:
+    count = sum(1 for m in result.phases if m.until == last.until)
+    hits = [e for e in run.events if e.name == last.until][:count]
+    if len(hits) < count:
         return Replay(
             result,
             walker,

@@ -75,8 +75,8 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     """The outputs over time, `without` some: the coordinates of points (`Scene.points`) together, and the
     others."""
     coordinates = {label for labels in trajectory.names.points.values() for label in labels}
-    wanted = [label for label in trajectory.names.outputs if label not in set(without)]
-    together = [[label for label in wanted if (label in coordinates) == which] for which in (True, False)]
+    labels = [label for label in trajectory.names.outputs if label not in set(without)]
+    together = [[label for label in labels if (label in coordinates) == which] for which in (True, False)]
     return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
 
 
