@@ -210,8 +210,8 @@ def _there(here: Driven) -> tuple[str, str]:
             least_length = next(r.low for r in here.result.problem.requirements if r.name == "step length")
             return (
                 "no such step",
-                f"the old foot lifts in steps up to {least_length - amount:.3f} m; his legs are longer, or he "
-                f"does not ask that",
+                f"the old foot lifts in steps up to {least_length - amount:.3f} m; his legs are longer, or "
+                f"he does not ask that",
             )
         return "not solved", f"{here.result.status}: {name} by {amount:.2g}"
     nothing = "it walks so by itself" if here.value < ZERO_BELOW else ""
