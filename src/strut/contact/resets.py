@@ -214,8 +214,8 @@ class Landing:
         return presses, slides, ways
 
     def roles(self) -> dict[str, ca.SX]:
-        """Who stands, sticks and slides from now on, with Coulomb's friction, from the accelerations: for all
-        feet together, because one that stops may stop others."""
+        """Decide from the accelerations which feet stand, stick and slide from now on (Coulomb's friction):
+        for all feet together, because one that stops may stop others."""
         feet, mu = self.machine.feet, sx(self.machine.friction)
         A, needed_change = self._beside(
             -self.machine.free_accelerations, [z.sym for z in self.machine.locked]

@@ -45,7 +45,7 @@ RELEASES = ("force", "acceleration")
 
 @checked
 def ahead_of(frame: str, other: str, margin: Expression = 0.0) -> Callable[[Tree], ca.SX]:
-    """For `arm`: how far one frame is in front of another [m], less a margin."""
+    """How far one frame is in front of another [m], less a margin: what `arm` takes."""
     return lambda tree: observe.position(tree, frame)[0] - observe.position(tree, other)[0] - sx(margin)
 
 

@@ -242,7 +242,7 @@ class _Stepping:
 
     @property
     def mirror(self) -> ca.SX:
-        """By which places change, along the axes."""
+        """The factors of places along the axes when legs change names: in space, -1 sideways."""
         return ca.SX([1, 1] if len(self.axes) == 2 else [1, -1, 1])
 
     def _swapped_value(self, name: str, vector: ca.SX, column: Mapping[str, int]) -> ca.SX:

@@ -133,7 +133,7 @@ class _Stepped:
         return inertia, tau - tree.bias - self.dt * stiffness @ tree.v
 
     def impulses(self, sweeps: int, relaxation: ca.SX) -> ca.SX:
-        """Of all contacts, after a number of sweeps, beginning with those of the step before."""
+        """Impulses of all contacts after a number of sweeps that begin with those of the step before."""
         impulses = self.dt * ca.vertcat(*[m.sym for c in self.contacts for m in c.means])
         u = self.K @ self.free + self.bias + self.A @ impulses
         cones = [Cone(self.A[c.rows, c.rows], self.mu) for c in self.contacts]
@@ -240,7 +240,7 @@ class _Loops:
         return {m.name: impulse[k] / dt for k, m in enumerate(self.means)}
 
     def drives(self, v: ca.SX) -> dict[str, ca.SX]:
-        """What moving constraints take."""
+        """The energies that moving constraints take in a step, by name."""
         impulse, k0 = self._impulse(v), self.closure.k0
         return {
             f"{m.name}_drive": -impulse[k] * k0[k] for k, m in enumerate(self.means) if not k0[k].is_zero()

@@ -43,7 +43,7 @@ class Evaluations(Protocol):
 
     @property
     def y(self) -> np.ndarray:
-        """Where the map leads."""
+        """The states to which the map leads."""
 
     @property
     def by_y(self) -> np.ndarray:

@@ -129,8 +129,8 @@ def survives(
     steps: int = SURVIVED_STEPS,
     rtol: float = 1e-8,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and how
-    each run ended.
+    """Tell which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and
+    how each run ended.
 
     x, z: the states. p: parameters, a row for all or one each, by default the system's. rtol: relative error
     of the integration.

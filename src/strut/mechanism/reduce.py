@@ -108,7 +108,8 @@ def _forward_substitute(R: ca.SX, b: ca.SX) -> ca.SX:
 
 
 def choose_independent(tree: Tree, K: np.ndarray, asked_names: Sequence[str] | bool) -> list[int]:
-    """Which velocities to keep: those of the joints named, or those that leave the others best determined.
+    """Choose the velocities to keep: those of the joints named, or those that leave the others best
+    determined.
 
     Elimination with complete pivoting on K: a column with a large pivot is one the closure determines well.
     """

@@ -410,7 +410,7 @@ class Engine:
                 progress(self.t)
 
     def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Where the run is: time, states (with integrated powers), discrete states, counters."""
+        """Report where the run is: time, states (with integrated powers), discrete states, counters."""
         return (
             self.t,
             self.x,

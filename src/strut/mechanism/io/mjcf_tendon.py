@@ -152,8 +152,8 @@ class Tendons:
     # ---- what they do ----
 
     def length(self, record: TendonRecord, purpose: str) -> Length | None:
-        """Of a tendon, as an expression; none, if the user said that tendons may be left out, where it goes
-        around a geom."""
+        """The length of a tendon [m], as an expression; none, if the user said that tendons may be left out,
+        where it goes around a geom."""
         if record.wraps:
             self.reader.refuse(
                 "tendon", f"tendon '{record.name}' wraps around geom '{record.wraps}' and {purpose}"

@@ -23,7 +23,7 @@ Symbolic = Any
 
 @dataclass(eq=False)
 class Span:
-    """Where the unknowns of a phase stand.
+    """The places of the unknowns of a phase.
 
     phase: which. moving: the discrete states that depend on the motion and are unknowns. fractions: widths
     of its intervals, of one. duration, discrete, x, w,

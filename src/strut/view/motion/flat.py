@@ -52,7 +52,7 @@ class Eye:
 
     @property
     def toward(self) -> np.ndarray:
-        """From what is seen to who sees it."""
+        """The direction from what is seen to the eye."""
         return np.cross(self.right, self.up)
 
 
@@ -95,7 +95,8 @@ def frame(
     seen: Eye | None = None,
     within: tuple[float, float] | None = None,
 ) -> list[FlatFigure]:
-    """Everything in frame k; the ground of a planar machine only between two distances, if they are given."""
+    """Draw everything in frame k; the ground of a planar machine only between two distances, if they are
+    given."""
     seen = seen or eye(stage)
     figures: list[FlatFigure] = []
     if look.ground and stage.land is not None and not stage.planar:
