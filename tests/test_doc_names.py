@@ -2,7 +2,7 @@
 
 import ast
 import functools
-import importlib
+import importlib.util
 import re
 from pathlib import Path
 
@@ -123,3 +123,37 @@ def test_names_in_docstrings_exist():
         if names:
             wrong[path.relative_to(SOURCE).as_posix()] = names
     assert not wrong
+
+
+def stale_imports(path):
+    """What a program imports of strut, or asks of a module of it that it imported, and is not there."""
+    tree, wrong, modules = ast.parse(path.read_text(encoding="utf-8")), [], {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(each.name == "strut" for each in node.names):
+            modules["strut"] = "strut"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "strut":
+            for each in node.names:
+                if importlib.util.find_spec(node.module) is None or not is_in_module(
+                    node.module, [each.name]
+                ):
+                    wrong.append(f"{node.lineno}: {node.module}.{each.name}")
+                elif node.module == "strut" and each.name in ROOMS:
+                    modules[each.asname or each.name] = f"strut.{each.name}"
+    bound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = node.value.id
+            if name in modules and name not in bound and not is_in_module(modules[name], [node.attr]):
+                wrong.append(f"{node.lineno}: {name}.{node.attr}")
+    return wrong
+
+
+def test_programs_beside_the_package_use_names_that_exist():
+    """Benchmarks, examples and imports inside of tests are not all run at every change."""
+    programs = [
+        path for folder in ("bench", "examples", "tests", "docs") for path in (ROOT / folder).rglob("*.py")
+    ]
+    assert len(programs) > 100
+    wrong = {path.relative_to(ROOT).as_posix(): stale_imports(path) for path in programs}
+    assert not {path: names for path, names in wrong.items() if names}

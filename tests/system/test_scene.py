@@ -62,7 +62,7 @@ def test_points_are_outputs_and_stay_with_them():
     scene = Scene(points={"tip": ("tip_x", "tip_z")})
     cart = strut.System("cart", x=(x,), flow={x: -x.sym}, outputs=outputs, scene=scene)
     assert strut.simulate(cart, t=1).names.points == {"tip": ("tip_x", "tip_z")}
-    assert strut.prefixed(cart, "a").scene.points == {"a.tip": ("a.tip_x", "a.tip_z")}
+    assert strut.add_prefix(cart, "a").scene.points == {"a.tip": ("a.tip_x", "a.tip_z")}
     assert not cart.replace(outputs={"tip_x": x.sym}).scene.points
     with pytest.raises(
         UnknownNameError, match="the point 'tip' of the scene is at 'top_z', which is no output"
