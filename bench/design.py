@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.timing import Effort, Row, Section
-from strut import optimal, walkers
+from strut import gait, optimal, walkers
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.solver.guess import fill_unknowns, make_guess, shake_unknowns
@@ -26,7 +26,7 @@ HOW = (
 def problem() -> optimal.Problem:
     walker = walkers.compass(slope=0.0)
     effort = optimal.Integral("effort", walker["hip_torque"] ** 2)
-    step = optimal.distance(walker, "heel_strike")
+    step = gait.distance(walker, "heel_strike")
     one = optimal.Problem(walker).phase("step", until="heel_strike", duration=(0.2, 2.0)).periodic()
     return one.require("step length", step, equal=0.4, at="end").minimise(effort)
 

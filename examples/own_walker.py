@@ -87,6 +87,7 @@ def stilts() -> System:
             lift="rise",
             weight=mass * g,
             gravity="weight",
+            kinetic="motion",
         ),
         description="a mass on two stiff legs, pushed at the ankle",
     )

@@ -245,12 +245,12 @@ def _check_argument(
 
 def _hint(value: Any, annotation: Any) -> str:
     """What a common slip was meant to be, behind a semicolon."""
-    wanted = {getattr(each, "__name__", "") for each in (annotation, *typing.get_args(annotation))}
-    if "System" in wanted and type(value).__name__ == "Mechanism":
+    type_names = {getattr(each, "__name__", "") for each in (annotation, *typing.get_args(annotation))}
+    if "System" in type_names and type(value).__name__ == "Mechanism":
         return "; of a Mechanism m, give mechanism.system(m), or on ground contact.rigid(m, ...)"
-    if callable(value) and wanted & {"System", "Mechanism"}:
+    if callable(value) and type_names & {"System", "Mechanism"}:
         return f"; call it, {getattr(value, '__name__', 'name')}()"
-    if "System" in wanted:
+    if "System" in type_names:
         return "; strut.walkers has functions that make one"
     return ""
 

@@ -78,8 +78,8 @@ def number(text: str, unit: str = "") -> float:
     for name, factor in scaled.items():
         if suffix in ("", name, name + unit[len(base) :]):
             return float(match[1]) * (factor if suffix else 1.0)
-    wanted = f"in {unit}" if unit else "without a unit"
+    kind = f"in {unit}" if unit else "without a unit"
     fitting = ", ".join(n + unit[len(base) :] for n in scaled if n)
     raise ValueRangeError(
-        f"'{text}' does not fit a quantity {wanted}: write a plain number, or one of {fitting}"
+        f"'{text}' does not fit a quantity {kind}: write a plain number, or one of {fitting}"
     )

@@ -333,13 +333,9 @@ def test_list_builds_and_imports_no_machine():
     code = "import sys; from strut.cli.app import main\ntry: main(['list'])\nfinally: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "rimless-wheel" in done.stdout
-    assert not set(done.stdout.split()) & {
-        "casadi",
-        "scipy",
-        "strut.system",
-        "strut.walkers",
-        "strut.simulate",
-    }
+    slow = {"casadi", "numpy", "scipy", "strut.system", "strut.walkers", "strut.simulate"}
+    imported = slow & set(done.stdout.split())
+    assert not imported
 
 
 def test_export(capsys, tmp_path):

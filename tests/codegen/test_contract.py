@@ -23,7 +23,7 @@ from strut.codegen import (
     runtime_sources,
 )
 from strut.codegen.runtime.layout import CONTROL, MANY, OPTIONS, RECORD
-from strut.codegen.runtime.status import EVALUATED
+from strut.codegen.runtime.status import RESULT_SIZES
 from strut.system.validate import STATUSES
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler")
@@ -67,7 +67,7 @@ def test_enumerations_have_the_same_numbers(tmp_path):
         (RunCounter, "STRUT_COUNTER"),
     ):
         constants |= {f"{prefix}_{member.name}": int(member) for member in members}
-    constants |= {f"STRUT_EVAL_{name.upper()}": k for k, name in enumerate(EVALUATED)}
+    constants |= {f"STRUT_EVAL_{name.upper()}": k for k, name in enumerate(RESULT_SIZES)}
     constants |= {f"strut_kind_of({m.c_constant})": int(m.kind) for m in INTEGRATORS.values()}
     constants |= {
         f"strut_order_of({INTEGRATORS[name].c_constant})": INTEGRATORS[name].order

@@ -90,6 +90,25 @@ def test_how_to_pages_are_true(page, tmp_path, monkeypatch):
     run(page)
 
 
+def test_small_changes_touch_few_files():
+    """The table "where do I add" says what the pages say, and nothing needs more than three files."""
+    rows = re.findall(
+        r"^\| (.+?) \| (.+?) \| \[how-to\]\((.+?)\) \|$",
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    assert {page for _, _, page in rows} == {
+        f"docs/how-to/{page.name}" for page in (ROOT / "docs" / "how-to").glob("*.md")
+    }
+    for thing, files, page in rows:
+        names = set(re.findall(r"`([\w/]+\.py)`", files))
+        table = (ROOT / page).read_text(encoding="utf-8").split("|---|---|\n", 1)[1].split("\n\n", 1)[0]
+        told = set(re.findall(r"`src/strut/([\w/]+\.py)`", table))
+        assert 1 <= len(names) <= 3, thing
+        assert names <= told, f"{page} does not name {names - told}"
+        assert names == told or "how-to/picture.md" in page, f"{page} names {told - names} too"
+
+
 def test_the_integrator_page_quotes_the_code():
     """Lines that its diffs leave as they are stand in the code."""
     page = (ROOT / "docs" / "how-to" / "integrator.md").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """A walker written by hand, with other names throughout, goes through gait, design, report and disturbances by what its `Walk` says."""
 
 import contextlib
+import dataclasses
 import io
 import math
 
@@ -49,6 +50,18 @@ def test_its_design_is_verified(done):
     assert level.replay.balance.relative <= 1e-6
     assert [load.foot for load in level.replay.foot_loads] == ["stilt"]
     assert level.replay.foot_loads[0].least_normal > 0
+
+
+def test_what_its_impact_takes_is_the_closed_form():
+    """The rate is kept times cos(2 half), so the fraction lost is sin(2 half)^2; the ledger calls the energy 'motion'."""
+    machine = stilts()
+    loss = gait.impact_loss(machine, {"lean": -0.3})
+    assert loss.fractions == pytest.approx([math.sin(0.6) ** 2], rel=1e-9)
+    silent = machine.replace(walk=dataclasses.replace(machine.walk, kinetic=""))
+    with pytest.raises(ModelError, match=r"kinetic is unknown.*walk=Walk\(kinetic=\.\.\."):
+        gait.impact_loss(silent, {"lean": -0.3})
+    with pytest.raises(UnknownNameError, match="kinetic of the walk .* is 'motoin'.*did you mean 'motion'"):
+        machine.replace(walk=dataclasses.replace(machine.walk, kinetic="motoin"))
 
 
 def test_its_report_speaks_of_its_own_names(done, tmp_path):

@@ -140,10 +140,24 @@ def test_forces_of_a_foot_with_a_coefficient():
     block.joint("base", block.world, body, joints.planar(), actuated=False)
     block.frame("foot", body)
     made = contact.compliant(
-        block, ["foot"], law=contact.linear(1e4, 50.0), friction=contact.coulomb(Param("mu", 0.4))
+        block, ["foot"], law=contact.linear(1e4, 50.0), friction=contact.coulomb(Param("rubber", 0.4))
     )
     run = strut.simulate(made.using({"base.vx": 1.0}), t=0.3)
     assert "friction cone, 0.4" in view.friction_cone(run).by_name
+
+
+@pytest.mark.parametrize("law", [contact.rigid, contact.time_stepped])
+def test_the_walk_names_the_coefficient_whatever_it_is_called(law):
+    from strut import Mechanism, Param, joints
+
+    block = Mechanism("block", planar=True)
+    body = block.body("body", mass=2.0, inertia=0.1)
+    block.joint("base", block.world, body, joints.planar(), actuated=False)
+    block.frame("foot", body)
+    grip, other = Param("grip", 0.3), Param("friction", 0.9)
+    assert law(block, ["foot"], friction=grip).walk.feet[0].coefficient == "grip"
+    assert law(block, ["foot"], friction=grip + other).walk.feet[0].coefficient == ""
+    assert law(block, ["foot"], friction=0.5).walk.feet[0].coefficient == ""
 
 
 # ---- energy ----

@@ -10,7 +10,7 @@ import pytest
 
 import strut
 from strut import Mechanism, contact, joints, walkers
-from strut.errors import StorageError, StrutError
+from strut.errors import ModelError, StorageError, StrutError, UnknownNameError
 from strut.mechanism import shapes
 from strut.simulate import scene_file as staged_file
 from strut.system import Scene
@@ -117,6 +117,63 @@ def test_so_do_all_that_swap(make):
             piece.values["at"] if "at" in piece.values else (piece.values["start"] + piece.values["end"]) / 2
         )
         assert np.linalg.norm(np.diff(middle, axis=0), axis=1).max() < 0.08
+
+
+def named_at_will():
+    """Two straight legs of a compass gait, called by nothing that means anything."""
+    axis = (0.0, -1.0, 0.0)
+    m = Mechanism("stilts", planar=True)
+    slider, carriage, one, hip, two = (
+        m.body("slider"),
+        m.body("carriage"),
+        m.body("anna", 5.0, (0, 0, 0.5)),
+        m.body("pelvis", 10.0),
+        m.body("berta", 5.0, (0, 0, -0.5)),
+    )
+    m.joint("sx", m.world, slider, joints.prismatic("x"), actuated=False)
+    m.joint("sz", slider, carriage, joints.prismatic("z"), actuated=False)
+    m.joint(
+        "a",
+        carriage,
+        one,
+        joints.revolute(axis),
+        initial=0.218668802939,
+        rate=-1.092383589884,
+        actuated=False,
+    )
+    m.joint("level", one, hip, joints.gear("a", -1.0, of=joints.revolute(axis)), at=(0, 0, 1))
+    m.joint(
+        "b", hip, two, joints.revolute(axis), initial=-0.323388558059, rate=-0.377373948907, actuated=False
+    )
+    m.frame("toe_a", one)
+    m.frame("toe_b", two, (0, 0, -1))
+    m.frame("middle", hip)
+    legs = contact.Legs(("sx", "sz"), "toe_a", "toe_b", {"a": "b", "b": "a"}, "middle", fall=0.5)
+    return contact.stepping(m, legs, contact.plane(0.0523598775598))
+
+
+def test_legs_of_any_name_are_followed(tmp_path):
+    """What swaps is found from where the parts are: nothing is guessed from the names of legs."""
+    machine = named_at_will()
+    assert machine.scene.swaps == {"anna": "berta"}
+    assert strut.join("two", strut.add_prefix(machine, "m")).scene.swaps == {"m.anna": "m.berta"}
+    run = strut.simulate(machine, t=3)
+    assert len(run.events.times("heel_strike")) > 2
+    loaded = strut.Trajectory.load(run.save(tmp_path / "run.h5"))
+    for each in (run, loaded):
+        pieces = {piece.name: piece for piece in staged.sample_frames(each).pieces}
+        assert [pieces[n].side for n in ("anna", "berta", "pelvis")] == ["right", "left", ""]
+        assert staged.colour(pieces["anna"]) != staged.colour(pieces["berta"])
+        middle = (pieces["anna"].values["start"] + pieces["anna"].values["end"]) / 2
+        assert np.linalg.norm(np.diff(middle, axis=0), axis=1).max() < 0.1
+
+
+def test_sides_and_swaps_are_checked():
+    rod = strut.system.rod("leg", (0, 0), (0, 1), 0.1)
+    with pytest.raises(ModelError, match="the part 'leg' is on the side 'port': allowed are 'left', 'right'"):
+        replace(rod, side="port")
+    with pytest.raises(UnknownNameError, match="the scene swaps a part 'leg2': did you mean 'leg'"):
+        Scene((rod,), swaps={"leg": "leg2"})
 
 
 def test_points_stand_in_for_a_scene():

@@ -51,7 +51,7 @@ class Drive:
 
     @property
     def unit(self) -> str:
-        """Of the angle."""
+        """The unit of the angle."""
         return "m" if self.input.unit == "N" else "rad"
 
     @property

@@ -20,12 +20,12 @@ from strut.actuator.exchange import Places, after_event, after_mirroring, sides_
 from strut.checks import checked
 from strut.system import Event, Input, Ledger, Param, State, System, join, sx
 
-STIFFNESS = 100.0
+DEFAULT_STIFFNESS = 100.0
 """[N m/rad] Stiffness of the spring, unless another is given."""
-DAMPING = 0.5
+DEFAULT_DAMPING = 0.5
 """[N m s/rad] Damping of the spring, unless another is given: a twelfth of what would keep such a motor from
 swinging. Without any, a search finds motors that ring on their springs for nothing."""
-INERTIA = 0.1
+DEFAULT_INERTIA = 0.1
 """[kg m^2] Inertia of a motor behind its gear, unless another is given: a rotor of 1e-5 kg m^2 behind a gear
 of 100."""
 
@@ -35,9 +35,9 @@ def series(
     system: System,
     of: Sequence[str] | None = None,
     *,
-    stiffness: float = STIFFNESS,
-    damping: float = DAMPING,
-    inertia: float = INERTIA,
+    stiffness: float = DEFAULT_STIFFNESS,
+    damping: float = DEFAULT_DAMPING,
+    inertia: float = DEFAULT_INERTIA,
 ) -> System:
     """The system with a spring between each of its motors and what it turned before. of: names of drives,
     else all.
@@ -166,4 +166,4 @@ def _with(event: Event, motors: list[_Motor], places: Places) -> Event:
     )
 
 
-__all__ = ["DAMPING", "INERTIA", "STIFFNESS", "series"]
+__all__ = ["DEFAULT_DAMPING", "DEFAULT_INERTIA", "DEFAULT_STIFFNESS", "series"]

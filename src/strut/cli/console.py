@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import math
+from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -31,6 +31,7 @@ def log_to_stderr() -> None:
 
 def as_json(value: Any) -> None:
     """Print one JSON document on standard output; what JSON cannot say (nan, inf) becomes null."""
+    import numpy as np  # here, because `strut list` starts sooner without it
 
     def plain(item: Any) -> Any:
         if isinstance(item, dict):
@@ -67,4 +68,5 @@ def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else str(value)
+    is_fraction = isinstance(value, Real) and not isinstance(value, Integral)
+    return f"{value:.9g}" if is_fraction else str(value)

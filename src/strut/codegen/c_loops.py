@@ -27,7 +27,7 @@ MIN_TERMS = 48
 """Like terms that make a loop."""
 MIN_RUN = 8
 """Terms that read neighbours, on average, which are worth a loop of their own without tables of indices."""
-LANES = 4
+SUM_LANES = 4
 """Sums that such a loop keeps side by side: a compiler may not reorder one, but can do several at once."""
 
 Step = tuple[int, tuple[int, ...]]
@@ -127,7 +127,7 @@ class Loops:
         ]
         sums = range(len(kernel.results))
         lines += [
-            f"    strut_real sum{i} = R(0), lanes{i}[{LANES}] = {{{', '.join(['R(0)'] * LANES)}}};"
+            f"    strut_real sum{i} = R(0), lanes{i}[{SUM_LANES}] = {{{', '.join(['R(0)'] * SUM_LANES)}}};"
             for i in sums
         ]
         names, outer, read = self._reads(leaves, starts, where, "begin + k", moved)
@@ -138,7 +138,8 @@ class Loops:
             f"        const int {f'begin = {begin}, ' if counted else ''}length = {length};",
             *(f"        const strut_real *from{n} = {text};" for n, text in moved.items()),
             "        int k = 0;",
-            f"        for (; k + {LANES} <= length; k += {LANES}) for (int l = 0; l < {LANES}; l++) {{",
+            f"        for (; k + {SUM_LANES} <= length; k += {SUM_LANES}) "
+            f"for (int l = 0; l < {SUM_LANES}; l++) {{",
         ]
         # several lanes at once, then what is left of the run one by one
         for by, sum_of in (("k + l", "lanes{}[l]"), ("k", "sum{}")):
@@ -153,7 +154,7 @@ class Loops:
             lines += [*(f"            {line}" for line in inner), "        }"]
         lines.append("    }")
         for i in sums:
-            total = " + ".join(f"lanes{i}[{n}]" for n in range(LANES))
+            total = " + ".join(f"lanes{i}[{n}]" for n in range(SUM_LANES))
             lines.append(f"    {self._row(target, starts, i)} += sum{i} + ({total});")
         return "\n    ".join([*lines, "}"])
 

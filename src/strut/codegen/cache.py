@@ -73,8 +73,8 @@ def _find(name: str, path: str) -> str | None:
 def compiler() -> tuple[str, ...] | None:
     """The command of the C compiler: $CC if set (it may have arguments), else the first of cc, gcc, clang.
     None if there is none."""
-    wanted = os.environ.get("CC")
-    for name in [wanted] if wanted else ["cc", "gcc", "clang"]:
+    named_compiler = os.environ.get("CC")
+    for name in [named_compiler] if named_compiler else ["cc", "gcc", "clang"]:
         try:
             program, *arguments = shlex.split(name) or [""]
         except ValueError as error:

@@ -56,7 +56,7 @@ class Jump:
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """Everything about a system that compiled code needs. Starting values are not part of it.
+    """All that compiled code needs of a system. Starting values are not part of it.
 
     sizes: of its vectors, by the names of the C templates. functions: by the names of `SIGNATURES`.
     jumps: in the order in which they happen at one instant. resets, losses: one function of each for a jump.

@@ -24,9 +24,9 @@ from strut.codegen.runtime.layout import (
     EntryPoint,
     ctypes_type,
 )
-from strut.codegen.runtime.status import EVALUATED
+from strut.codegen.runtime.status import RESULT_SIZES
 
-FUNCTION_NUMBERS = {name: number for number, name in enumerate(EVALUATED)}
+FUNCTION_NUMBERS = {name: number for number, name in enumerate(RESULT_SIZES)}
 """The number by which `strut_eval` knows a function of the model."""
 
 CONTROLLER = ctypes.CFUNCTYPE(
@@ -87,7 +87,7 @@ class Caller:
             np.zeros(n) for n in (1, sizes["NX"], sizes["NZ"], sizes["NU"], sizes["ND"])
         )
         self.p = np.ascontiguousarray(np.broadcast_to(np.asarray(p, dtype=float).reshape(-1), (sizes["NP"],)))
-        self.out = np.zeros(sizes[EVALUATED[which]])
+        self.out = np.zeros(sizes[RESULT_SIZES[which]])
         self.own: np.ndarray | None = None
         self.run: Callable[[], Any] = lambda: None
 
@@ -129,14 +129,14 @@ class Native:
     def evaluate(  # noqa: PLR0917  # the vectors of a system, in the order that all its functions have
         self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0
     ) -> np.ndarray:
-        """One of the functions of `EVALUATED` at many points: rows of results for rows of arguments."""
+        """One of the functions of `RESULT_SIZES` at many points: rows of results for rows of arguments."""
         t = np.ascontiguousarray(np.atleast_1d(np.asarray(t, dtype=float)))
         m, s = len(t), self.sizes
         args = [rows(x, m, s["NX"]), rows(z, m, s["NZ"]), rows(u, m, s["NU"])]
         p = np.ascontiguousarray(p, dtype=float)
         stride = s["NP"] if p.ndim == 2 else 0
         d = rows(np.zeros(s["ND"]) if np.isscalar(d) else d, m, s["ND"]) if s["ND"] else np.empty((m, 0))
-        out = np.empty((m, s[EVALUATED[which]]))
+        out = np.empty((m, s[RESULT_SIZES[which]]))
         own = self.parameters()
         points = [address(t), *map(address, args), address(p)]
         self.library.strut_eval(

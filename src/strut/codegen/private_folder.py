@@ -16,6 +16,7 @@ from pathlib import Path
 from strut.errors import CompileError
 
 REMEDY = "code from there would run with your rights: set STRUT_CACHE to a directory of your own"
+"""How a sentence ends that refuses a cache which others can change."""
 
 
 def user_id() -> int | None:

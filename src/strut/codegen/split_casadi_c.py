@@ -12,11 +12,11 @@ MAX_STATEMENTS = 10_000
 """Statements of a function; longer ones are cut."""
 PIECE_STATEMENTS = 400
 """Statements of a piece."""
-HEAD = re.compile(r"static int (casadi_f\d+)\(.*\{$")
+FUNCTION_HEAD = re.compile(r"static int (casadi_f\d+)\(.*\{$")
 """The first line of a function."""
-DECLARES = "  casadi_real a"
+DECLARATION_START = "  casadi_real a"
 """How a line begins that declares the numbers of a function."""
-NUMBER = re.compile(r"\ba(\d+)\b")
+WORK_VARIABLE = re.compile(r"\ba(\d+)\b")
 """One of these numbers."""
 
 
@@ -25,7 +25,7 @@ def split_long_functions(source: str, long: int = MAX_STATEMENTS, piece: int = P
     up."""
     lines, out, at = source.split("\n"), list[str](), 0
     while at < len(lines):
-        head = HEAD.match(lines[at])
+        head = FUNCTION_HEAD.match(lines[at])
         if head is None:
             out.append(lines[at])
             at += 1
@@ -37,12 +37,12 @@ def split_long_functions(source: str, long: int = MAX_STATEMENTS, piece: int = P
 
 
 def _function(name: str, lines: list[str], long: int, piece: int) -> list[str]:
-    declared = [line for line in lines if line.startswith(DECLARES)]
-    body = [line for line in lines[1:-1] if not line.startswith(DECLARES)]
+    declared = [line for line in lines if line.startswith(DECLARATION_START)]
+    body = [line for line in lines[1:-1] if not line.startswith(DECLARATION_START)]
     if len(body) <= long or body[-1] != "  return 0;" or not all(line.endswith(";") for line in body):
         return lines
-    size = 1 + max(int(n) for line in declared for n in NUMBER.findall(line))
-    body = [NUMBER.sub(lambda n: f"a[{int(n[1])}]", line) for line in body[:-1]]
+    size = 1 + max(int(n) for line in declared for n in WORK_VARIABLE.findall(line))
+    body = [WORK_VARIABLE.sub(lambda n: f"a[{int(n[1])}]", line) for line in body[:-1]]
     pieces, calls = list[str](), list[str]()
     for k in range(0, len(body), piece):
         part = f"{name}_{k // piece}"

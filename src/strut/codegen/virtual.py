@@ -9,7 +9,7 @@ import numpy as np
 
 from strut.codegen.lower import JACOBIANS, SIGNATURES, Lowered
 from strut.codegen.native import Caller, rows
-from strut.codegen.runtime.status import EVALUATED
+from strut.codegen.runtime.status import RESULT_SIZES
 
 
 class Virtual:
@@ -42,7 +42,7 @@ class Virtual:
             *[ca.DM(values[n].T) if values[n].size else ca.DM(values[n].shape[1], m) for n in names]
         )
         chosen = result[1] if which == "powers" else result
-        return np.array(chosen).T.reshape(m, s[EVALUATED[which]])
+        return np.array(chosen).T.reshape(m, s[RESULT_SIZES[which]])
 
     def caller(self, which: str, p: Any) -> Caller:
         """`evaluate` at one point after another; see `Caller`."""

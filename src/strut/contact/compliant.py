@@ -12,7 +12,7 @@ from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot, touches_of
-from strut.contact.walk import walk_of
+from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
@@ -258,6 +258,7 @@ class Pad:
             stands=self.touching.state.name,
             normal=forces[0],
             friction=tuple(forces[1:]),
+            coefficient=parameter_name(self.friction.mu if self.friction is not None else None),
             gap=f"{name}_gap",
         )
 
@@ -278,20 +279,20 @@ class Pad:
         assert self.slip is not None
         stiffness, damping, mu = (sx(n) for n in self.friction.numbers)
         strain = ca.vertcat(*[s.sym for s in self.strains])
-        wanted = stiffness * strain + damping * self.along
-        size = _length(wanted)
+        stick_force = stiffness * strain + damping * self.along
+        size = _length(stick_force)
         limit = mu * self.normal
         self.excess = size - limit
         self.slide_slack = FORCE_SLACK * (2 + limit)
         dragged = (
             self.slip.on * self.excess / damping
         )  # the speed at which the place the foot holds on to moves
-        rate = on * (self.along - dragged * wanted / size)
+        rate = on * (self.along - dragged * stick_force / size)
         self.strain_rates = dict(zip(self.strains, ca.vertsplit(rate), strict=True))
         self.energy = stiffness * ca.sumsqr(strain) / 2
         self.entries["stored"][f"{name}_strain"] = self.energy
         self.entries["dissipated"][f"{name}_friction"] = on * (damping * ca.sumsqr(rate) + limit * dragged)
-        return -on * wanted * (1 - self.slip.on * self.excess / size)
+        return -on * stick_force * (1 - self.slip.on * self.excess / size)
 
     def initial_flags(self) -> dict[str, ca.SX]:
         """The flags with which a run begins, as expressions of where it begins."""

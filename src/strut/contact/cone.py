@@ -18,7 +18,7 @@ MIN_LIGHTNESS_RATIO = 0.1
 STOP_SLACK = 1e-4
 """Of the friction cone [1]: by how much the impulse may leave it that stops a foot dead which friction
 jams."""
-SWEEPS = 25
+SWEEP_COUNT = 25
 """Gauss-Seidel sweeps over all contacts, to find out who opens, sticks and slides; forces are then solved for
 exactly."""
 
@@ -112,14 +112,14 @@ def sweep_contacts(
     stops: Sequence[ca.SX] = (),
     begin: ca.SX | None = None,
 ) -> ca.SX:
-    """Impulses of feet with rows in A whose velocities are u without any, by Gauss-Seidel: after `SWEEPS`
-    rounds in which each foot answers to the others. `present` says which feet take part; `moving` are (flag,
-    way) of feet that slide already; `stops` is 1 for feet that stop dead if their cone allows; `begin` are
-    impulses to begin with, 0 if none are given. Where feet share a load in many ways, impulses that satisfy
-    all cones stay as they are."""
+    """Impulses of feet with rows in A whose velocities are u without any, by Gauss-Seidel: after
+    `SWEEP_COUNT` rounds in which each foot answers to the others. `present` says which feet take part;
+    `moving` are (flag, way) of feet that slide already; `stops` is 1 for feet that stop dead if their cone
+    allows; `begin` are impulses to begin with, 0 if none are given. Where feet share a load in many ways,
+    impulses that satisfy all cones stay as they are."""
     cones = [Cone(A[rows, rows], mu) for rows in feet]
     impulses = [ca.SX.zeros(len(rows)) if begin is None else begin[rows] for rows in feet]
-    for _ in range(SWEEPS):
+    for _ in range(SWEEP_COUNT):
         for k, (rows, cone) in enumerate(zip(feet, cones, strict=True)):
             c = u[rows]
             for i, others in enumerate(feet):

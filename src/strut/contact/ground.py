@@ -30,12 +30,12 @@ class Ground:
         return (p[2] - self.height(p[0], p[1])) * self.frame(p)[2, 0]
 
     def floor(self) -> Floor:
-        """For pictures."""
+        """The ground as pictures draw it."""
         x, y = ca.SX.sym("x"), ca.SX.sym("y")
         return Floor(x, y, self.height(x, y))
 
     def frame(self, p: ca.SX) -> ca.SX:
-        """3 x 3: the normal, the tangent forwards, the tangent to the left, at the ground below a point."""
+        """The normal, the tangent forwards and the tangent to the left at the ground below a point: 3 x 3."""
         x, y = ca.SX.sym("x"), ca.SX.sym("y")
         h = self.height(x, y)
         slopes = ca.jacobian(h, ca.vertcat(x, y))

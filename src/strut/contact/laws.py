@@ -187,11 +187,15 @@ class AnchoredFriction:
 
 @dataclass(frozen=True, eq=False)
 class SmoothFriction:
-    """Friction that is a smooth function of normal force [N] and sliding velocity [m/s], opposite to it."""
+    """Friction that is a smooth function of normal force [N] and sliding velocity [m/s], opposite to it.
+
+    mu: Coulomb's coefficient, of a law that has one; pictures draw its cone.
+    """
 
     kind: str
     push: Callable[[ca.SX, ca.SX], ca.SX] = field(repr=False)
     numbers: tuple[Expression, ...] = ()
+    mu: Expression | None = None
 
 
 @checked
@@ -224,7 +228,10 @@ def coulomb(mu: Expression, speed: Expression = 1e-3) -> SmoothFriction:
     creeps."""
     m, slow = _not_negative(mu, "mu"), _positive(speed, "speed")
     return SmoothFriction(
-        "coulomb", lambda normal, v: -m * normal * v / ca.sqrt(ca.sumsqr(v) + slow**2), (mu, speed)
+        "coulomb",
+        push=lambda normal, v: -m * normal * v / ca.sqrt(ca.sumsqr(v) + slow**2),
+        numbers=(mu, speed),
+        mu=mu,
     )
 
 

@@ -37,7 +37,7 @@ PRESSING_ACCELERATION = 0.1
 may also let go."""
 SLIDING_LIGHTNESS_RATIO = 1e-6
 """[1] Of a contact's own lightness along the normal, under which that of one that slides does not count."""
-NEVER = -1e30
+NO_JAM_TIME = -1e30
 """[s] The time of what has not happened."""
 
 
@@ -58,7 +58,7 @@ class Landing:
             sx(rest_speed),
             counters,
         )
-        self.jammed_at = Discrete("jammed_at", NEVER, "s") if machine.coulomb else None
+        self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s") if machine.coulomb else None
 
     def jams(self, f: StandingFoot) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would
@@ -68,10 +68,12 @@ class Landing:
             -self.machine.force[f.normal] * self.machine.masked.A[f.normal, f.normal] - PULLING_ACCELERATION
         )
         gain, own = self.machine.row_equations.gain(f.normal), self.machine.masked.A[f.normal, f.normal]
-        nearly = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (
+        almost_jams = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (
             self.machine.force[f.normal] > PRESSING_ACCELERATION * gain
         )
-        return ca.if_else(self.machine.slips(f), ca.if_else(gain < 0, pulls, ca.if_else(nearly, 1, -1)), -1)
+        return ca.if_else(
+            self.machine.slips(f), ca.if_else(gain < 0, pulls, ca.if_else(almost_jams, 1, -1)), -1
+        )
 
     def landing_reset(self, lock: int | None = None) -> dict[str, ca.SX]:
         """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot
@@ -148,10 +150,10 @@ class Landing:
         feet, u, mu = self.machine.feet, self.machine.u, sx(self.machine.friction)
         missing = self._velocity_changes(bounces)
         present = [ca.fmax(fall, f.on.sym) for fall, f in zip(falls, feet, strict=True)]
-        A, wanted = self._beside(missing, locked)
+        A, needed_change = self._beside(missing, locked)
         stops = [self.jams(f) > -PULLING_ACCELERATION for f in feet]
         rows = [list(f.rows) for f in feet]
-        rough = sweep_contacts(A, -wanted, rows, present=present, mu=mu, stops=stops)
+        rough = sweep_contacts(A, -needed_change, rows, present=present, mu=mu, stops=stops)
         presses, slides, ways = self._contact_roles(rough)
         for k, f in enumerate(
             feet
@@ -212,10 +214,12 @@ class Landing:
         return presses, slides, ways
 
     def roles(self) -> dict[str, ca.SX]:
-        """Who stands, sticks and slides from now on, with Coulomb's friction, from the accelerations: for all
-        feet together, because one that stops may stop others."""
+        """Decide from the accelerations which feet stand, stick and slide from now on (Coulomb's friction):
+        for all feet together, because one that stops may stop others."""
         feet, mu = self.machine.feet, sx(self.machine.friction)
-        A, wanted = self._beside(-self.machine.free_accelerations, [z.sym for z in self.machine.locked])
+        A, needed_change = self._beside(
+            -self.machine.free_accelerations, [z.sym for z in self.machine.locked]
+        )
         moving = []
         for f in feet:
             across = self.machine.u[list(f.tangents)]
@@ -234,9 +238,9 @@ class Landing:
             -self.machine.free_accelerations, self.machine.switches(present), tuple(rules)
         )
         rows = [list(f.rows) for f in feet]
-        rough = sweep_contacts(A, -wanted, rows, present=present, mu=mu, moving=moving, begin=begin)
+        rough = sweep_contacts(A, -needed_change, rows, present=present, mu=mu, moving=moving, begin=begin)
         pressing, slides, ways = self._contact_roles(rough)
-        away = -wanted + A @ rough
+        away = -needed_change + A @ rough
         reset: dict[str, ca.SX] = {}
         for f, presses, slide, way, (moves, along) in zip(feet, pressing, slides, ways, moving, strict=True):
             assert f.slip is not None

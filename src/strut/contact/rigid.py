@@ -20,7 +20,7 @@ from strut.contact.resets import (
     Landing,
 )
 from strut.contact.touch import Touch, coefficient, touches_of
-from strut.contact.walk import walk_of
+from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
@@ -45,7 +45,7 @@ RELEASES = ("force", "acceleration")
 
 @checked
 def ahead_of(frame: str, other: str, margin: Expression = 0.0) -> Callable[[Tree], ca.SX]:
-    """For `arm`: how far one frame is in front of another [m], less a margin."""
+    """How far one frame is in front of another [m], less a margin: what `arm` takes."""
     return lambda tree: observe.position(tree, frame)[0] - observe.position(tree, other)[0] - sx(margin)
 
 
@@ -358,6 +358,7 @@ class _Rigid:
                     friction=tuple(
                         f"{f.name}_friction{s}" for s, _ in zip(suffixes, f.tangents, strict=False)
                     ),
+                    coefficient=parameter_name(self.machine.friction) if self.machine.coulomb else "",
                     gap=f"{f.name}_gap",
                     passes=f"{f.name}_passes" if swings else "",
                     clears=f"{f.name}_clear" if swings else "",

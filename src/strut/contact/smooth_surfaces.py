@@ -35,11 +35,11 @@ class Surface:
     numbers: tuple[Expression, ...] = ()
 
     def tangents(self, u: ca.SX, side: ca.SX) -> ca.SX:
-        """3 x 2, in the frame."""
+        """Both tangents at coordinates u, as columns, in the frame: 3 x 2."""
         return ca.densify(ca.jacobian(self.chart(u, side), u))
 
     def normal(self, u: ca.SX, side: ca.SX) -> ca.SX:
-        """Outwards, of length 1, in the frame."""
+        """The unit normal at coordinates u, outwards, in the frame."""
         T = self.tangents(u, side)
         n = cross(T[:, 0], T[:, 1])
         return self.outward(side) * n / ca.norm_2(n)
@@ -47,7 +47,7 @@ class Surface:
 
 @checked
 def ellipsoid(a: Expression, b: Expression, c: Expression) -> Surface:
-    """With half axes a, b, c [m] along x, y, z of its frame; a ball if they are equal."""
+    """The ellipsoid with half axes a, b, c [m] along x, y, z of its frame; a ball if they are equal."""
     for axis, name in ((a, "a"), (b, "b"), (c, "c")):
         check.number(axis, f"the half axis {name} of an ellipsoid", low=0.0, above=True)
     axes = ca.vertcat(sx(a), sx(b), sx(c))

@@ -18,7 +18,7 @@ from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, plane
 from strut.contact.legs import Legs
-from strut.contact.legs_alike import check_legs_alike
+from strut.contact.legs_alike import LegSwap
 from strut.contact.switched_rows import MaskedRows
 from strut.contact.touch import Touch, add_contact_parameters, point, spot
 from strut.contact.walk import slope_name
@@ -242,7 +242,7 @@ class _Stepping:
 
     @property
     def mirror(self) -> ca.SX:
-        """By which places change, along the axes."""
+        """The factors of places along the axes when legs change names: in space, -1 sideways."""
         return ca.SX([1, 1] if len(self.axes) == 2 else [1, -1, 1])
 
     def _swapped_value(self, name: str, vector: ca.SX, column: Mapping[str, int]) -> ca.SX:
@@ -370,6 +370,7 @@ class _Stepping:
             lift="foothold_z",
             weight=observe.mass(self.tree) * self.tree.mechanism.gravity,
             gravity="gravity",
+            kinetic="kinetic",
         )
 
     def system(self, description: str, take_off: bool) -> System:
@@ -393,12 +394,14 @@ class _Stepping:
         }
 
         push = ca.vertcat(force[0], 0, force[1]) if tree.mechanism.planar else force
+        legs = LegSwap(tree, self.legs, self.stance, self.swing, assembly.params)
+        legs.check_legs_alike()
         scene = scene_of(
             tree,
             [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)],
             self.ground.floor(),
         )
-        scene = replace(scene, points=assembly.points)
+        scene = replace(scene, points=assembly.points, swaps=legs.swapped_parts(scene))
         all_of_it = BatchRewrite()
         rates, happening = (
             all_of_it.add(flow),
@@ -407,7 +410,7 @@ class _Stepping:
         outputs, looks = all_of_it.add(assembly.outputs), all_of_it.add(scene.columns())
         books = [all_of_it.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
         all_of_it.rewrite(self._bound)
-        walker = System(
+        return System(
             assembly.mechanism.name,
             x=(*[assembly.positions[c] for c in self.w], *[assembly.velocities[c] for c in self.w]),
             z=(*self.foothold, *self.landing.discrete, *self.locked, *self.bent, *self.counters),
@@ -422,5 +425,3 @@ class _Stepping:
             walk=self._walk(),
             description=description,
         )
-        check_legs_alike(walker, tree, self.stance, self.swing, legs=self.legs)
-        return walker

@@ -260,7 +260,7 @@ class _Meeting:
     # ---- in time ----
 
     def rates(self, correct: ca.SX) -> dict[State, ca.SX]:
-        """Of the coordinates: the conditions stay as they are, and what error they have decays."""
+        """The rates of the coordinates that keep the conditions met and let their error decay."""
         moved = ca.jtimes(self.phi, self.tree.q, self.tree.qdot)
         rate = -_solve_blocks(self.J, moved + correct * self.phi)
         return {self.a.state: rate[:2], self.b.state: rate[2:]}

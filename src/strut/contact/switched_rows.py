@@ -13,9 +13,9 @@ import casadi as ca
 
 from strut.system import Factors
 
-SOFTNESS = 1e-8
+ROW_SOFTNESS = 1e-8
 """[1] Of the mean diagonal of A: added to it where rows may repeat each other (Tikhonov regularisation)."""
-CORRECTIONS = 2
+SOFTNESS_CORRECTIONS = 2
 """Steps of iterative refinement that take the error of this softness out again, to rounding."""
 
 
@@ -41,10 +41,10 @@ class SwitchedRows:
 
     def forces(self, missing: ca.SX) -> ca.SX:
         """Forces that change the rates of the rows that hold by `missing`."""
-        wanted = self.switch * missing
-        forces = self.solve(wanted)
+        accelerations = self.switch * missing
+        forces = self.solve(accelerations)
         for _ in range(self.corrections):
-            forces = forces + self.solve(wanted - self.matrix @ forces)
+            forces = forces + self.solve(accelerations - self.matrix @ forces)
         return forces
 
     def gain(self, row: int) -> ca.SX:
@@ -68,13 +68,13 @@ class MaskedRows:
         """The equations of the forces where `on` is 1 for the rows that hold; factorised once, for many
         right-hand sides."""
         n = self.K.shape[0]
-        soft = SOFTNESS * ca.trace(self.A) / n if self.redundant else ca.SX(0)
+        soft = ROW_SOFTNESS * ca.trace(self.A) / n if self.redundant else ca.SX(0)
         switch = on
         for s in sliding:
             switch = _with(switch, s.row, switch[s.row] * (1 - s.on))
         hold = ca.diag(switch)
         loose = ca.SX.eye(n) - hold
-        corrections = CORRECTIONS if self.redundant else 0
+        corrections = SOFTNESS_CORRECTIONS if self.redundant else 0
         if not sliding:
             plain = hold @ self.A @ hold + loose
             return SwitchedRows(Factors(plain + soft * hold).solve, plain, switch, corrections)

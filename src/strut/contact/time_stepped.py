@@ -18,10 +18,10 @@ from strut.checks import checked
 from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Spot, Touch, add_contact_parameters, coefficient, spot, touches_of
-from strut.contact.walk import walk_of
+from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
-from strut.mechanism.closure import SOFTNESS
+from strut.mechanism.closure import LOOP_SOFTNESS
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
@@ -96,6 +96,7 @@ class _Stepped:
     ) -> None:
         self.assembly, self.tree, self.dt = assembly, assembly.tree, dt
         self.ground = ground
+        self.coefficient = parameter_name(friction)
         self.mu = None if friction is None else sx(friction)
         plain = self.mu is not None and self.mu.is_zero()
         self.contacts: list[_Contact] = []
@@ -132,7 +133,7 @@ class _Stepped:
         return inertia, tau - tree.bias - self.dt * stiffness @ tree.v
 
     def impulses(self, sweeps: int, relaxation: ca.SX) -> ca.SX:
-        """Of all contacts, after a number of sweeps, beginning with those of the step before."""
+        """Impulses of all contacts after a number of sweeps that begin with those of the step before."""
         impulses = self.dt * ca.vertcat(*[m.sym for c in self.contacts for m in c.means])
         u = self.K @ self.free + self.bias + self.A @ impulses
         cones = [Cone(self.A[c.rows, c.rows], self.mu) for c in self.contacts]
@@ -175,6 +176,7 @@ class _Stepped:
                 name=c.spot.name,
                 normal=c.means[0].name,
                 friction=tuple(m.name for m in c.means[1:]),
+                coefficient=self.coefficient,
                 gap=f"{c.spot.name}_gap",
             )
             for c in self.contacts
@@ -216,7 +218,7 @@ class _Loops:
         self.closure, self.rate = closure, rate
         self.spread = solve_ltdl(inertia, closure.K.T)
         A = closure.K @ self.spread
-        self.A = A + SOFTNESS * ca.trace(A) / A.shape[0] * ca.SX.eye(A.shape[0])
+        self.A = A + LOOP_SOFTNESS * ca.trace(A) / A.shape[0] * ca.SX.eye(A.shape[0])
         self.means = [Discrete(label, 0.0) for label in closure.labels]
 
     def _impulse(self, v: ca.SX) -> ca.SX:
@@ -238,7 +240,7 @@ class _Loops:
         return {m.name: impulse[k] / dt for k, m in enumerate(self.means)}
 
     def drives(self, v: ca.SX) -> dict[str, ca.SX]:
-        """What moving constraints take."""
+        """The energies that moving constraints take in a step, by name."""
         impulse, k0 = self._impulse(v), self.closure.k0
         return {
             f"{m.name}_drive": -impulse[k] * k0[k] for k, m in enumerate(self.means) if not k0[k].is_zero()
@@ -249,8 +251,7 @@ def _normalise_quaternions(tree: Tree, q: ca.SX) -> ca.SX:
     """Coordinates with their quaternions brought to length 1."""
     unit_q = ca.SX(q)
     for node in tree.nodes:
-        joint = node.connection.joint
-        if joint.kind in ("free", "spherical"):
+        if node.connection.joint.quaternion:
             last = tree.q_of[node.connection.name].stop
             unit_q[last - 4 : last] = q[last - 4 : last] / ca.norm_2(q[last - 4 : last])
     return unit_q

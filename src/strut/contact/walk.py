@@ -12,18 +12,24 @@ import numpy as np
 from strut.contact.ground import Ground
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
-from strut.system import Foot, Param, Walk, known_symbol
+from strut.system import Expression, Foot, Param, Walk, known_symbol, sx
 
 SHIFT_TOLERANCE = 1e-9
 """[1] by which the motion of the centre of mass per unit of a coordinate that carries the machine may differ
 from a unit vector."""
 
 
+def parameter_name(value: Expression | None) -> str:
+    """The name of the parameter that a value is; empty where it is a number, an expression of several, or
+    None."""
+    column = None if value is None else sx(value)
+    quantity = known_symbol(column) if column is not None and column.is_symbolic() else None
+    return quantity.name if isinstance(quantity, Param) else ""
+
+
 def slope_name(ground: Ground) -> str:
     """The parameter that inclines the ground; empty where it is a number or an expression."""
-    angle = getattr(ground, "angle", None)
-    quantity = known_symbol(angle) if isinstance(angle, ca.SX) and angle.is_symbolic() else None
-    return quantity.name if isinstance(quantity, Param) else ""
+    return parameter_name(getattr(ground, "angle", None))
 
 
 def carrying_coordinates(assembly: Assembly) -> tuple[tuple[str, ...], str]:
@@ -58,9 +64,10 @@ def walk_of(assembly: Assembly, ground: Ground, feet: Sequence[Foot], **more: An
         "lift": lift,
         "weight": weight,
         "gravity": "gravity",
+        "kinetic": "kinetic",
         "slope": slope_name(ground),
     }
     return Walk(**{"feet": tuple(feet), **fields, **more})
 
 
-__all__ = ["carrying_coordinates", "slope_name", "walk_of"]
+__all__ = ["carrying_coordinates", "parameter_name", "slope_name", "walk_of"]

@@ -35,8 +35,8 @@ def export_functions(
     nothing and need only <math.h>; -DSTRUT_FLOAT makes them single precision. MATLAB: NAME_FUNCTION.m for
     each, and NAME_parameters.m.
     """
-    wanted = tuple(languages)
-    for language in wanted:
+    language_names = tuple(languages)
+    for language in language_names:
         if language not in LANGUAGES:
             raise ModelError(f"there is no export to '{language}': {did_you_mean(language, LANGUAGES)}")
     base = model_name(name)
@@ -46,14 +46,14 @@ def export_functions(
         )
     )
     files: dict[str, str] = {}
-    if "c" in wanted:
+    if "c" in language_names:
         title = f"{base}_{identifier(unit)}"
         files |= {
             f"{title}.h": _header(title, functions, words),
             f"{title}.c": _source(title, base, functions, words),
         }
         files |= {file: text for file, text in runtime_sources().items() if file in RUNTIME}
-    if "matlab" in wanted:
+    if "matlab" in language_names:
         defaults = _parameters(functions.values())
         files |= {
             f"{words[n]}.m": matlab.function_text(f, words[n], f"{base}_parameters")

@@ -30,7 +30,7 @@ class Basin(Tabular):
 
     @property
     def walks(self) -> np.ndarray:
-        """Where it walks, by cell."""
+        """Whether it walks from each cell."""
         return np.asarray(self.label == "walks")
 
     @property

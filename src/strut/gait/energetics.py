@@ -15,7 +15,7 @@ from strut.errors import ModelError
 from strut.gait.section import default_section
 from strut.gait.transport import COST_MEANINGS, weight_of
 from strut.simulate import Trajectory
-from strut.system import System, start
+from strut.system import System, start, sx
 from strut.tabular import Tabular, name_value_unit
 
 
@@ -163,14 +163,15 @@ def impact_loss(system: System, state: Mapping[str, float], section: str | None 
     of kinetic energy (Duindam, equations 4.16 to 4.21).
 
     state: the posture, by name. section: the event, by default the one that ends a step. Raises ModelError
-    for a system that stores no energy called 'kinetic'.
+    where the walk does not say which stored energy is the kinetic one.
     """
     name = section or default_section(system)
-    kinetic = system.ledger.stored.get("kinetic")
-    if kinetic is None:
+    if system.walk is None or not system.walk.kinetic:
         raise ModelError(
-            f"system '{system.name}' stores no energy called 'kinetic': what an impact takes of it is unknown"
+            f"which energy of '{system.name}' is kinetic is unknown, and so what an impact takes of it: name "
+            f"the entry of its ledger in its walk, walk=Walk(kinetic=..., ...)"
         )
+    kinetic = sx(system.ledger.stored[system.walk.kinetic])
     velocity = lower_system(system).tables["velocity_of"]
     x = system.vector("x")
     rates = sorted({k for k in velocity if k >= 0})

@@ -30,7 +30,7 @@ SETTLED_CHANGE = 2e-2
 Newton."""
 AT_GUESS = 1e-3
 """A gait this near to the guess, relative to 1 + |guess|, is taken for the nearest without looking around."""
-NEIGHBOURS = 32
+NEIGHBOUR_COUNT = 32
 """States around the guess, nearer than a gait found, from which Newton looks for one that is nearer still."""
 NEIGHBOUR_EVALUATIONS = 12
 """Steps that Newton may evaluate from each of them: one that needs more leads away."""
@@ -53,7 +53,7 @@ def find(
 
     With a guess, Newton begins there. A gait as near as `AT_GUESS` is the answer, and a guess that is a gait
     already stays as it is. Otherwise Newton begins also where the walker comes to in `walk` steps, and from
-    `NEIGHBOURS` states around the guess that are nearer than what was found; of all gaits so found the
+    `NEIGHBOUR_COUNT` states around the guess that are nearer than what was found; of all gaits so found the
     nearest (2-norm of the free states) is returned. Without a guess, Newton begins after `walk` steps from
     the system's own initial state, then there. Where that finds nothing, `starts` random states are tried;
     `starts=0` tries none, nor neighbours. Every gait found is replayed in the simulator; one that does not
@@ -72,7 +72,7 @@ def find(
         if gait is not None and gait.kind != "unstable":
             return gait
     else:
-        gait = _nearest_gait(step, y, log, walk=walk, neighbours=min(starts, NEIGHBOURS), seed=seed)
+        gait = _nearest_gait(step, y, log, walk=walk, neighbours=min(starts, NEIGHBOUR_COUNT), seed=seed)
         if gait is not None:
             return gait
     if (

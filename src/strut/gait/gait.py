@@ -73,7 +73,7 @@ class Gait(SavedResult, Tabular):
 
     @property
     def kind(self) -> str:
-        """In a word: stable, unstable, or neutral if it is stable but for its family."""
+        """The word for its stability: stable, unstable, or neutral if it is stable but for its family."""
         others = self.multipliers[np.abs(self.multipliers - 1) >= UNIT_MULTIPLIER_SLACK]
         return "stable" if self.stable else "neutral" if self.neutral and dies_out(others) else "unstable"
 
@@ -125,7 +125,7 @@ class Gait(SavedResult, Tabular):
         return dict(zip((*self.names, "period"), map(float, (*change, period)), strict=True))
 
     def data(self) -> dict[str, object]:
-        """What `strut gait --json` prints."""
+        """The gait as plain data: what `strut gait --json` prints."""
         return {
             "x0": dict(self.x0),
             "period": self.period,

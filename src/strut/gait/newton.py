@@ -11,12 +11,12 @@ import numpy as np
 
 from strut.gait.return_map import ReturnMap
 
-GOAL = 1e-13
+MAX_RESIDUAL = 1e-13
 """Largest residual of a fixed point, relative to 1 + |y|; integration is no more exact."""
-STALLED_GOAL = 1e-10
+MAX_STALLED_RESIDUAL = 1e-10
 """Largest residual, relative to 1 + |y|, of a fixed point at which the residual no longer shrinks: rounding,
 magnified by an unstable step, is what is left."""
-ROUGH_GOAL = 1e-4
+MAX_ROUGH_RESIDUAL = 1e-4
 """Residual, relative to 1 + |y|, down to which steps are integrated roughly."""
 MAP_NOISE = {True: 1e-7, False: 1e-10}
 """Error of an integrated step, rough and exact, relative to 1 + |y|: a residual this small may be nothing but
@@ -24,7 +24,7 @@ that."""
 RANK_NOISE = {True: 1e-5, False: 1e-9}
 """Singular values of (return map's Jacobian - 1) below this fraction of the largest, of rough and exact
 steps, may be zero."""
-ROUNDING = 1e-13
+MIN_SINGULAR_RATIO = 1e-13
 """Singular values below this fraction of the largest are zero, whatever is to be solved for."""
 MIN_STEP_SCALE = 2.0**-10
 """Smallest fraction of a Newton step that is tried: one that must be shortened more leads nowhere."""
@@ -43,7 +43,7 @@ class Evaluations(Protocol):
 
     @property
     def y(self) -> np.ndarray:
-        """Where the map leads."""
+        """The states to which the map leads."""
 
     @property
     def by_y(self) -> np.ndarray:
@@ -89,9 +89,9 @@ def newton(
 
     A trial that falls, or whose residual is not smaller (Armijo's condition), is halved; steps are never
     longer than half of the state. evaluations: of the step, at most, from each start. rough: integrate
-    roughly, and end near fixed points (`ROUGH_GOAL`).
+    roughly, and end near fixed points (`MAX_ROUGH_RESIDUAL`).
     """
-    goal = ROUGH_GOAL if rough else GOAL
+    goal = MAX_ROUGH_RESIDUAL if rough else MAX_RESIDUAL
     y = np.array(starts, dtype=float)
     rows, m = y.shape
     first = step.many(y, rough=rough)
@@ -115,7 +115,7 @@ def newton(
         trial_F = trial.y - trial_y
         trial_size = np.where(trial.ok, np.linalg.norm(np.nan_to_num(trial_F), axis=1), np.inf)
         better = trial_size < (1 - ARMIJO_SLOPE * scale[busy]) * size[busy]
-        stalled = ~better & _small(F[busy], y[busy], STALLED_GOAL)
+        stalled = ~better & _small(F[busy], y[busy], MAX_STALLED_RESIDUAL)
         converged[busy[stalled]] = True
         fresh[busy] = better
         moved = busy[better]
@@ -180,7 +180,7 @@ def newton_direction(A: np.ndarray, F: np.ndarray, y: np.ndarray, rough: bool) -
     along = -(U.T @ F)
     noise = MAP_NOISE[rough] * (1 + np.abs(y).max(initial=0.0))
     nothing = (singular < RANK_NOISE[rough] * singular[0]) & (np.abs(along) <= noise)
-    nothing |= singular < ROUNDING * singular[0]
+    nothing |= singular < MIN_SINGULAR_RATIO * singular[0]
     direction: np.ndarray = Vt.T @ np.where(nothing, 0.0, along / np.where(nothing, 1.0, singular))
     return direction
 

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.exchange import mirror
-from strut.gait.return_map import MAX_INTEGRATOR_STEPS, TOLERANCE, ReturnMap
+from strut.gait.return_map import MAP_TOLERANCES, MAX_INTEGRATOR_STEPS, ReturnMap
 from strut.gait.transport import distance_between
 from strut.simulate import Trajectory, simulate
 from strut.simulate.prepared_run import PreparedRun
@@ -48,7 +48,7 @@ def replay_time(period: float) -> float:
 def record(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Trajectory:
     """Simulate one period [s] from a state, as a trajectory."""
     return simulate(
-        system, t=replay_time(period), x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"]
+        system, t=replay_time(period), x0=x0, z0=z0, rtol=MAP_TOLERANCES["rtol"], atol=MAP_TOLERANCES["atol"]
     )
 
 
@@ -72,7 +72,7 @@ def replay(
 
 def prepared_replay(system: System, thread: int) -> PreparedRun:
     """A run of a system with everything in place, for replays. Each thread has its own."""
-    return PreparedRun(system, 1.0, **TOLERANCE, max_steps=MAX_REPLAY_STEPS)
+    return PreparedRun(system, 1.0, **MAP_TOLERANCES, max_steps=MAX_REPLAY_STEPS)
 
 
 def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:

@@ -20,7 +20,7 @@ from strut.simulate.options import check_system
 from strut.simulate.prepared_run import PreparedRun
 from strut.system import System, memo, start
 
-TOLERANCE = {"rtol": 1e-12, "atol": 1e-14}
+MAP_TOLERANCES = {"rtol": 1e-12, "atol": 1e-14}
 """Relative and absolute error of an exactly integrated step: fixed points are wanted to 1e-12, and cost
 little."""
 ROUGH_TOLERANCE = {"rtol": 1e-8, "atol": 1e-10}
@@ -281,7 +281,7 @@ class ReturnMap:
 
 def _integrator(rough: bool) -> dict[str, Any]:
     """The options of a step's integration."""
-    return {**(ROUGH_TOLERANCE if rough else TOLERANCE), "max_steps": MAX_INTEGRATOR_STEPS}
+    return {**(ROUGH_TOLERANCE if rough else MAP_TOLERANCES), "max_steps": MAX_INTEGRATOR_STEPS}
 
 
 def prepared_step(varied: System, longest: float, rough: bool, thread: int) -> PreparedRun:

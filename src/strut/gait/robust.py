@@ -16,11 +16,11 @@ from strut.system import System, start, sx
 
 SURVIVED_STEPS = 25
 """Steps after a disturbance by which a walker has survived it."""
-TRIALS = 32
+TRIALS_PER_ROUND = 32
 """Disturbances tried at once; each round narrows the limit to one interval between two of them."""
 TRIALS_BEYOND = 400
 """Disturbances tried beyond the limit."""
-DOUBLINGS = 60
+STEP_DOUBLINGS = 60
 """Doublings of the number of steps that a sum over all steps takes: a multiplier that has not died out after
 2^60 steps is 1 to rounding."""
 
@@ -129,8 +129,8 @@ def survives(
     steps: int = SURVIVED_STEPS,
     rtol: float = 1e-8,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and how
-    each run ended.
+    """Tell which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and
+    how each run ended.
 
     x, z: the states. p: parameters, a row for all or one each, by default the system's. rtol: relative error
     of the integration.
@@ -179,7 +179,7 @@ class _LimitSearch:
         begin = self._begin_values(constant or {})
         low, high, fell = 0.0, self.most, ""
         while not fell or high - low > self.exact:
-            sizes = np.linspace(low, high, TRIALS + 1)[1:]
+            sizes = np.linspace(low, high, TRIALS_PER_ROUND + 1)[1:]
             fine, status = self._outcomes(begin, direction, sizes)
             if fine.all():
                 if not fell:
@@ -241,7 +241,7 @@ def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray)
             f"columns are needed, for {', '.join(gait.names)}"
         )
     total, power = B @ B.T, gait.jacobian
-    for _ in range(DOUBLINGS):  # of the steps summed over: sum of A^k B B' A'^k
+    for _ in range(STEP_DOUBLINGS):  # of the steps summed over: sum of A^k B B' A'^k
         total, power = total + power @ total @ power.T, power @ power
     return float(np.sqrt(np.trace(C @ total @ C.T)))
 

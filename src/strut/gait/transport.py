@@ -101,16 +101,11 @@ def forward_states(system: System, section: Section) -> list[int]:
 
 
 def footholds(system: System, event: str) -> list[int]:
-    """Indices of discrete lengths to which an event adds: where a foot stands. Those that the walk counts as
-    progress, if it says."""
-    reset, counted = system.event(event).reset, system.walk.progress if system.walk is not None else ()
-    indices = []
-    for q in system.z:
-        if q.unit == "m" and q.size == 1 and q.name in reset and (not counted or q.name in counted):
-            by = ca.simplify(ca.jacobian(sx(reset[q.name]), q.sym))
-            if by.is_constant() and float(ca.DM(by)) == 1.0:
-                indices.append(system.slices("z")[q.name].start)
-    return indices
+    """Indices of the discrete states that the walk counts as progress and that an event sets: where a foot
+    stands."""
+    counted, reset = system.walk.progress if system.walk is not None else (), system.event(event).reset
+    feet = [system.slices("z")[q.name] for q in system.z if q.name in counted and q.name in reset]
+    return [k for foot in feet for k in range(foot.start, foot.stop)]
 
 
 @checked

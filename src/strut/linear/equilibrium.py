@@ -25,7 +25,7 @@ much after one that does not."""
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium(Tabular):
-    """Where a system rests.
+    """A state in which a system rests.
 
     x, states: the states as a vector and by name. residual: the largest rate that is left [1/s].
     iterations: how many it took.

@@ -31,7 +31,7 @@ class Linear:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Of A [1/s], fastest growing first."""
+        """The eigenvalues of A [1/s], the fastest growing first."""
         values = np.linalg.eigvals(self.A)
         return values[np.lexsort((values.imag, -values.real))]
 

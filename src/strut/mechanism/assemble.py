@@ -12,7 +12,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
-from strut.mechanism.closure import STABILISE, Constrained, LoopCloser, all_rows
+from strut.mechanism.closure import BAUMGARTE_RATE, Constrained, LoopCloser, all_rows
 from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
@@ -217,7 +217,7 @@ def system(
     mechanism: Mechanism,
     description: str = "",
     *,
-    stabilise: Expression = STABILISE,
+    stabilise: Expression = BAUMGARTE_RATE,
     project: Expression | None = None,
     reduced: bool | Sequence[str] = False,
     reactions: bool | Sequence[str] = False,

@@ -238,7 +238,7 @@ def body(b: Body, planar: bool, forgiving: bool, source: str = "") -> None:
 
 
 def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:
-    """For a planar mechanism: the normal of the plane in the child's frame, from that in the parent's; or an
+    """The normal of the plane of a planar mechanism in the child's frame, from that in the parent's; or an
     error if the joint moves the child out of the plane."""
     placed = own_value(c.X_PJ.R)
     if placed is None:

@@ -15,13 +15,13 @@ from strut.system import Factors, time
 
 RANK_TOLERANCE = 1e-7
 """[1] Relative size of what is new in a row, below which it counts as a repetition of others."""
-STABILISE = 30.0
+BAUMGARTE_RATE = 30.0
 """[1/s] Rate of Baumgarte stabilisation, at which drift off the constraints is pulled back, by default."""
 MAX_LOOP_ERROR = 1e-12
 """[m, rad] to which initial loops are closed."""
 MAX_NEWTON_STEPS = 50
 """Newton steps after which a loop counts as one that cannot be closed."""
-SOFTNESS = 1e-8
+LOOP_SOFTNESS = 1e-8
 """Of the mean diagonal of K M^-1 K'. Near a singular configuration a direction of the constraints loses its
 grip, sigma say, and is let go where sigma^2 is below this. What drift there is must be smaller, or the motion
 turns off within the square root of the drift where branches cross. Measured on four-bars that flatten: from
@@ -192,7 +192,7 @@ class Constrained:
         n = closure.K.shape[0]
         self.spread = tree.factors.solve(closure.K.T)  # M^-1 K'
         self.A = closure.K @ self.spread
-        self.soft = Factors(self.A + SOFTNESS * ca.trace(self.A) / max(n, 1) * ca.SX.eye(n))
+        self.soft = Factors(self.A + LOOP_SOFTNESS * ca.trace(self.A) / max(n, 1) * ca.SX.eye(n))
 
     def _solve_softly(self, b: ca.SX) -> ca.SX:
         """Solve A f = b: once softly, and once more for what that left, which takes the softness out of every

@@ -117,7 +117,7 @@ def sideways_gravity(name: str, pull: tuple[float, float]) -> Force:
 
 
 def rate_matrix(tree: Tree, length: ca.SX) -> ca.SX:
-    """1 x nv: the rate of a length is this times v."""
+    """The row by which velocities change a length: its rate is this times v."""
     constant_v = ca.SX.sym("v", tree.nv)
     along = ca.substitute([ca.jtimes(length, tree.q, tree.qdot)], [tree.v], [constant_v])[0]
     return ca.densify(ca.jacobian(along, constant_v))

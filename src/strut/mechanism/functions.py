@@ -10,7 +10,7 @@ from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
-from strut.mechanism.closure import STABILISE, Constrained
+from strut.mechanism.closure import BAUMGARTE_RATE, Constrained
 from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.states import push_names
@@ -33,7 +33,7 @@ TWIST_ROWS = "rows: angular velocity x, y, z, then velocity x, y, z of the origi
 
 @checked
 def functions(
-    mechanism: Mechanism, frames: Iterable[str] | None = None, stabilise: Expression = STABILISE
+    mechanism: Mechanism, frames: Iterable[str] | None = None, stabilise: Expression = BAUMGARTE_RATE
 ) -> dict[str, PortedFunction]:
     """Functions of coordinates q, velocities v and parameters p, by name.
 

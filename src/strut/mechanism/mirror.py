@@ -353,8 +353,8 @@ class _Values:
         return True
 
     def signs(self, c: Connection, image: Connection) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Of coordinates and velocities of `image` when those of `c` are mirrored; such that the unmoved
-        joint stays so, and as few negative ones as possible."""
+        """The signs of coordinates and velocities of `image` when those of `c` are mirrored; such that the
+        unmoved joint stays so, and as few negative ones as possible."""
         complaint = (
             f"the motion of joint '{image.name}' ({image.joint.kind}) is not the mirror image of "
             f"that of '{c.name}' ({c.joint.kind})"

@@ -82,7 +82,8 @@ def jacobian(tree: Tree, name: str) -> ca.SX:
 
 @checked
 def world_jacobian(tree: Tree, name: str) -> ca.SX:
-    """6 x nv: angular velocity and velocity of the frame's origin, both along the world's axes."""
+    """The Jacobian of a frame, 6 x nv: angular velocity and velocity of its origin, along the world's
+    axes."""
     J, R = jacobian(tree, name), pose(tree, name).R
     return ca.vertcat(R @ J[:3, :], R @ J[3:, :])
 
@@ -97,7 +98,7 @@ def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
 
 @checked
 def moving_nodes(tree: Tree) -> list[int]:
-    """Which nodes can move: all but those whose joints, down to the world, are fixed."""
+    """The nodes that can move: all but those whose joints, down to the world, are fixed."""
     free: list[int] = []
     for k, node in enumerate(tree.nodes):
         if node.columns or node.parent in free:

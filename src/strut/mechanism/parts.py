@@ -77,7 +77,8 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """Of one constraint: error phi (empty where there is none), K with K v = k0, and labels for the forces.
+    """The rows of one constraint: error phi (empty where there is none), K with K v = k0, and labels for the
+    forces.
 
     `pushes` says what a unit force of each row does to bodies: (frame, 6 x rows), moment about the frame's
     origin and force, along the world's axes. Rows between coordinates push no body, they act through the

@@ -107,13 +107,14 @@ def _forward_substitute(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*x) if n else b
 
 
-def choose_independent(tree: Tree, K: np.ndarray, wanted: Sequence[str] | bool) -> list[int]:
-    """Which velocities to keep: those of the joints named, or those that leave the others best determined.
+def choose_independent(tree: Tree, K: np.ndarray, asked_names: Sequence[str] | bool) -> list[int]:
+    """Choose the velocities to keep: those of the joints named, or those that leave the others best
+    determined.
 
     Elimination with complete pivoting on K: a column with a large pivot is one the closure determines well.
     """
     kept_velocities: list[int] = []
-    for name in () if isinstance(wanted, bool) else wanted:
+    for name in () if isinstance(asked_names, bool) else asked_names:
         if name not in tree.v_of:
             raise ModelError(
                 f"mechanism '{tree.mechanism.name}' has no joint '{name}' to keep: "
@@ -125,7 +126,7 @@ def choose_independent(tree: Tree, K: np.ndarray, wanted: Sequence[str] | bool) 
     for _ in range(len(K)):
         part = np.abs(rest[:, open_columns]) if open_columns else np.zeros((len(K), 0))
         if part.max(initial=0.0) < 1e-9 * scale:
-            named = "" if isinstance(wanted, bool) else f" with {', '.join(map(repr, wanted))} kept"
+            named = "" if isinstance(asked_names, bool) else f" with {', '.join(map(repr, asked_names))} kept"
             raise ModelError(
                 f"the velocities of '{tree.mechanism.name}' cannot be reduced{named}: {len(K)} constraints "
                 f"leave {tree.nv - len(K)} free; "

@@ -36,8 +36,8 @@ the step."""
 
 @dataclass(frozen=True)
 class StepStart:
-    """Where a step begins. rate: gives the rates. t: the time [s]. h: the length of the step [s]. x: the
-    state."""
+    """The state in which a step begins. rate: gives the rates. t: the time [s]. h: the length of the step
+    [s]. x: the state."""
 
     rate: Rate
     t: ca.MX

@@ -33,11 +33,11 @@ from strut.network.text.errors import Mistake, NetworkError
 from strut.network.text.formula import Binary, Tree, read_formula
 from strut.system import Quantity, System, sx, time
 
-OVERSHOOT = 1e-10
+STEP_OVERSHOOT = 1e-10
 """By which part of its length a step is longer that must end beyond a bound (`<`, `>`), not on it."""
-EXACT = 1e-9
-"""Parts of a step that are less than this do not count."""
-SHORTEST = 1e-9
+MIN_STEP_PART = 1e-9
+"""Smallest part of a step that counts, as a fraction of it."""
+MIN_STEP = 1e-9
 """The shortest step [s]."""
 
 
@@ -213,7 +213,7 @@ class CodynStepper:
         self._remember_signals()
         self.before = self._differences(begin)
         times, rows, ended = [begin], [self._row()], False
-        while end - self.t > EXACT * self.step and not ended:
+        while end - self.t > MIN_STEP_PART * self.step and not ended:
             ended = self._advance(min(self.step, end - self.t))
             self._remember_signals()
             times.append(self.t)
@@ -295,9 +295,9 @@ class CodynStepper:
                 self.past, self.attempts = np.column_stack([first_rate, self.past[:, :-1]]), self.attempts + 1
             events = self._events_that_began(now, masks)
             part = events[0].distance if events else 1.0  # of several events the first of the file decides
-            if part >= 1 - EXACT or length <= SHORTEST:
+            if part >= 1 - MIN_STEP_PART or length <= MIN_STEP:
                 break
-            length = max(part * length, SHORTEST)
+            length = max(part * length, MIN_STEP)
         self.before = now
         return self._execute(events, start if self.method in SEES_BEGINNING else self.t)
 
@@ -374,7 +374,7 @@ def _leaves(tree: Tree) -> list[Binary]:
 def _holds(leaf: Binary, z: float, within: float) -> bool:
     """Whether a comparison holds, of which z is the difference."""
     if leaf.operator == "==":
-        return abs(z) <= (EXACT if math.isinf(within) else within)
+        return abs(z) <= (MIN_STEP_PART if math.isinf(within) else within)
     return z > 0 if leaf.operator in ("<", ">") else z >= 0
 
 
@@ -413,4 +413,4 @@ def _condition_began(tree: Tree, w: _WatchedEvent, before: np.ndarray, now: np.n
     if tree.operator == "==" or now[k] <= w.within:
         return True, 1.0
     part = before[k] / (before[k] - now[k])
-    return True, part + OVERSHOOT if tree.operator in ("<", ">") else part
+    return True, part + STEP_OVERSHOOT if tree.operator in ("<", ">") else part

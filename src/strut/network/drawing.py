@@ -14,11 +14,11 @@ import numpy as np
 
 from strut.network.model import Edge, Node
 
-UNIT = 110.0
+PIXELS_PER_UNIT = 110.0
 """Pixels per unit of a layout."""
 HALF_SIZE = (36.0, 18.0)
 """Half the size of a node without nodes in it [pixels]."""
-MARGIN = 26.0
+PICTURE_MARGIN = 26.0
 """Around the picture, and between boxes that are packed in rows [pixels]."""
 MAX_FORCED_NODES = 300
 """How many nodes are placed by the force-directed layout; more are put on a grid."""
@@ -70,8 +70,8 @@ def svg(root: Node, title: str = "") -> str:
         assert b is not None
         bends[a, b] = bends.get((a, b), 0) + 1
         lines.append(_arrow(edge, at[a], at[b], count=bends[a, b], answered=(b, a) in pairs))
-    width, height = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
-    view = f"{left - MARGIN:.1f} {top - MARGIN:.1f} {width:.1f} {height:.1f}"
+    width, height = right - left + 2 * PICTURE_MARGIN, bottom - top + 2 * PICTURE_MARGIN
+    view = f"{left - PICTURE_MARGIN:.1f} {top - PICTURE_MARGIN:.1f} {width:.1f} {height:.1f}"
     scale = min(1.0, MAX_SIDE / max(width, height))
     size = f'width="{scale * width:.0f}" height="{scale * height:.0f}"'
     return (
@@ -105,7 +105,7 @@ def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
                 left, top, right, bottom = _extent(box.inside)
                 for each in box.inside:
                     each.move(-(left + right) / 2, -(top + bottom) / 2)
-                box.half = ((right - left) / 2 + MARGIN / 2, (bottom - top) / 2 + MARGIN)
+                box.half = ((right - left) / 2 + PICTURE_MARGIN / 2, (bottom - top) / 2 + PICTURE_MARGIN)
             boxes.append(box)
     if not boxes:
         return ()
@@ -120,7 +120,7 @@ def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
     free = [b for b in boxes if b.node.place is None]
     loose = [b for b in free if b.node not in joined] if any(b.inside for b in free) else []
     free = [b for b in free if b not in loose]
-    scale = UNIT * max(
+    scale = PIXELS_PER_UNIT * max(
         [1.0, *(max(b.half[0] / HALF_SIZE[0], b.half[1] / HALF_SIZE[1] / 1.6) for b in [*placed, *free])]
     )
     for box in placed:
@@ -141,12 +141,12 @@ def _pack_rows(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
     """Put boxes that no edge holds in rows below the others, the small ones first."""
     left, _, right, bottom = _extent(others)
     wide = max(right - left, 1.4 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
-    x, y, tall = left, bottom + (MARGIN if others else 0.0), 0.0
+    x, y, tall = left, bottom + (PICTURE_MARGIN if others else 0.0), 0.0
     for box in sorted(loose, key=lambda b: b.half[1]):
         if x > left and x + 2 * box.half[0] > left + wide:
-            x, y, tall = left, y + tall + MARGIN, 0.0
+            x, y, tall = left, y + tall + PICTURE_MARGIN, 0.0
         box.move(x + box.half[0] - box.x, y + box.half[1] - box.y)
-        x, tall = x + 2 * box.half[0] + MARGIN, max(tall, 2 * box.half[1])
+        x, tall = x + 2 * box.half[0] + PICTURE_MARGIN, max(tall, 2 * box.half[1])
 
 
 def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:

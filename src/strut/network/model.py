@@ -163,7 +163,7 @@ class Object:
 
 
 class Edge(Object):
-    """From an input node to an output node, with actions on the output's variables."""
+    """A connection from an input node to an output node, with actions on the output's variables."""
 
     kind = "edge"
 

@@ -69,13 +69,13 @@ class NetworkQuery:
             start = ca.Function("start", symbols, [sx(q.value) for q in group], {"allow_free": True})
             values += start.call(values)
             symbols += [q.sym for q in group]
-        wanted = ca.Function("value", symbols, [expression], {"allow_free": True})
-        if wanted.get_free():
+        evaluate = ca.Function("value", symbols, [expression], {"allow_free": True})
+        if evaluate.get_free():
             raise NetworkError(
                 [
                     NetworkProblem(
-                        f"'{text}' is known only while the network runs: it uses {wanted.get_free()[0]}"
+                        f"'{text}' is known only while the network runs: it uses {evaluate.get_free()[0]}"
                     )
                 ]
             )
-        return np.array(wanted.call(values)[0])
+        return np.array(evaluate.call(values)[0])

@@ -117,14 +117,14 @@ def _energy(gait: Gait) -> Chapter:
     ]
     rows.append(("gravity", "given by the way down", books.round_energy(float(books.fallen))))
     account = Rows(("where", "", title_with_unit(gait.system, "energy", "J")), rows, "Over one period")
-    meant = [
+    cost_rows = [
         (n.replace("_", " "), books.round_cost(float(v), n == "squared-torque"), books.definitions[n])
         for n, v in books.costs.items()
     ]
     return Chapter(
         "Energy of a step",
         "",
-        [account, Rows(("definition", "value", "meaning"), meant, "Cost of transport")],
+        [account, Rows(("definition", "value", "meaning"), cost_rows, "Cost of transport")],
     )
 
 

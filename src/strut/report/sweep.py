@@ -20,7 +20,7 @@ CROSSED_NOTE = "Points that are crossed are not to be trusted: see the table."
 """Stands below figures in which a point is not trusted."""
 MULTIPLIER_NAME = "largest multiplier"
 """The number of a point that decides about stability."""
-UNPLOTTED = ("defect",)
+NUMBERS_WITHOUT_FIGURE = ("defect",)
 """Numbers of a point that have no figure."""
 
 
@@ -75,7 +75,7 @@ def figures(sweep: TradeOff) -> dict[str, Figure]:
     names = [
         name
         for name in dict.fromkeys(n for p in sweep.points for n in p.numbers)
-        if name not in UNPLOTTED and name != sweep.name
+        if name not in NUMBERS_WITHOUT_FIGURE and name != sweep.name
     ]
     for name in names:
         y = sweep[name]

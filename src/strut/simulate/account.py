@@ -21,7 +21,7 @@ class Entries(dict[str, np.ndarray]):
         )
 
 
-RESOLUTION = (1e-8, 1e-6)
+RESOLUTION_BOUNDS = (1e-8, 1e-6)
 """Smallest and largest resolution of an account, as fractions of its turnover: what is smaller is rounding,
 what is larger is not."""
 
@@ -81,8 +81,8 @@ class Account(Tabular):
     def imbalance(self) -> np.ndarray:
         """What the books cannot explain [J]: stored - stored(0) - supplied + dissipated + lost."""
         change = self.energy - (self.energy[0] if len(self.t) else 0.0)
-        gone = self._total(self.dissipated), self._total(self.lost)
-        return np.asarray(change - self._total(self.supplied) + gone[0] + gone[1])
+        spent_totals = self._total(self.dissipated), self._total(self.lost)
+        return np.asarray(change - self._total(self.supplied) + spent_totals[0] + spent_totals[1])
 
     @property
     def residual(self) -> float:
@@ -107,9 +107,9 @@ class Account(Tabular):
 
     @property
     def resolution(self) -> float:
-        """Energies below this [J] cannot be told from rounding: the residual, within `RESOLUTION` of the
-        turnover."""
-        least, most = (part * self.turnover for part in RESOLUTION)
+        """Energies below this [J] cannot be told from rounding: the residual, within `RESOLUTION_BOUNDS` of
+        the turnover."""
+        least, most = (part * self.turnover for part in RESOLUTION_BOUNDS)
         return min(max(self.residual, least), most)
 
     def rounded_summary(self) -> dict[str, float]:

@@ -60,10 +60,10 @@ class Batch(Tabular):
 
     @property
     def ok(self) -> np.ndarray:
-        """Which runs reached their end, or ended in an event meant to end them: not in a failure, such as a
-        fall."""
-        meant = {"done", *self.names.jumps} - set(self.names.failures)
-        return np.array([s in meant for s in self.status])
+        """Tell which runs reached their end, or ended in an event meant to end them: not in a failure, such
+        as a fall."""
+        good_endings = {"done", *self.names.jumps} - set(self.names.failures)
+        return np.array([s in good_endings for s in self.status])
 
     def __len__(self) -> int:
         return len(self.t)
@@ -252,7 +252,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
         run(first, last, HISTORY_ROWS * 16 if sizes["ND"] else 0)
 
     def run(first: int, last: int, rows: int) -> None:
-        """Runs from one number to before another, with so many rows of delay history."""
+        """Do the runs from one number to before another, with so many rows of delay history."""
         history, sim = np.empty((rows, 1 + 2 * sizes["ND"])), model.sim()
         many = Many(
             task.begin,

@@ -8,7 +8,7 @@ from strut.codegen import RunStatus
 from strut.simulate.names import Names
 from strut.simulate.record import STATUS
 
-EXPLAIN = {
+STATUS_EXPLANATIONS = {
     **{
         status.word: status.explanation
         for status in RunStatus
@@ -32,9 +32,9 @@ def ending_message(
     if status == "not finite":
         return _not_finite_message(names, t, cause, culprit, states)
     if status == "zeno" and cause >= 0:
-        return f"event '{names.jumps[cause]}' accumulates at t = {t:.9g} s: {EXPLAIN['zeno']}"
-    if status in EXPLAIN and status in (*STATUS, "interrupted", "not run"):
-        return f"t = {t:.9g} s: {EXPLAIN[status]}"
+        return f"event '{names.jumps[cause]}' accumulates at t = {t:.9g} s: {STATUS_EXPLANATIONS['zeno']}"
+    if status in STATUS_EXPLANATIONS and status in (*STATUS, "interrupted", "not run"):
+        return f"t = {t:.9g} s: {STATUS_EXPLANATIONS[status]}"
     return f"t = {t:.9g} s: event '{status}' ended the run"
 
 
@@ -43,7 +43,7 @@ def _not_finite_message(names: Names, t: float, cause: int, culprit: int, states
     jump = "" if cause < 0 else f"{'sample' if names.clocked[cause] else 'event'} '{names.jumps[cause]}'"
     if culprit < 0:
         if not jump:
-            return f"t = {t:.9g} s: {EXPLAIN['not finite']}"
+            return f"t = {t:.9g} s: {STATUS_EXPLANATIONS['not finite']}"
         return f"the guard of {jump} is not a number at t = {t:.9g} s: keep its expression defined there"
     kind = "state" if culprit < len(names.x) else "discrete state"
     name, value = (*names.x, *names.z)[culprit], states[culprit]

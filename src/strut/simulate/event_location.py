@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-EPS = float(np.finfo(float).eps)
+MACHINE_EPSILON = float(np.finfo(float).eps)
 """Relative distance of neighbouring numbers."""
-NEVER = 2.0
+NO_CROSSING = 2.0
 """A fraction beyond the step: the guard does not begin to hold."""
-LOST = 3.0
+LOST_CROSSING = 3.0
 """The guard turns too fast to be followed over such a step."""
 
 
@@ -65,7 +65,7 @@ def extremum(read: Read, left: GuardReading, right: GuardReading, sign: float, f
         if sign * middle.g > fuzz:
             return a
         left, right = (middle, right) if (middle.r > 0) == (left.r > 0) else (left, middle)
-        if right.a - left.a < 64 * EPS:
+        if right.a - left.a < 64 * MACHINE_EPSILON:
             break
     return -1.0
 
@@ -83,7 +83,7 @@ def root(read: Read, a: float, b: float) -> float:
         if not a < following < b or 2 * abs(here.g) > abs(before * here.r):
             following = (a + b) / 2
         before, step, m = step, following - m, following
-        if abs(step) <= 4 * EPS * m:
+        if abs(step) <= 4 * MACHINE_EPSILON * m:
             break
     return m
 
@@ -93,19 +93,19 @@ def between(read: Read, left: GuardReading, right: GuardReading, fuzz: float) ->
     a, b = left.a, right.a
     if not left.holds and not right.holds:  # up and down again?
         if not left.r > 0 > right.r:
-            return NEVER
+            return NO_CROSSING
         b = extremum(read, left, right, 1.0, fuzz)
         if b < 0:
-            return NEVER
+            return NO_CROSSING
     elif not right.holds:
-        return NEVER
+        return NO_CROSSING
     elif left.holds or left.g >= 0:  # down and up again?
         leaves = left.r < 0 < right.r
         if left.holds and not leaves:
-            return NEVER
+            return NO_CROSSING
         a = extremum(read, left, right, -1.0, fuzz if left.holds else 0.0) if leaves else -1.0
         if a < 0:
-            return NEVER if left.holds else left.a
+            return NO_CROSSING if left.holds else left.a
     return root(read, a, b)
 
 
@@ -113,8 +113,8 @@ def first_crossing(
     read: Read, begin: GuardReading, end: GuardReading, fuzz: float, may_shrink: bool
 ) -> float:
     """The fraction of a step at which the guard first begins to hold. Where two ends do not tell the whole
-    story, the guard is looked at in 4, 16, 64 pieces, until it is simple in each; LOST if it is not even
-    then, and the step may be shortened."""
+    story, the guard is looked at in 4, 16, 64 pieces, until it is simple in each; LOST_CROSSING if it is not
+    even then, and the step may be shortened."""
     if plain(begin, end, turning=False):
         return between(read, begin, end, fuzz)
     for pieces in (4, 16, 64):
@@ -126,7 +126,7 @@ def first_crossing(
         if not simple and pieces < 64:
             continue
         if not simple and may_shrink:
-            return LOST
+            return LOST_CROSSING
         crossings = (between(read, a, b, fuzz) for a, b in pairwise(at))
-        return min((fraction for fraction in crossings if fraction <= 1), default=NEVER)
-    return NEVER
+        return min((fraction for fraction in crossings if fraction <= 1), default=NO_CROSSING)
+    return NO_CROSSING

@@ -15,9 +15,9 @@ from strut.simulate.options import Options
 
 Rate = Callable[[float, np.ndarray], np.ndarray]
 """The rates of the states at a time [s] and a state."""
-EPS = float(np.finfo(float).eps)
+MACHINE_EPSILON = float(np.finfo(float).eps)
 """Relative distance of neighbouring numbers."""
-MULTISTEP_SLACK = 1e3 * EPS
+MULTISTEP_SLACK = 1e3 * MACHINE_EPSILON
 """Relative difference of step lengths that are equal, for the multistep method."""
 OUTSIDE_ERROR_TEST = 1e300
 """Absolute tolerance of what takes no part in an error test."""
@@ -231,7 +231,7 @@ class StiffStepper:
                 break
             except ValueError:  # of SciPy, where a stage of a long step is not finite: a shorter one may be
                 self.previous_step, self.solver = 0.1 * tried, None
-            if not self.previous_step > 10 * EPS * abs(t):
+            if not self.previous_step > 10 * MACHINE_EPSILON * abs(t):
                 return None
         if self.solver.status == "failed":
             return None

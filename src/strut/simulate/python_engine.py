@@ -16,9 +16,9 @@ import numpy as np
 from strut.codegen import Lowered
 from strut.simulate.accumulation import Accumulation
 from strut.simulate.delay_history import DelayHistory
-from strut.simulate.event_location import LOST, NEVER, GuardReading, first_crossing
+from strut.simulate.event_location import LOST_CROSSING, NO_CROSSING, GuardReading, first_crossing
 from strut.simulate.lowered_model import LoweredModel, ModelPoint
-from strut.simulate.methods import EPS, MULTISTEP_SLACK, Stepper, StiffStepper, Trial, first_step
+from strut.simulate.methods import MACHINE_EPSILON, MULTISTEP_SLACK, Stepper, StiffStepper, Trial, first_step
 from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
 from strut.simulate.random import Stream
 from strut.simulate.record import (
@@ -38,11 +38,11 @@ from strut.system import Start
 
 MAX_JUMPS_AT_ONCE = 256
 """Jumps at one instant, beyond which they accumulate there."""
-TINY = float(np.finfo(float).tiny)
+MIN_NORMAL_NUMBER = float(np.finfo(float).tiny)
 """The smallest ordinary number."""
-TIME_SLACK = 8 * EPS
+TIME_SLACK = 8 * MACHINE_EPSILON
 """Relative difference of times that are one."""
-STEP_SLACK = 1e3 * EPS
+STEP_SLACK = 1e3 * MACHINE_EPSILON
 """Relative difference of step lengths, or of a clock's ticks, that are one."""
 
 
@@ -143,7 +143,7 @@ class Engine:
 
     def _fuzz(self, i: int, r: float) -> float:
         """How large a guard may be by rounding alone, of its values and of the time."""
-        return float(EPS * (256 * self.g_size[i] + 8 * abs(r) * max(abs(self.t), self.h0)))
+        return float(MACHINE_EPSILON * (256 * self.g_size[i] + 8 * abs(r) * max(abs(self.t), self.h0)))
 
     def _positive(self, i: int, g: float, r: float) -> bool:
         """Say whether a guard holds: it is positive, or zero and growing."""
@@ -209,9 +209,9 @@ class Engine:
                 self.status, self.cause = NOT_FINITE, self.low.tables["jump_of"][i]
                 return trial, g, r
         crossings = [(self._crossing_of(i, poly, trial.h, g[i], r[i]), i) for i in on]
-        if any(a >= LOST for a, _ in crossings):
+        if any(a >= LOST_CROSSING for a, _ in crossings):
             return None
-        first, who = min(crossings, default=(NEVER, -1))
+        first, who = min(crossings, default=(NO_CROSSING, -1))
         if first > 1:
             return trial, g, r
         if first < 1:
@@ -242,7 +242,7 @@ class Engine:
             if (
                 isinstance(self.stepper, StiffStepper)
                 or not abs(change) < moved / 2
-                or abs(change) <= EPS * max(abs(self.t), length)
+                or abs(change) <= MACHINE_EPSILON * max(abs(self.t), length)
             ):
                 break
             if length + change <= 0 or length + change > whole:
@@ -300,7 +300,9 @@ class Engine:
             with np.errstate(all="ignore"):
                 trial = self.stepper.step(self.t, self.x, target)
                 if trial is None:  # is there anything to integrate, an instant ahead?
-                    instant = 16 * EPS * max(abs(self.t), TINY)  # SciPy gives up below 10
+                    instant = (
+                        16 * MACHINE_EPSILON * max(abs(self.t), MIN_NORMAL_NUMBER)
+                    )  # SciPy gives up below 10
                     ahead = self.rate(self.t + instant, self.x + instant * self.dx)
                     if not self._ends_not_finite(ahead[: self.nx], 0, -1):
                         self.status = TOO_SMALL
@@ -320,9 +322,9 @@ class Engine:
             )
         rejected = False
         while True:
-            wanted = min(size.h, longest)
-            last = wanted * (1 + STEP_SLACK) + TIME_SLACK * abs(self.t) >= room
-            h = room if last else wanted
+            length = min(size.h, longest)
+            last = length * (1 + STEP_SLACK) + TIME_SLACK * abs(self.t) >= room
+            h = room if last else length
             with np.errstate(all="ignore"):
                 trial = self.stepper.trial(self.t, self.x, self.dx, h)
             if not self.stepper.adaptive:
@@ -334,7 +336,7 @@ class Engine:
             self.rejected += 1
             rejected = True
             size.reject(h, trial.error)
-            if not size.h > 4 * EPS * abs(self.t) or self.rejected > self.options.max_steps:
+            if not size.h > 4 * MACHINE_EPSILON * abs(self.t) or self.rejected > self.options.max_steps:
                 if not any(
                     self._ends_not_finite(numbers[: self.nx], 0, -1) for numbers in (trial.x, trial.dx)
                 ):
@@ -364,7 +366,7 @@ class Engine:
             if trial is None or self.status != RUNNING:
                 return False
             h = trial.h
-            self.may_shrink = self.options.method in ADAPTIVE and h > 1e4 * EPS * max(
+            self.may_shrink = self.options.method in ADAPTIVE and h > 1e4 * MACHINE_EPSILON * max(
                 abs(self.t), target - self.t
             )
             located = self._locate(trial) if len(self.g) else (trial, self.g, self.g)
@@ -408,7 +410,7 @@ class Engine:
                 progress(self.t)
 
     def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Where the run is: time, states (with integrated powers), discrete states, counters."""
+        """Report where the run is: time, states (with integrated powers), discrete states, counters."""
         return (
             self.t,
             self.x,

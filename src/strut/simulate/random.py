@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-MASK = (1 << 64) - 1
-"""All bits of a number of 64."""
-GOLDEN = 0x9E3779B97F4A7C15
+UINT64_MASK = (1 << 64) - 1
+"""The 64 bits of an unsigned integer, all set."""
+SPLITMIX_INCREMENT = 0x9E3779B97F4A7C15
 """2^64 by the golden ratio: what splitmix64 adds from number to number."""
 
 
 def mix(a: int) -> int:
     """Mix the bits of a number: splitmix64."""
-    a = (a + GOLDEN) & MASK
-    a = ((a ^ (a >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    a = ((a ^ (a >> 27)) * 0x94D049BB133111EB) & MASK
+    a = (a + SPLITMIX_INCREMENT) & UINT64_MASK
+    a = ((a ^ (a >> 30)) * 0xBF58476D1CE4E5B9) & UINT64_MASK
+    a = ((a ^ (a >> 27)) * 0x94D049BB133111EB) & UINT64_MASK
     return a ^ (a >> 31)
 
 
@@ -22,12 +22,12 @@ class Stream:
     """The random numbers of run `run` of a batch with seed `seed`."""
 
     def __init__(self, seed: int, run: int = 0) -> None:
-        self.stream = mix(mix(seed & MASK) ^ run)
+        self.stream = mix(mix(seed & UINT64_MASK) ^ run)
         self.draws = 0
 
     def uniform(self) -> float:
         """The next number, uniform from 0 to before 1."""
-        bits = mix((self.stream + self.draws * GOLDEN) & MASK)
+        bits = mix((self.stream + self.draws * SPLITMIX_INCREMENT) & UINT64_MASK)
         self.draws += 1
         return (bits >> 11) * 2.0**-53
 

@@ -66,8 +66,8 @@ class NativeRun:
         self.control = Control()
 
     def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Where the run is: time, states (with integrated powers), discrete states, and counters: status,
-        cause, steps, rejected, flows, jumps, culprit."""
+        """Report where the run is: time, states (with integrated powers), discrete states, and counters:
+        status, cause, steps, rejected, flows, jumps, culprit."""
         self.lib.strut_see(self.at, *self.places)
         t, x, z, _, counts, _ = self.parts
         return float(t[0]), x, z, counts

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from strut.simulate.scene_samples import (
+    FRAME_RATE,
     MAX_FRAMES,
-    RATE,
     Land,
     Pivot,
     Push,
@@ -48,7 +48,7 @@ SAME_PLACE = 1e-9
 """Distance [m] below which two joints are one."""
 
 
-def sample_scene(run: Trajectory, rate: float = RATE, most: int = MAX_FRAMES) -> SceneSamples | None:
+def sample_scene(run: Trajectory, rate: float = FRAME_RATE, most: int = MAX_FRAMES) -> SceneSamples | None:
     """The scene of a run, `rate` frames a second; what its file keeps of it, for a loaded one. Nothing where
     nothing is to be seen."""
     if run.system is None:
@@ -69,6 +69,7 @@ def sample_scene(run: Trajectory, rate: float = RATE, most: int = MAX_FRAMES) ->
             {n: columns[f"{part.name}/{k}/{n}"] for n in part.values},
             part.colour,
             part.path,
+            part.side,
         )
         for k, part in enumerate(scene.parts)
     )
@@ -92,6 +93,7 @@ def sample_scene(run: Trajectory, rate: float = RATE, most: int = MAX_FRAMES) ->
         com=columns.get("com!"),
         prints=prints[np.argsort(prints[:, 0], kind="stable")],
         pivots=_pivots(scene.hinges, columns),
+        swaps=dict(scene.swaps),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from strut.simulate.scene_samples import Land, Pivot, Push, ScenePiece, SceneSamples
 from strut.simulate.storage_check import check_stage
-from strut.system import HINGES, KINDS
+from strut.system import HINGES, KINDS, SIDES
 
 if TYPE_CHECKING:
     import h5py
@@ -29,6 +29,7 @@ def write(group: h5py.Group, stage: SceneSamples) -> None:
             "kind": p.kind,
             "colour": p.colour,
             "path": p.path,
+            "side": p.side,
             "columns": {n: v.shape[1] for n, v in p.values.items()},
         }
         for p in stage.pieces
@@ -50,6 +51,7 @@ def write(group: h5py.Group, stage: SceneSamples) -> None:
         "pushes": [p.name for p in stage.pushes],
         "com": stage.com is not None,
         "planar": stage.planar,
+        "swaps": dict(stage.swaps),
     }
     layout["pivots"] = [{"name": p.name, "kind": p.kind} for p in stage.pivots]
     group.attrs["layout"] = json.dumps(layout)
@@ -79,7 +81,11 @@ def read(group: h5py.Group) -> SceneSamples:
             raise ValueError(f"its scene has a '{piece['kind']}' that is not one")
         colour = None if piece["colour"] is None else tuple(float(v) for v in piece["colour"])
         values = {str(n): take(int(w)) for n, w in piece["columns"].items()}
-        pieces.append(ScenePiece(str(piece["name"]), str(piece["kind"]), values, colour, str(piece["path"])))  # type: ignore[arg-type]  # four numbers, `check_stage` looks
+        side = str(piece.get("side", ""))  # runs saved before parts had sides have none
+        if side not in SIDES:
+            raise ValueError(f"its scene has a part on the side '{side}'")
+        name, kind, path = (str(piece[key]) for key in ("name", "kind", "path"))
+        pieces.append(ScenePiece(name, kind, values, colour, path, side))  # type: ignore[arg-type]  # four numbers, `check_stage` looks
     pushes = tuple(Push(str(name), take(3), take(3)) for name in layout["pushes"])
     com = take(3) if layout["com"] else None
     pivots = []
@@ -98,6 +104,7 @@ def read(group: h5py.Group) -> SceneSamples:
         com=com,
         prints=group["prints"][()],
         pivots=tuple(pivots),
+        swaps={str(one): str(other) for one, other in layout.get("swaps", {}).items()},
     )
     check_stage(stage)
     return stage

@@ -10,23 +10,25 @@ from functools import cached_property
 
 import numpy as np
 
-RATE = 60.0
+FRAME_RATE = 60.0
 """Frames per second [1/s]."""
 MAX_FRAMES = 3000
 """Most frames of a run: a longer one has fewer per second."""
-RIM = 0.88
+RIM_RADIUS_RATIO = 0.88
 """Inner radius of the rims as which arcs are drawn, as a fraction of the outer."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScenePiece:
-    """A shape over all frames: its numbers (see `strut.system.scene.KINDS`) as arrays, frame by number."""
+    """A shape over all frames: its numbers (see `strut.system.scene.KINDS`) as arrays, frame by number; and
+    the side of the machine on which it is: 'left', 'right' or empty."""
 
     name: str
     kind: str
     values: Mapping[str, np.ndarray]
     colour: tuple[float, float, float, float] | None = None
     path: str = ""
+    side: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,7 @@ class SceneSamples:
     com: the centre of mass by frame, if the run knows it. prints: where feet came to stand: t, x, y, z.
     pivots: joints. boxes: lowest and highest corner of meshes by path, as far as someone has read them; else
         only their place counts.
+    swaps: pieces that change places when legs change names, see `strut.system.scene.Scene`.
     """
 
     t: np.ndarray
@@ -85,6 +88,7 @@ class SceneSamples:
     prints: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
     pivots: tuple[Pivot, ...] = ()
     boxes: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    swaps: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def corners(self) -> list[np.ndarray]:
@@ -103,7 +107,7 @@ class SceneSamples:
         return float((high - low).max()) or 1.0
 
 
-def frame_times(begin: float, end: float, rate: float = RATE, most: int = MAX_FRAMES) -> np.ndarray:
+def frame_times(begin: float, end: float, rate: float = FRAME_RATE, most: int = MAX_FRAMES) -> np.ndarray:
     """The times [s] of frames from `begin` to `end`: `rate` a second, but at most so many."""
     return np.linspace(begin, end, int(np.clip(math.ceil((end - begin) * rate - 1e-9), 0, most)) + 1)
 
@@ -133,5 +137,9 @@ def _corners_around(
         R = v["rotation"].reshape(-1, 3, 3).transpose(0, 2, 1)
         angles = [v["begin"][:, 0] * (1 - a) + v["finish"][:, 0] * a for a in np.linspace(0, 1, 25)]
         rays = [np.column_stack([np.sin(a), np.zeros(len(a)), -np.cos(a)]) * v["radius"] for a in angles]
-        return [v["at"] + inwards * np.einsum("kij,kj->ki", R, ray) for ray in rays for inwards in (1.0, RIM)]
+        return [
+            v["at"] + inwards * np.einsum("kij,kj->ki", R, ray)
+            for ray in rays
+            for inwards in (1.0, RIM_RADIUS_RATIO)
+        ]
     return [v["at"] - v["radius"], v["at"] + v["radius"]]

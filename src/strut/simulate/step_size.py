@@ -7,7 +7,7 @@ import math
 
 from strut.codegen import INTEGRATORS
 
-SAFETY = 0.9
+STEP_SAFETY_FACTOR = 0.9
 """Part of the length at which the error would be just allowed."""
 MIN_ERROR, MIN_ERROR_BEFORE = 1e-10, 1e-4
 """Errors below these count as these, so that one lucky step does not make the next one endless."""
@@ -30,7 +30,7 @@ class StepSize:
         """Note that a step of length `h` [s] was good. shortened: it was made to end at a given time, and
         says little of how long a step may be. after_rejection: it was rejected before, and does not grow."""
         factor = (
-            SAFETY
+            STEP_SAFETY_FACTOR
             / max(error, MIN_ERROR) ** (1 / self.order - 0.75 * self.damping)
             * self.error_before**self.damping
         )
@@ -41,7 +41,7 @@ class StepSize:
 
     def reject(self, h: float, error: float) -> None:
         """Note that a step of length `h` [s] had too large an error, or none that is a number."""
-        factor = SAFETY / error ** (1 / self.order) if math.isfinite(error) else MIN_SHRINKAGE
+        factor = STEP_SAFETY_FACTOR / error ** (1 / self.order) if math.isfinite(error) else MIN_SHRINKAGE
         self.h = h * min(max(factor, MIN_SHRINKAGE), MAX_SHRINKAGE)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FORMAT = "strut trajectory 1"
 """What the files say they are."""
-ABOUT = {
+GROUP_DESCRIPTIONS = {
     "points": "the run as a table, a row per point; an event contributes two, before and after",
     "points/x": "continuous states",
     "points/z": "discrete states",
@@ -118,7 +118,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
         scene = sample_scene(trajectory, scene_file.STORED_RATE, scene_file.MAX_STORED_FRAMES)
         if scene is not None:
             scene_file.write(file.create_group("scene"), scene)
-        for place, text in ABOUT.items():
+        for place, text in GROUP_DESCRIPTIONS.items():
             if place in file:
                 file[place].attrs["about"] = text
     path.write_bytes(with_checksum(image.getvalue()))

@@ -85,9 +85,12 @@ def _check_dataset(data: h5py.Dataset, where: str) -> None:
         raise ValueError(f"{where} is put together from other datasets: only data in the file itself is read")
     if data.dtype.kind not in "fiub" or data.shape is None:
         raise ValueError(f"{where} holds no numbers")
-    wanted, stored = data.dtype.itemsize * int(np.prod(data.shape, dtype=object)), data.id.get_storage_size()
-    if wanted > MAX_COMPRESSION * stored:
-        raise ValueError(f"{where} declares {wanted} bytes and stores {stored}")
+    size, stored_size = (
+        data.dtype.itemsize * int(np.prod(data.shape, dtype=object)),
+        data.id.get_storage_size(),
+    )
+    if size > MAX_COMPRESSION * stored_size:
+        raise ValueError(f"{where} declares {size} bytes and stores {stored_size}")
 
 
 def check_names(names: Names) -> None:

@@ -194,7 +194,8 @@ class Trajectory:
 
     @property
     def end(self) -> dict[str, np.ndarray]:
-        """Where the run ended, to go on from there: `simulate(system, t=(run.t1, 20), **run.end)`."""
+        """The state in which the run ended, to go on from there: `simulate(system, t=(run.t1, 20),
+        **run.end)`."""
         return {
             "x0": self.raw.x_end[: len(self.names.x)],
             "z0": self.raw.z_end,
@@ -279,7 +280,8 @@ class Trajectory:
 
     @checked
     def at(self, times: Any) -> Moments:
-        """Everything at `times` [s], from the dense output; outputs are computed there, not interpolated."""
+        """Return everything at `times` [s], from the dense output; outputs are computed there, not
+        interpolated."""
         t = self._inside(times)
         x, z, u = self._states(t)
         groups = {"x": x, "z": z, "u": u}
@@ -368,7 +370,8 @@ class Trajectory:
 
     @checked
     def stage(self, rate: float = 60.0) -> SceneSamples | None:
-        """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
+        """Sample where everything that can be seen is, `rate` times a second; None for a run of nothing
+        visible."""
         positive("rate", rate, "frames per second")
         samples: SceneSamples | None = verb("stage")(self, rate)
         return samples

@@ -139,12 +139,12 @@ class SpringWalk:
         ones."""
         passive = find(self.walker)
         by_speed: dict[float, Solution] = {}
-        for wanted in (
+        for speeds_outwards in (
             [v for v in speeds if v >= passive.speed],
             [v for v in reversed(speeds) if v < passive.speed],
         ):
             begin: object = passive
-            for v in wanted:
+            for v in speeds_outwards:
                 by_speed[v] = self.problem(v).solve(begin, accuracy=1e-7)
                 begin = by_speed[v]
         return dict(sorted(by_speed.items()))

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from strut.actuator import KINDS
-from strut.actuator.series import INERTIA
+from strut.actuator.series import DEFAULT_INERTIA
 from strut.studies.saurel_drives import (
     DURATIONS,
     MAX_ANGLE,
@@ -94,7 +94,7 @@ def settings() -> list[Row]:
         Row(
             "inertia of a motor behind its gear [kg m^2]",
             "-",
-            f"{INERTIA}",
+            f"{DEFAULT_INERTIA}",
             "in series only; rigid and parallel motors have none, as in the thesis",
         ),
         Row(
@@ -191,13 +191,13 @@ def _starts(step: Driven) -> str:
     if not costs:
         return "no start was solved"
     spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + ZERO_BELOW
-    led = (
+    outcome = (
         f"led to costs of {costs[0]:.4g} to {costs[-1]:.4g} on the coarse mesh"
         if spread
         else "led to the same"
     )
     return (
-        f"all starts and meshes together; {len(costs)} starts {led}"
+        f"all starts and meshes together; {len(costs)} starts {outcome}"
         if len(costs) > 1
         else "all meshes together; one start was solved"
     )
@@ -207,11 +207,11 @@ def _there(here: Driven) -> tuple[str, str]:
     if not here.result.success:
         name, amount = next(iter(here.result.worst.items()), ("", math.nan))
         if name.startswith("step length"):
-            wanted = next(r.low for r in here.result.problem.requirements if r.name == "step length")
+            least_length = next(r.low for r in here.result.problem.requirements if r.name == "step length")
             return (
                 "no such step",
-                f"the old foot lifts in steps up to {wanted - amount:.3f} m; his legs are longer, or he does "
-                f"not ask that",
+                f"the old foot lifts in steps up to {least_length - amount:.3f} m; his legs are longer, or "
+                f"he does not ask that",
             )
         return "not solved", f"{here.result.status}: {name} by {amount:.2g}"
     nothing = "it walks so by itself" if here.value < ZERO_BELOW else ""

@@ -148,8 +148,8 @@ def problem(
         else constants(rigid, drive)
     )
     p = p.free(**springs, slope=slope)
-    wanted, torque = (cost_of_transport(system, name, EVENTS) for name in (cost, TORQUE))
-    price = wanted.expression + PRICE * torque.expression if cost == WORK else wanted.expression
+    main_cost, torque = (cost_of_transport(system, name, EVENTS) for name in (cost, TORQUE))
+    price = main_cost.expression + PRICE * torque.expression if cost == WORK else main_cost.expression
     return p.minimise(SCALES[cost] * price)
 
 
@@ -200,13 +200,13 @@ def walk(
         random = np.random.default_rng(k // 2)
         step = float(np.clip(random.uniform(0.6, 0.9), *longest))
         tried.append(begin(asked, model, step, random if k else None, springs=k % 2 == 1))
-    begun: list[tuple[Any, dict[str, Any]]] = [
+    attempts: list[tuple[Any, dict[str, Any]]] = [
         *[(g, LINEAR_SOLVER) for g in tried],
         *[(r, options) for r in first for options in (LINEAR_SOLVER, WARM_START)],
     ]
     rough = [
         asked.solve(g, accuracy=None, tolerance=1e-6, stages=COARSE, options=dict(options), **how)
-        for g, options in begun
+        for g, options in attempts
     ]
     seconds = sum(r.times["solve"] for r in rough)
     solved = sorted((r for r in rough if r.success), key=lambda r: r.cost)

@@ -38,6 +38,7 @@ from strut.system.rewrite import BatchRewrite
 from strut.system.scene import (
     HINGES,
     KINDS,
+    SIDES,
     Arrow,
     Floor,
     Hinge,
@@ -59,6 +60,7 @@ __all__ = [
     "GROUPS",
     "HINGES",
     "KINDS",
+    "SIDES",
     "UNBOUNDED",
     "Archive",
     "Arrow",

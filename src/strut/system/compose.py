@@ -225,6 +225,7 @@ def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewr
         next((scene.com for scene in scenes if scene.com is not None), None),
         {name: e for scene in scenes for name, e in scene.feet.items()},
         {name: outputs for scene in scenes for name, outputs in scene.points.items()},
+        {one: other for scene in scenes for one, other in scene.swaps.items()},
     )
 
 

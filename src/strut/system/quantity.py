@@ -144,6 +144,7 @@ UFUNCS: dict[str, Any] = {
 
 
 UNBOUNDED = (-math.inf, math.inf)
+"""Bounds of a quantity that may have any value."""
 
 
 @dataclass(frozen=True, eq=False)

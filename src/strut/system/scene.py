@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 
 from strut.checks import checked
-from strut.errors import ModelError
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system.pickling import Packed
 from strut.system.quantity import Expression, sx
 
@@ -27,25 +27,35 @@ KINDS: dict[str, dict[str, int]] = {
 angles counted from straight down and positive towards x."""
 
 
+SIDES = ("left", "right", "")
+"""The sides of a machine on which a part may be; empty: neither."""
+
+
 @checked
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A shape: its kind, and the numbers that place and size it."""
+    """A shape: its kind, the numbers that place and size it, and the side of the machine on which it is
+    ('left', 'right' or empty), by which it is coloured unless it has a colour."""
 
     name: str
     kind: str
     values: Mapping[str, ca.SX]
     colour: tuple[float, float, float, float] | None = None
     path: str = ""
+    side: str = ""
 
     def __post_init__(self) -> None:
-        wanted = KINDS.get(self.kind)
-        if wanted is None:
+        needed = KINDS.get(self.kind)
+        if self.side not in SIDES:
+            raise ModelError(
+                f"the part '{self.name}' is on the side '{self.side}': allowed are 'left', 'right' and ''"
+            )
+        if needed is None:
             raise ModelError(f"'{self.name}' is drawn as '{self.kind}': known are {', '.join(KINDS)}")
         columns = {n: ca.densify(ca.vec(sx(e))) for n, e in self.values.items()}
-        if {n: e.numel() for n, e in columns.items()} != wanted:
+        if {n: e.numel() for n, e in columns.items()} != needed:
             raise ModelError(
-                f"the {self.kind} '{self.name}' needs {wanted} numbers, not "
+                f"the {self.kind} '{self.name}' needs {needed} numbers, not "
                 f"{ {n: e.numel() for n, e in columns.items()} }"
             )
         object.__setattr__(self, "values", columns)
@@ -101,7 +111,8 @@ class Scene(Packed):
     com: the centre of mass, whose path is drawn. feet: places of feet that leave footprints where they stand
     still, of machines without arrows for the forces on them. points: places that outputs tell, by name: the
     outputs that are their x and z, or x, y and z [m]; a scene without parts is drawn by them, joined in their
-    order.
+    order. swaps: parts that change places in an event which gives both legs the names of the other: of the
+    standing leg to that of the swinging one, by name; pictures follow the legs through it.
     """
 
     parts: tuple[Part, ...] = ()
@@ -112,6 +123,13 @@ class Scene(Packed):
     com: ca.SX | None = None
     feet: Mapping[str, ca.SX] = field(default_factory=dict)
     points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    swaps: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [part.name for part in self.parts]
+        for name in (*self.swaps, *self.swaps.values()):
+            if name not in names:
+                raise UnknownNameError(f"the scene swaps a part '{name}': {did_you_mean(name, names)}")
 
     def columns(self) -> dict[str, ca.SX]:
         """Every moving number of the scene under its own name: 'leg/start', 'foot>force', ..."""
@@ -164,6 +182,7 @@ class Scene(Packed):
             com=com,
             feet=feet,
             points=points,
+            swaps={rename(one): rename(other) for one, other in self.swaps.items()},
         )
 
 

@@ -11,7 +11,7 @@ from strut.system.quantity import Expression, Quantity, sx, time
 
 
 class SymbolScope:
-    """Which symbols an expression may use."""
+    """The symbols that an expression may use."""
 
     def __init__(self, system: str, groups: Mapping[str, tuple[Quantity, ...]]) -> None:
         self.system = system

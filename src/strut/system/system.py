@@ -218,16 +218,17 @@ class System(Packed):
         """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled
         again."""
         groups = {q.name: group for group in GROUPS for q in getattr(self, group)}
-        wanted = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, groups)
-        for name in wanted:
+        new_values = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, groups)
+        for name in new_values:
             if name not in groups:
                 raise UnknownNameError(
                     f"system '{self.name}' has no '{name}': {did_you_mean(name, list(groups))}"
                 )
         changed: dict[str, tuple[Quantity, ...]] = {}
-        for group in {groups[name] for name in wanted}:
+        for group in {groups[name] for name in new_values}:
             changed[group] = tuple(
-                _with_value(q, wanted[q.name]) if q.name in wanted else q for q in getattr(self, group)
+                _with_value(q, new_values[q.name]) if q.name in new_values else q
+                for q in getattr(self, group)
             )
         variant = object.__new__(System)
         for label in self.__dataclass_fields__:

@@ -19,7 +19,7 @@ class SystemFields(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the system, for messages."""
+        """The name of the system, for messages."""
         ...
 
     @property

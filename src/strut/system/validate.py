@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, a, did_you_mean
+from strut.errors import ModelError, ShapeError, UnknownNameError, a, did_you_mean
+from strut.system.check_jumps import Merge, check_unique, checked_event, checked_sample, key_by_name
 from strut.system.event import Event, Sample
 from strut.system.implied import Implied
 from strut.system.ledger import Ledger
@@ -31,12 +33,6 @@ from strut.system.symbol_scope import SymbolScope
 from strut.system.system_fields import SystemFields
 from strut.system.walk import check_walk
 
-T = TypeVar("T")
-Merge = Callable[[Expression], ca.SX]
-"""Rewrites an expression so that parameters of one name are one symbol."""
-
-TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
-"""Operations whose result is true or false: no guard may end in one."""
 RESERVED = ("t", "time")
 """Names of the time, which no quantity may have."""
 NO_RANDOM = "a flow cannot use random numbers; hold them in a discrete state with a Sample"
@@ -65,20 +61,65 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
     scope = SymbolScope(system.name, groups)
     sizes = {q.name: q.size for group in ("x", "z") for q in groups[group]}
     states = {q.name: q.size for q in groups["x"]}
-
-    flow: dict[str, Any] = {}
     merged = len(groups["p"]) != len(system.p)
-    for name, rate in _by_name(
-        _own(system.flow, merged), states, f"the flow of system '{system.name}'"
-    ).items():
-        flow[name] = scope.allow(merge(rate), f"the flow of '{name}'", "txzupd", NO_RANDOM, states[name])
+
+    flow = _checked_flow(system, scope, states, merge, merged)
+    _check_initial_values(groups, scope, merge)
+    groups["delays"] = _checked_delays(groups["delays"], scope, merge)
+    events = tuple(checked_event(e, scope, sizes, merge) for e in system.events)
+    samples = tuple(checked_sample(s, scope, sizes, merge) for s in system.samples)
+    outputs = _checked_outputs(system, scope, merge, merged)
+    _check_names(system.name, [q.name for qs in groups.values() for q in qs] + list(outputs), events, samples)
+
+    ledger = _checked_ledger(system.ledger, scope, merge)
+    of_walk = {label: [n for q in groups[label] for n in (q.name, *q.labels)] for label in "xzp"} | {
+        "outputs": list(outputs),
+        "stored": list(ledger.stored),
+    }
+
+    def of_groups(expression: Expression, where: str, symbols: str, why: str, size: int = 1) -> ca.SX:
+        return scope.allow(merge(expression), where, symbols, why, size)
+
+    terms = partial(_with_terms, merged=merged, groups=groups, scope=scope)
+    return {
+        **groups,
+        "flow": terms(flow, system.flow, what="the flow"),
+        "events": events,
+        "samples": samples,
+        "outputs": terms(outputs, system.outputs, what="the outputs"),
+        "output_units": _checked_units(system, outputs),
+        "scales": _checked_scales(system),
+        "ledger": ledger,
+        "walk": check_walk(system.walk, system.name, of_walk, events, of_groups),
+        "scene": _checked_scene(system.scene, scope, merge, list(outputs)),
+        "implied": _checked_implied(system, scope, states, merge),
+        "symmetry": _checked_symmetry(system, scope, sizes | {q.name: q.size for q in groups["u"]}, merge),
+    }
+
+
+def _checked_flow(
+    system: SystemFields, scope: SymbolScope, states: Mapping[str, int], merge: Merge, merged: bool
+) -> dict[str, ca.SX]:
+    """A rate for every state, in order. merged: whether parameters were made one, so that sums are written
+    out."""
+    rates = key_by_name(_own(system.flow, merged), states, f"the flow of system '{system.name}'")
+    flow = {
+        name: scope.allow(merge(rate), f"the flow of '{name}'", "txzupd", NO_RANDOM, states[name])
+        for name, rate in rates.items()
+    }
     for name in states:
         if name not in flow:
             raise ModelError(
                 f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant "
                 f"between events"
             )
+    return {name: flow[name] for name in states}
 
+
+def _check_initial_values(
+    groups: Mapping[str, tuple[Quantity, ...]], scope: SymbolScope, merge: Merge
+) -> None:
+    """Initial values may depend on parameters, those of discrete states also on the states."""
     for group, letters, why in (
         ("x", "p", "initial values may depend on parameters only"),
         (
@@ -89,7 +130,11 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
     ):
         for q in groups[group]:
             scope.allow(merge(q.value), f"the initial value of '{q.name}'", letters, why, q.size)
-    groups["delays"] = tuple(
+
+
+def _checked_delays(delays: tuple[Delay, ...], scope: SymbolScope, merge: Merge) -> tuple[Delay, ...]:
+    """Delays of signals that are no delays themselves, by constant durations."""
+    return tuple(
         q.copy_with(
             signal=scope.allow(
                 merge(q.signal),
@@ -110,16 +155,13 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
                 "nothing but time and parameters exists before a run",
             ),
         )
-        for q in groups["delays"]
+        for q in delays
     )
 
-    events = tuple(_checked_event(e, scope, sizes, merge) for e in system.events)
-    samples = tuple(_checked_sample(s, scope, sizes, merge) for s in system.samples)
-    _unique(
-        [*(e.name for e in events), *(s.name for s in samples)],
-        f"events and samples of system '{system.name}'",
-    )
 
+def _checked_outputs(
+    system: SystemFields, scope: SymbolScope, merge: Merge, merged: bool
+) -> dict[str, ca.SX]:
     outputs = {}
     for name, expression in _own(system.outputs, merged).items():
         check_name(str(name), "output")
@@ -127,62 +169,36 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
         outputs[str(name)] = scope.allow(
             column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel()
         )
-    names = [q.name for qs in groups.values() for q in qs] + list(outputs)
-    _unique(names, f"names of system '{system.name}'")
+    return outputs
+
+
+def _check_names(
+    system: str, names: list[str], events: tuple[Event, ...], samples: tuple[Sample, ...]
+) -> None:
+    """Raise ModelError for a name that stands twice, or that means something else. names: of quantities and
+    outputs."""
+    check_unique(
+        [*(e.name for e in events), *(s.name for s in samples)], f"events and samples of system '{system}'"
+    )
+    check_unique(names, f"names of system '{system}'")
     for name in (n for n in names if n in RESERVED):
-        raise ModelError(
-            f"'{name}' of system '{system.name}' has the name of the time itself: choose another"
-        )
+        raise ModelError(f"'{name}' of system '{system}' has the name of the time itself: choose another")
     for event in (e for e in events if e.name in STATUSES):
         raise ModelError(
-            f"event '{event.name}' of system '{system.name}' has the name of a status that runs end with: "
+            f"event '{event.name}' of system '{system}' has the name of a status that runs end with: "
             f"choose another"
         )
 
-    ledger = _checked_ledger(system.ledger, scope, merge)
-    of_walk = {label: [n for q in groups[label] for n in (q.name, *q.labels)] for label in "xzp"} | {
-        "outputs": list(outputs),
-        "stored": list(ledger.stored),
-    }
 
-    def of_groups(expression: Expression, where: str, symbols: str, why: str, size: int = 1) -> ca.SX:
-        return scope.allow(merge(expression), where, symbols, why, size)
-
-    exchanged = sizes | {q.name: q.size for q in groups["u"]}
-
+def _checked_symmetry(
+    system: SystemFields, scope: SymbolScope, exchanged: Mapping[str, int], merge: Merge
+) -> dict[str, ca.SX]:
+    """exchanged: sizes of states, discrete states and inputs, by name."""
+    images = key_by_name(system.symmetry, exchanged, f"the symmetry of system '{system.name}'")
+    why = "left and right are exchanged in states, discrete states and inputs"
     return {
-        **groups,
-        "flow": _with_terms(
-            {name: flow[name] for name in states},
-            system.flow,
-            merged=merged,
-            groups=groups,
-            scope=scope,
-            what="the flow",
-        ),
-        "events": events,
-        "samples": samples,
-        "outputs": _with_terms(
-            outputs, system.outputs, merged=merged, groups=groups, scope=scope, what="the outputs"
-        ),
-        "output_units": _checked_units(system, outputs),
-        "scales": _checked_scales(system),
-        "ledger": ledger,
-        "walk": check_walk(system.walk, system.name, of_walk, events, of_groups),
-        "scene": _checked_scene(system.scene, scope, merge, list(outputs)),
-        "implied": _checked_implied(system, scope, states, merge),
-        "symmetry": {
-            n: scope.allow(
-                merge(v),
-                f"the symmetry of '{n}'",
-                "xzup",
-                "left and right are exchanged in states, discrete states and inputs",
-                exchanged[n],
-            )
-            for n, v in _by_name(
-                system.symmetry, exchanged, f"the symmetry of system '{system.name}'"
-            ).items()
-        },
+        n: scope.allow(merge(v), f"the symmetry of '{n}'", "xzup", why, exchanged[n])
+        for n, v in images.items()
     }
 
 
@@ -254,116 +270,6 @@ def _merged_quantities(
     return groups, merge
 
 
-def _by_name(mapping: Mapping[Any, T], known: Mapping[str, int], where: str) -> dict[str, T]:
-    named: dict[str, T] = {}
-    for key, value in dict(mapping).items():
-        name = key.name if isinstance(key, Quantity) else str(key)
-        if name not in known:
-            raise UnknownNameError(
-                f"{where} names '{name}', which is not a state it can set: {did_you_mean(name, list(known))}"
-            )
-        if name in named:
-            raise ModelError(f"{where} names '{name}' twice")
-        named[name] = value
-    return named
-
-
-def _unique(names: list[str], where: str) -> None:
-    seen = set()
-    for name in names:
-        if name in seen:
-            raise ModelError(f"'{name}' stands twice among the {where}: give every one its own name")
-        seen.add(name)
-
-
-def _checked_reset(
-    reset: Mapping[Any, Expression], owner: str, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge
-) -> dict[str, ca.SX]:
-    named = _by_name(reset, sizes, f"the reset of {owner}")
-    return {
-        n: scope.allow(merge(v), f"the reset of '{n}' in {owner}", "txzupdr", "", sizes[n])
-        for n, v in named.items()
-    }
-
-
-def _checked_loss(
-    loss: Mapping[str, Expression] | None, owner: str, scope: SymbolScope, merge: Merge
-) -> dict[str, ca.SX] | None:
-    if loss is None:
-        return None
-    return {
-        str(n): scope.allow(
-            merge(v), f"the loss '{n}' of {owner}", "txzup", "a loss is known from the state before the event"
-        )
-        for n, v in loss.items()
-    }
-
-
-def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge) -> Event:
-    owner = f"event '{event.name}'"
-    guard = scope.allow(
-        merge(event.guard),
-        f"the guard of {owner}",
-        "txzup",
-        "a guard cannot use random numbers or delays; hold them in a state",
-    )
-    if any(guard.is_op(op) for op in TRUTHS):
-        raise GuardError(
-            f"the guard of {owner} in system '{scope.system}' is {guard}, true or false: give a number that "
-            f"crosses zero, "
-            "height instead of height < 0 (with direction='down')"
-        )
-    if not scope.groups_in(guard, owner) & {"t", "x", "z", "u"}:
-        raise GuardError(
-            f"the guard of {owner} in system '{scope.system}' is {guard}, which never changes during a run: "
-            "let it depend on time or a state"
-        )
-    when = (
-        None
-        if event.when is None
-        else scope.allow(
-            merge(event.when),
-            f"the 'when' of {owner}",
-            "zup",
-            "it may depend on discrete states, inputs and parameters; put the rest in the guard",
-        )
-    )
-    return replace(
-        event,
-        guard=guard,
-        when=when,
-        reset=_checked_reset(event.reset, owner, scope, sizes, merge),
-        loss=_checked_loss(event.loss, owner, scope, merge),
-    )
-
-
-def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge) -> Sample:
-    owner = f"sample '{sample.name}'"
-    every = scope.allow(
-        merge(sample.every),
-        f"the period of {owner}",
-        "p",
-        "a period is constant during a run: use parameters only",
-    )
-    if every.is_constant() and not float(ca.DM(every)) > 0:
-        raise ModelError(
-            f"{owner} in system '{scope.system}' has period {float(ca.DM(every)):g} s: it must be positive"
-        )
-    offset = scope.allow(
-        merge(sample.offset),
-        f"the offset of {owner}",
-        "p",
-        "an offset is constant during a run: use parameters only",
-    )
-    return replace(
-        sample,
-        every=every,
-        offset=offset,
-        set=_checked_reset(sample.set, owner, scope, sizes, merge),
-        loss=_checked_loss(sample.loss, owner, scope, merge),
-    )
-
-
 def _checked_scene(scene: Scene, scope: SymbolScope, merge: Merge, outputs: list[str]) -> Scene:
     for point, labels in scene.points.items():
         for label in labels:
@@ -401,7 +307,7 @@ def _checked_implied(
     if implied is None:
         return None
     where = f"the implied rates of system '{system.name}'"
-    _by_name(dict.fromkeys(implied.states), states, where)
+    key_by_name(dict.fromkeys(implied.states), states, where)
     size = sum(states[n] for n in implied.states)
     if (
         implied.unknown.shape != (size, 1)
@@ -445,5 +351,5 @@ def _checked_ledger(ledger: Ledger, scope: SymbolScope, merge: Merge) -> Ledger:
     stored = {str(n): column(n, e, "txzup") for n, e in ledger.stored.items()}
     supplied = {str(n): column(n, e, "txzupd") for n, e in ledger.supplied.items()}
     dissipated = {str(n): column(n, e, "txzupd") for n, e in ledger.dissipated.items()}
-    _unique([*stored, *supplied, *dissipated], f"ledger entries of system '{scope.system}'")
+    check_unique([*stored, *supplied, *dissipated], f"ledger entries of system '{scope.system}'")
     return Ledger(stored, supplied, dissipated)

@@ -29,6 +29,7 @@ class Foot:
         ground.
     normal, friction: outputs or discrete states, the force of the ground on it [N]: upwards, and along the
         ground (one number, or one per direction).
+    coefficient: the parameter that is Coulomb's coefficient of friction under it.
     gap: output, its height above the ground [m].
     leaves: a discrete state [m/s] that the landing of the other foot sets to the speed at which this one
         lifts off the ground.
@@ -43,6 +44,7 @@ class Foot:
     stands: str = ""
     normal: str = ""
     friction: tuple[str, ...] = ()
+    coefficient: str = ""
     gap: str = ""
     leaves: str = ""
     passes: str = ""
@@ -85,7 +87,8 @@ class Walk:
     lift: a state or discrete state [m] which, increased, puts the whole machine higher over the ground.
     ground_step: two parameters [m]: by how much the ground steps down, and where.
     weight: mass times g [N], of parameters.
-    gravity: the entry of the ledger that is the potential energy of the weight.
+    gravity, kinetic: the entries of the ledger that are the potential energy of the weight and the kinetic
+        energy.
     """
 
     section: str = ""
@@ -97,6 +100,7 @@ class Walk:
     ground_step: tuple[str, str] | None = None
     weight: Expression | None = None
     gravity: str = ""
+    kinetic: str = ""
 
     @property
     def step_events(self) -> tuple[str, ...]:
@@ -153,7 +157,8 @@ def check_walk(
     check_is_one_of(walk.step_length, "step_length", "discrete state", allowed["z"])
     check_is_one_of(walk.slope, "slope", "parameter", allowed["p"])
     check_is_one_of(walk.lift, "lift", "state", states)
-    check_is_one_of(walk.gravity, "gravity", "stored energy of the ledger", allowed["stored"])
+    for name, field in ((walk.gravity, "gravity"), (walk.kinetic, "kinetic")):
+        check_is_one_of(name, field, "stored energy of the ledger", allowed["stored"])
     for name in walk.progress:
         check_is_one_of(name, "progress", "state", states)
     for name in walk.ground_step or ():
@@ -173,6 +178,7 @@ def check_walk(
                 output, f"an output of foot '{foot.name}'", "output", [*allowed["outputs"], *allowed["z"]]
             )
         check_is_one_of(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", allowed["z"])
+        check_is_one_of(foot.coefficient, f"'coefficient' of foot '{foot.name}'", "parameter", allowed["p"])
         check_is_one_of(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", allowed["z"])
         names = [f.name for f in walk.feet]
         check_is_one_of(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", names)

@@ -113,6 +113,7 @@ def rimless_wheel(**values: float) -> System:
             slope="slope",
             weight=mass * g,
             gravity="gravity",
+            kinetic="kinetic",
         ),
         description=SYSTEM_DESCRIPTIONS["rimless-wheel"],
     ).using(values)

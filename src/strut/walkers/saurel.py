@@ -24,7 +24,7 @@ from strut.walkers.straight import ANGLE, level, slope
 
 REFERENCE_MASS = 68.2
 """[kg] The mass of the body that Saurel's masses imply."""
-SLOPE = 0.05
+DEFAULT_SLOPE = 0.05
 """[rad] The slope of the ground unless another is given."""
 FALL_HEIGHT_RATIO = 0.6
 """[1] A walker whose hip is lower than this part of the length of its legs has fallen."""
@@ -101,7 +101,7 @@ def _mount(m: Mechanism, name: str, parent: Body, part: Segment, at: Expression)
     return body
 
 
-BEGIN = {"stance": (0.24, -0.95), "swing": (-0.34, 0.3)}
+INITIAL_ANGLES = {"stance": (0.24, -0.95), "swing": (-0.34, 0.3)}
 """Angles [rad] and rates [rad/s] in which a run begins."""
 
 
@@ -125,12 +125,12 @@ class _Walker:
                 carried = turned
         thigh, shank = (self.person.part(part) for part in ("thigh", "shank"))
         self.leg = thigh.length + shank.length
-        lower = _turn(m, "stance", carried, *BEGIN["stance"])
+        lower = _turn(m, "stance", carried, *INITIAL_ANGLES["stance"])
         _mount(m, "stance_shank", lower, shank, (0, 0, shank.length))
         if knees:
             self.swap |= {"stance": "shank", "shank": "stance", "thigh": "swing", "swing": "thigh"}
             knee = level(m, "knee", lower, "stance", at=(0, 0, shank.length))
-            upper = _turn(m, "thigh", knee, *BEGIN["stance"])
+            upper = _turn(m, "thigh", knee, *INITIAL_ANGLES["stance"])
             _mount(m, "stance_thigh", upper, thigh, (0, 0, thigh.length))
             self.hip = level(m, "hip", upper, "thigh", at=(0, 0, thigh.length))
         else:
@@ -138,11 +138,11 @@ class _Walker:
             self.hip = level(m, "hip", lower, "stance", at=(0, 0, self.leg))
         across = ca.SX(0) if wide is None else wide.sym
         thigh, shank = (self.person.part(part, "left") for part in ("thigh", "shank"))
-        upper = _turn(m, "swing", self.hip, *BEGIN["swing"], at=(0, across, 0))
+        upper = _turn(m, "swing", self.hip, *INITIAL_ANGLES["swing"], at=(0, across, 0))
         _mount(m, "swing_thigh", upper, thigh, (0, 0, 0))
         if knees:
             knee = level(m, "swing_knee", upper, "swing", at=(0, 0, -thigh.length))
-            upper = _turn(m, "shank", knee, BEGIN["swing"][0] - 0.1, BEGIN["swing"][1])
+            upper = _turn(m, "shank", knee, INITIAL_ANGLES["swing"][0] - 0.1, INITIAL_ANGLES["swing"][1])
             _mount(m, "swing_shank", upper, shank, (0, 0, 0))
             m.frame("swing_foot", upper, (0, 0, -shank.length))
         else:
@@ -189,7 +189,7 @@ class _Walker:
             drives,
             margin=0.02 * self.leg,
         )
-        return stepping(self.m, legs, plane(slope(SLOPE)), description).using(values)
+        return stepping(self.m, legs, plane(slope(DEFAULT_SLOPE)), description).using(values)
 
 
 def _upright(part: Segment) -> Segment:

@@ -137,6 +137,7 @@ def simplest(**values: float) -> System:
             com=place(hip),
             feet={"stance_foot": place(feet[0]), "swing_foot": place(feet[1])},
             points={n: (f"{n}_x", f"{n}_z") for n in ("hip", "stance_foot", "swing_foot", "com")},
+            swaps={"stance_leg": "swing_leg"},
         ),
         walk=Walk(
             section="heel_strike",
@@ -150,6 +151,7 @@ def simplest(**values: float) -> System:
             lift="foothold_z",
             weight=mass * g,
             gravity="gravity",
+            kinetic="kinetic",
         ),
         scales=("mass", "leg", "g"),
         description=SYSTEM_DESCRIPTIONS["simplest"],

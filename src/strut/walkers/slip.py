@@ -112,6 +112,7 @@ def slip(**values: float) -> System:
             progress=("x",),
             weight=mass * g,
             gravity="gravity",
+            kinetic="kinetic",
         ),
         scales=("mass", "length", "g"),
         description=SYSTEM_DESCRIPTIONS["slip"],

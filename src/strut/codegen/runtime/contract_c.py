@@ -23,9 +23,9 @@ from strut.codegen.runtime.layout import (
     Struct,
 )
 from strut.codegen.runtime.runge_kutta_c import runge_kutta_header
-from strut.codegen.runtime.status import EVALUATED, Advance, RecordingEnd, RunCounter, RunStatus
+from strut.codegen.runtime.status import RESULT_SIZES, Advance, RecordingEnd, RunCounter, RunStatus
 
-WRITTEN = "Written from tables; do not edit."
+GENERATED_NOTE = "Written from tables; do not edit."
 """What every generated header says of itself."""
 
 
@@ -93,7 +93,7 @@ def contract_header() -> str:
     adaptive = [method for method in INTEGRATORS.values() if method.kind is StepKind.ADAPTIVE]
     return "\n".join(
         [
-            f"/* strut runtime: what a run is asked, and how it ends. {WRITTEN} */",
+            f"/* strut runtime: what a run is asked, and how it ends. {GENERATED_NOTE} */",
             "#ifndef STRUT_CONTRACT_H\n#define STRUT_CONTRACT_H\n",
             "/* Implicit methods are for stiff systems; an exported model does not have them. */",
             _enum("strut_method", methods),
@@ -132,7 +132,7 @@ def choose_method_header() -> str:
             covers += f"    case {method.c_constant}: STRUT_({method.c_function}_dense)(s, h); break;\n"
         elif method.straight:
             covers += f"    case {method.c_constant}: STRUT_(straight)(s); break;\n"
-    return f"""/* strut runtime: which function does a step, and which its dense output. {WRITTEN} */
+    return f"""/* strut runtime: which function does a step, and which its dense output. {GENERATED_NOTE} */
 
 /* One trial step of length h. Returns the error relative to the tolerance; 0 for fixed-step methods. */
 STRUT_FN strut_real STRUT_(trial)(STRUT_(sim) * s, strut_real h)
@@ -163,10 +163,10 @@ def _prototype(entry: EntryPoint) -> str:
 
 def host_header() -> str:
     """Write `strut_host_types.h`: structs, numbers and prototypes of the functions that Python calls."""
-    evaluated = [(f"STRUT_EVAL_{name.upper()}", k, "") for k, name in enumerate(EVALUATED)]
+    evaluated = [(f"STRUT_EVAL_{name.upper()}", k, "") for k, name in enumerate(RESULT_SIZES)]
     return "\n".join(
         [
-            f"/* strut runtime, host side: what Python and C hand to each other. {WRITTEN} */\n",
+            f"/* strut runtime, host side: what Python and C hand to each other. {GENERATED_NOTE} */\n",
             _struct(RECORD),
             f"typedef void (*strut_controller)({', '.join(CONTROLLER_ARGUMENTS)});\n",
             _struct(CONTROL),

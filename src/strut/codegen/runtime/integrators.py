@@ -21,7 +21,7 @@ class StepKind(IntEnum):
     IMPLICIT = 2
 
 
-CUBIC = 3
+HERMITE_DEGREE = 3
 """Degree of the dense output of methods with a fixed step: the cubic Hermite polynomial through both ends."""
 
 
@@ -43,7 +43,7 @@ class Integrator:
     order: int
     use: str
     code: str = ""
-    degree: int = CUBIC
+    degree: int = HERMITE_DEGREE
     stages: int = 2
     tableau: Tableau | None = None
 

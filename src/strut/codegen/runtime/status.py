@@ -95,7 +95,7 @@ class RunCounter(IntEnum):
     CULPRIT = 6
 
 
-EVALUATED = {
+RESULT_SIZES = {
     "flow": "NX",
     "powers": "NW",
     "outputs": "NY",

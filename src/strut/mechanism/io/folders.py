@@ -65,7 +65,7 @@ class Folders:
         return above if near else target.parent
 
     def find(self, name: str, what: str, beside: Path | None = None) -> Path:
-        """As `path`, and it is a file."""
+        """The path of a file that exists, checked as `path` does."""
         file_path = self.path(name, what, beside)
         try:
             there = file_path.is_file()

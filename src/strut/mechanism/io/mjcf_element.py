@@ -104,7 +104,7 @@ class ElementReader:
     # ---- places ----
 
     def place(self, attributes: Mapping[str, str], what: str) -> NumericPose:
-        """Where an element is in its parent: pos, and any of the orientations."""
+        """The pose of an element in its parent, from pos and any of the orientations."""
         return NumericPose(
             self.orientation(attributes, what),
             numbers(attributes.get("pos", "0 0 0"), 3, 3, f"{self.where}: pos of {what}"),

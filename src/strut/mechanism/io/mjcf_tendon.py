@@ -152,8 +152,8 @@ class Tendons:
     # ---- what they do ----
 
     def length(self, record: TendonRecord, purpose: str) -> Length | None:
-        """Of a tendon, as an expression; none, if the user said that tendons may be left out, where it goes
-        around a geom."""
+        """The length of a tendon [m], as an expression; none, if the user said that tendons may be left out,
+        where it goes around a geom."""
         if record.wraps:
             self.reader.refuse(
                 "tendon", f"tendon '{record.name}' wraps around geom '{record.wraps}' and {purpose}"
@@ -223,13 +223,13 @@ def tune_springs(
     tree = Tree(m)
     M = ca.substitute([tree.mass_matrix], [tree.q], [ca.SX(_coordinates_of(tree, start()))])[0]
     try:
-        felt = np.diag(np.linalg.inv(m.values(M)))
+        inverse_masses = np.diag(np.linalg.inv(m.values(M)))
     except np.linalg.LinAlgError as error:
         raise ModelError(
             f"joint '{next(iter(tuned))}' has a springdamper, and some joint moves no mass: give its body one"
         ) from error
     for name, (constant, ratio) in tuned.items():
-        inertia = 1 / felt[tree.v_of[name].start]
+        inertia = 1 / inverse_masses[tree.v_of[name].start]
         m.connections[name] = replace(
             m.connections[name],
             spring=sx(inertia / (constant * ratio) ** 2),

@@ -18,6 +18,8 @@ from strut.system import KINDS, Arrow, Floor, Part, Scene
 
 POINTS = ("at", "start", "end")
 """Values of shapes that are points in the body's frame [m]."""
+SIDE_WORDS = {"left": {"l", "left"}, "right": {"r", "right"}}
+"""Words in the names of bodies that say on which side they are."""
 
 
 def scene_of(tree: Tree, arrows: Sequence[Arrow] = (), floor: Floor | None = None) -> Scene:
@@ -42,4 +44,11 @@ def _part(body: str, shape: Shape, X: Pose) -> Part:
         elif name == "rotation":
             value = X.R @ value
         values[name] = value
-    return Part(body, kind, values, shape.colour, attributes.get("path", ""))
+    return Part(body, kind, values, shape.colour, attributes.get("path", ""), side=side_of(body))
+
+
+def side_of(body: str) -> str:
+    """The side on which a body is, as its name says it: 'left' where l or left is a word of it ('thigh_l',
+    'left_foot'), 'right' likewise, else empty."""
+    words = set(body.split(".")[-1].lower().split("_"))
+    return next((side for side, ways in SIDE_WORDS.items() if ways & words), "")

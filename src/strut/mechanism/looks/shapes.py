@@ -228,7 +228,7 @@ def _packages(name: str, here: Path, roots: Sequence[Path]) -> list[Path]:
 
 @checked
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
-    """For every body that has no shape a guess, from its joint to those it carries and to its frames:
+    """Guess shapes for every body that has none, from its joint to those it carries and to its frames:
     capsules, whose ends follow the parameters. Frames in a crowd, as under a foot, share a box. A body that
     carries nothing reaches to twice its centre of mass; a mass without extent is a ball. Nothing is added to
     the mechanism; `mechanism.shape(body, *shapes)` does that."""

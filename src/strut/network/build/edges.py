@@ -186,10 +186,10 @@ class EdgeStatements(StatementRunner):
         names = {node.name for node, _ in nodes}
         for e in self.texts.expand_all(selector.stages[-1].text, context):
             if e.text not in names and (len(selector.stages) == 1 or not nodes):
-                wanted = " . ".join([stage.text for stage in selector.stages[:-1]] + [e.text])
-                near = did_you_mean(wanted, [c.name for c in parent.children.values() if isinstance(c, Node)])
+                name = " . ".join([stage.text for stage in selector.stages[:-1]] + [e.text])
+                near = did_you_mean(name, [c.name for c in parent.children.values() if isinstance(c, Node)])
                 warning = NetworkProblem(
-                    f"there is no node '{wanted}' in {parent!r}, and so no edge: {near}", selector.mark
+                    f"there is no node '{name}' in {parent!r}, and so no edge: {near}", selector.mark
                 )
                 if warning not in self.warnings:
                     self.warnings.append(warning)

@@ -48,16 +48,16 @@ class ModelFiles:
         """Return where a file is; `beside` is the file that names it. Raises `Mistake` if it is nowhere, or
         where nothing may be read."""
         try:
-            wanted = Path(os.path.expanduser(path.strip()))
-            places = [Path(beside).parent, Path(), *self.roots] if not wanted.is_absolute() else [Path()]
+            relative = Path(os.path.expanduser(path.strip()))
+            places = [Path(beside).parent, Path(), *self.roots] if not relative.is_absolute() else [Path()]
             for place in places:
-                if _is_file(file := place / wanted):
+                if _is_file(file := place / relative):
                     resolve_inside(
                         file, self.folder, (*self.roots, self.library.resolve()), f"'{path}' is named"
                     )
                     return file
-            own = self.library / wanted
-            if not wanted.is_absolute() and ".." not in wanted.parts and _is_file(own):
+            own = self.library / relative
+            if not relative.is_absolute() and ".." not in relative.parts and _is_file(own):
                 return own
         except StorageError as error:
             raise Mistake(str(error)) from error

@@ -257,8 +257,8 @@ def _character_test(kind: Any, value: Any) -> Test:
     return lambda c: any(test(c) for test in tests) is not negated
 
 
-def _equals(wanted: str) -> Test:
-    return lambda c: c == wanted
+def _equals(character: str) -> Test:
+    return lambda c: c == character
 
 
 def _between(low: int, high: int) -> Test:

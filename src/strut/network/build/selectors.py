@@ -210,8 +210,8 @@ class SelectorRunner(SelectorWords):
         for each in selection:
             if isinstance(each.thing, Object):
                 ancestry = {id(t) for t in each.thing.ancestry()}
-                wanted = [w for a in stage.arguments or () for w in self.find_templates(a, each)]
-                if any(id(w.thing) in ancestry for w in wanted):
+                templates = [w for a in stage.arguments or () for w in self.find_templates(a, each)]
+                if any(id(w.thing) in ancestry for w in templates):
                     result.append(each)
         return result
 

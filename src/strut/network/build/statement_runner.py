@@ -162,9 +162,9 @@ class StatementRunner(ABC):
             before = self.select.find_templates(s.Selector(selector.stages[: count - 1], selector.mark), at)
             around = [each.thing for each in before if isinstance(each.thing, Object)]
         names = [c.name for thing in around if isinstance(thing, Node) for c in thing.children.values()]
-        wanted = " . ".join(stage.text for stage in selector.stages)
+        name = " . ".join(stage.text for stage in selector.stages)
         where = f" in {around[0].path}" if around[0].path else ""
-        return f"there is no template '{wanted}': '{wrong}' is not{where}: {did_you_mean(wrong, names)}"
+        return f"there is no template '{name}': '{wrong}' is not{where}: {did_you_mean(wrong, names)}"
 
     @staticmethod
     def _size(template: Object) -> int:

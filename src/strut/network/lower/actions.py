@@ -58,13 +58,13 @@ class Actions:
             )
         return result
 
-    def _term(self, action: Action, wanted: tuple[int, int], initial: bool = False) -> ca.SX:
+    def _term(self, action: Action, shape: tuple[int, int], initial: bool = False) -> ca.SX:
         """The value of an action, in the shape of its target or of the elements it acts on."""
         value = self.meaning.formula(action.text, action, EvaluationFrame(action.owner, initial=initial))
         if action.index:
             return value
         try:
-            return algebra.fit_shape(value, wanted, f"what {action.owner!r} does to '{action.name}'")
+            return algebra.fit_shape(value, shape, f"what {action.owner!r} does to '{action.name}'")
         except Mistake as mistake:
             raise mistake.at(action.mark) from None
 
@@ -137,8 +137,8 @@ class Actions:
     def sum_of_rates(self, actions: Iterable[Action], variable: Variable) -> ca.SX:
         """The sum of what some actions add to the rate of a variable. Raises `Mistake` where that needs
         itself."""
-        wanted = self.meaning.shape(variable)
-        total = ca.SX(*wanted)
+        shape = self.meaning.shape(variable)
+        total = ca.SX(*shape)
         if variable in self.rates_in_progress:
             raise Mistake(f"the rate of '{variable.path}' depends on itself")
         self.rates_in_progress.add(variable)
@@ -147,10 +147,10 @@ class Actions:
                 if not action.rate:
                     continue
                 value = self._put(
-                    ca.SX(*wanted), action, self._term(action, wanted), EvaluationFrame(action.owner)
+                    ca.SX(*shape), action, self._term(action, shape), EvaluationFrame(action.owner)
                 )
                 on = self._activity(action)
-                total = total + (value if on is None else ca.if_else(on, value, ca.SX(*wanted)))
+                total = total + (value if on is None else ca.if_else(on, value, ca.SX(*shape)))
         finally:
             self.rates_in_progress.discard(variable)
         return total

@@ -359,15 +359,15 @@ def value(m: Matrix) -> np.ndarray:
     return np.array(ca.DM(m))
 
 
-def fit_shape(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
+def fit_shape(m: Matrix, shape: tuple[int, int], what: str) -> Matrix:
     """Bring a value into the shape that is needed: one number is repeated, as many elements are reshaped.
 
     what: names the value in the message. Raises `Mistake` where it does not fit.
     """
-    if m.shape == wanted:
+    if m.shape == shape:
         return m
     if m.numel() == 1:
-        return ca.repmat(m, *wanted)
-    if m.numel() == wanted[0] * wanted[1]:
-        return ca.reshape(m, *wanted)
-    raise Mistake(f"{what} is {shape_text(m)}: {wanted[0]}×{wanted[1]} is needed")
+        return ca.repmat(m, *shape)
+    if m.numel() == shape[0] * shape[1]:
+        return ca.reshape(m, *shape)
+    raise Mistake(f"{what} is {shape_text(m)}: {shape[0]}×{shape[1]} is needed")

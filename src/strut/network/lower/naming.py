@@ -41,8 +41,8 @@ class SystemNames:
     def collisions(self, names: dict[Variable, str]) -> list[tuple[Variable, str]]:
         """The variables that could not have their own name because another variable has it, each with that
         name."""
-        wanted = ((v, ".".join(identifier(part) for part in (*v.owner.names, v.name))) for v in names)
-        return [(v, name) for v, name in wanted if name not in RESERVED and name != names[v]]
+        full_names = ((v, ".".join(identifier(part) for part in (*v.owner.names, v.name))) for v in names)
+        return [(v, name) for v, name in full_names if name not in RESERVED and name != names[v]]
 
     def variables(self, things: Iterable[Object]) -> dict[Variable, str]:
         """Give names to all variables of things, in their order."""

@@ -122,14 +122,16 @@ class Lowering:
 
     def _warn_of_unreached_states(self) -> None:
         """Warn of states that something waits for and nothing leads to: most likely they are misspelt."""
-        led = {
+        reachable_states = {
             (scope.state_machine(e.parent), e.target)
             for e in self.events
             if e.target is not None and e.parent is not None
         }
         for node, state, mark in dict.fromkeys(self.meaning.awaited_states):
-            if state != node.initial_state and (node, state) not in led:
-                others = sorted({node.initial_state or "", *(s for n, s in led if n is node and s)})
+            if state != node.initial_state and (node, state) not in reachable_states:
+                others = sorted(
+                    {node.initial_state or "", *(s for n, s in reachable_states if n is node and s)}
+                )
                 self.meaning.warn(
                     f"nothing leads to state '{state}' of {node.path or 'the network'}: there are "
                     f"{', '.join(map(repr, others))}",
@@ -263,8 +265,8 @@ class Lowering:
 
     # ---- results ----
 
-    def _outputs(self, wanted: Iterable[str] | None) -> Mapping[str, ca.SX]:
-        """The expressions of variables that are no quantities, by name: those wanted, or as many as fit."""
+    def _outputs(self, asked_names: Iterable[str] | None) -> Mapping[str, ca.SX]:
+        """The expressions of variables that are no quantities, by name: those asked for, or what fits."""
         m = self.meaning
         rest = [
             v
@@ -278,8 +280,8 @@ class Lowering:
             )
         ]
         needed = self.walk_reader.output_variables()
-        if wanted is not None:
-            names = set(wanted)
+        if asked_names is not None:
+            names = set(asked_names)
             rest = [v for v in rest if v in needed or m.names[v] in names or v.path in names]
         sums = self._try(partial(like_edges.output_sums, m, rest), None)
         values: dict[str, ca.SX] = {}
@@ -294,7 +296,7 @@ class Lowering:
                 continue
             size += value.numel()
             if (
-                wanted is None
+                asked_names is None
                 and size > MAX_OUTPUTS
                 and (value.numel() > 1 or size > 4 * MAX_OUTPUTS)
                 and "out" not in v.flags
@@ -328,15 +330,15 @@ class Lowering:
         reset: dict[str, ca.SX] = {}
         for v, text in self.sets.get(event, ()):
             value = m.formula(text, event, frame)
-            wanted = m.shape(v)
-            if value.shape != wanted:
-                if value.numel() not in (1, wanted[0] * wanted[1]):
+            shape = m.shape(v)
+            if value.shape != shape:
+                if value.numel() not in (1, shape[0] * shape[1]):
                     raise Mistake(
                         f"the event sets '{v.path}' to {algebra.shape_text(value)}: "
-                        f"{wanted[0]}×{wanted[1]} is needed",
+                        f"{shape[0]}×{shape[1]} is needed",
                         event.mark,
                     )
-                value = ca.repmat(value, *wanted) if value.numel() == 1 else ca.reshape(value, *wanted)
+                value = ca.repmat(value, *shape) if value.numel() == 1 else ca.reshape(value, *shape)
             reset[m.names[v]] = algebra.flat(value)
         when = None
         if event.states is not None:

@@ -38,6 +38,7 @@ FOOT_SETTINGS = {
     "stands": "discrete state",
     "normal": "output",
     "friction": "output",
+    "coefficient": "parameter",
     "gap": "output",
     "leaves": "discrete state",
     "passes": "event",

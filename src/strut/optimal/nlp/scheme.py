@@ -89,7 +89,7 @@ class Transcription:
 
     @property
     def degree(self) -> int:
-        """Of the polynomial that an input is in an interval."""
+        """The degree of the polynomial that an input is in an interval."""
         return CONTROLS[self.control]
 
     @property

@@ -15,7 +15,7 @@ from strut.optimal.nlp.scheme import Transcription, lagrange, tableau
 from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, check_problem
 from strut.system import start, sx, time
 
-FREE = (-math.inf, math.inf)
+UNBOUNDED = (-math.inf, math.inf)
 """Bounds of what has none."""
 Symbolic = Any
 """CasADi's SX or MX."""
@@ -23,7 +23,7 @@ Symbolic = Any
 
 @dataclass(eq=False)
 class Span:
-    """Where the unknowns of a phase stand.
+    """The places of the unknowns of a phase.
 
     phase: which. moving: the discrete states that depend on the motion and are unknowns. fractions: widths
     of its intervals, of one. duration, discrete, x, w,
@@ -226,8 +226,8 @@ class Layout:
     ) -> np.ndarray:
         """Add the unknowns of one state, within bounds and, where it is fixed, within those."""
         labels = self.system.labels("x")
-        lows = [max(low[i], fixed.get(n, FREE)[0]) for i, n in enumerate(labels)]
-        highs = [min(high[i], fixed.get(n, FREE)[1]) for i, n in enumerate(labels)]
+        lows = [max(low[i], fixed.get(n, UNBOUNDED)[0]) for i, n in enumerate(labels)]
+        highs = [min(high[i], fixed.get(n, UNBOUNDED)[1]) for i, n in enumerate(labels)]
         return self.unknowns.add([f"{n} at {where}" for n in labels], lows, highs)
 
     def _cyclic(self) -> None:

@@ -136,9 +136,9 @@ class Program:
         now, first, last = ca.MX(0), ca.MX(0), ca.MX(0)
         final: Moment = ()
         for k, stretch in enumerate(begin.phases):
-            T, x, u, wanted = self._motion(k, stretch)
+            T, x, u, accelerations = self._motion(k, stretch)
             z = ca.MX(self.layout.discrete[k][0])
-            self._along(k, (now + T * ca.DM(self.place).T, x, z, u), T, wanted)
+            self._along(k, (now + T * ca.DM(self.place).T, x, z, u), T, accelerations)
             self._fix_states(k, x)
             if k == 0:
                 first = x[:, 0]
@@ -188,7 +188,7 @@ class Program:
             x[at, :], x[rate, :] = q[0][row, :], q[1][row, :]
         return T, x, u, q[2]
 
-    def _along(self, k: int, motion: Moment, T: Any, wanted: Any) -> None:
+    def _along(self, k: int, motion: Moment, T: Any, accelerations: Any) -> None:
         """Require at every point the dynamics and what is required along the path, and add what is summed."""
         layout, phase, (t, x, z, u) = self.layout, self.problem.phases[k], motion
         asked, rates, count = layout.requirements(k, "path"), layout.rates(phase), len(self.place)
@@ -200,7 +200,7 @@ class Program:
             "point", [time, *layout.vectors], [layout.flow[[rate for _, rate in self.pairs]], *columns]
         )
         have, sums, along = point.map(count)(t, x, ca.repmat(z, 1, count), u, ca.repmat(self.p, 1, count))
-        self.rows.add(have - wanted, 0.0, 0.0, f"dynamics in {phase.name}")
+        self.rows.add(have - accelerations, 0.0, 0.0, f"dynamics in {phase.name}")
         for j, (total, _) in enumerate(rates):
             self.totals[total.name] += T * ca.mtimes(sums[j, :], ca.DM(self.weight))
         for j, r in enumerate(asked):

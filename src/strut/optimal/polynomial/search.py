@@ -80,7 +80,7 @@ class Search:
             x[:, at], x[:, rate] = q[0][row], q[1][row]
         return x, self._inputs(k, curves.duration * np.asarray(place), x, q[2].T)
 
-    def _inputs(self, k: int, t: np.ndarray, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    def _inputs(self, k: int, t: np.ndarray, x: np.ndarray, accelerations: np.ndarray) -> np.ndarray:
         """Return the least inputs (least squares) that give these accelerations."""
         layout = Layout(self.problem, Transcription(intervals=1))
         rates, before = (
@@ -98,7 +98,7 @@ class Search:
         for row in range(len(t)):
             for _ in range(3):  # once is enough where torques enter linearly
                 have, by = (np.array(part) for part in f(before + t[row], x[row], z, inputs[row], p))
-                inputs[row] += np.linalg.lstsq(by, wanted[row] - have[:, 0], rcond=None)[0]
+                inputs[row] += np.linalg.lstsq(by, accelerations[row] - have[:, 0], rcond=None)[0]
         return inputs
 
     @property

@@ -14,7 +14,7 @@ from strut.optimal.problem import Integral, Problem
 from strut.simulate import simulate_batch
 from strut.system import Input, Param, State, System, memo, time
 
-EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-13, "max_steps": 200_000}
+EXACT_OPTIONS: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-13, "max_steps": 200_000}
 """Options of the adaptive integrator: its own errors do not show in defects."""
 COSTS_STATE = "optimal_costs"
 """The state that takes the integrals."""
@@ -130,7 +130,7 @@ def find_defects(problem: Problem, plan: PlannedPhase) -> Defects:
         u=plan.w.reshape(n, -1) if plan.w.size else None,
         p=np.hstack([np.repeat(plan.p[None], n, axis=0), begins, widths]),
         threads=1,
-        **EXACT,
+        **EXACT_OPTIONS,
     )
     apart = np.abs(run.x[:, :nx] - plan.x[1:]) / (1 + np.abs(plan.x[1:]))
     integrals = run.x[:, nx:]

@@ -60,10 +60,10 @@ def make_guess(problem: Problem, given: Any) -> Guess:
     if isinstance(given, Trajectory):
         guess_of_run = _of_run(problem, given)
         if guess_of_run is None:
-            wanted = ", ".join(str(phase.until) for phase in problem.phases)
+            event_names = ", ".join(str(phase.until) for phase in problem.phases)
             raise ModelError(
-                f"the run given as a guess has not the phases of the problem: it needs the events {wanted} "
-                f"in this order"
+                f"the run given as a guess has not the phases of the problem: it needs the events "
+                f"{event_names} in this order"
             )
         return guess_of_run
     if given is not None and not isinstance(given, Mapping):

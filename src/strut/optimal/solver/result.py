@@ -121,7 +121,7 @@ class Solution(SavedResult, Tabular, Packed):
 
     @property
     def duration(self) -> float:
-        """Of the whole motion [s]."""
+        """The duration of the whole motion [s]."""
         return float(self.phases[-1].t[-1])
 
     @cached_property
@@ -222,12 +222,12 @@ class Solution(SavedResult, Tabular, Packed):
 
     @property
     def t(self) -> np.ndarray:
-        """Of the nodes of all phases [s]."""
+        """The times of the nodes of all phases [s]."""
         return np.concatenate([m.t for m in self.phases])
 
     @property
     def x0(self) -> dict[str, float]:
-        """Where the motion begins."""
+        """The state in which the motion begins, by name."""
         return dict(zip(self.problem.system.labels("x"), map(float, self.phases[0].x[0]), strict=True))
 
     def columns(self) -> dict[str, np.ndarray]:

@@ -166,7 +166,7 @@ class Design(SavedResult, Tabular, Packed):
 
     @cached_property
     def energy_lost(self) -> float:
-        """In the impact [J]."""
+        """The energy that the impact takes [J]."""
         return self._at_end(impact(self.planned_system, self.section))
 
     def parts(self) -> dict[str, float]:
@@ -184,7 +184,7 @@ class Design(SavedResult, Tabular, Packed):
 
     @property
     def mass(self) -> float:
-        """Of the whole walker [kg]: weight by gravity."""
+        """The mass of the whole walker [kg]: weight by gravity."""
         return self.weight / gravity_of(self.system)
 
     def guess(self) -> Any:

@@ -180,8 +180,8 @@ def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapp
     speed = limits["speed"]
     if speed is None:
         return solve(problem, guess, **settings)
-    wanted = limits.require(problem, "speed")
-    direct = solve(wanted, guess, **settings)
+    fast_problem = limits.require(problem, "speed")
+    direct = solve(fast_problem, guess, **settings)
     if direct.ok:
         return direct
     # Without a speed, on a mesh that stays as it is; then towards it.
@@ -195,7 +195,7 @@ def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapp
         if not nearer.success:
             break
         start = nearer
-    last = solve(wanted, start, **settings)
+    last = solve(fast_problem, start, **settings)
     return last if last.ok or not direct.success else direct
 
 

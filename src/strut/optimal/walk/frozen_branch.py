@@ -78,8 +78,8 @@ def freeze_event(system: System, event: Event, point: Point) -> tuple[Event, tup
     """Return an event with every comparison replaced by its outcome at a point, and the expressions that must
     stay positive for that."""
     names = list(event.reset)
-    wanted = [sx(event.guard), *[sx(event.reset[n]) for n in names]]
-    expressions, margins = _freeze_expressions(system, wanted, point)
+    originals = [sx(event.guard), *[sx(event.reset[n]) for n in names]]
+    expressions, margins = _freeze_expressions(system, originals, point)
     moving = ca.vertcat(*[q.sym for q in (*system.x, *system.u)])
     conditions = tuple(margin for margin in margins if ca.depends_on(margin, moving))
     frozen = replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=True)))

@@ -28,7 +28,7 @@ DEFAULT_STEP = 0.4
 """[1] Length of a step over the height of the centre of mass, where neither length nor speed is asked."""
 LIFT_PER_HEIGHT = 0.05
 """[1] Height of the swing foot in mid-step over the height of the centre of mass."""
-SAMPLES = 21
+STRIDE_SAMPLES = 21
 """Points of the stride at which states are given."""
 MAX_LANDINGS = 2000
 """Random velocities with which a landing is tried until it does what the contact sequence means."""
@@ -162,11 +162,11 @@ class _Kinematics:
 
     def _states(self, postures: np.ndarray, period: float) -> np.ndarray:
         """States along the parabola through three postures, as rows; velocities by least squares."""
-        s = np.linspace(0, 1, SAMPLES)[:, None]
+        s = np.linspace(0, 1, STRIDE_SAMPLES)[:, None]
         begin, middle, end = postures
         positions = begin * (1 - s) * (1 - 2 * s) + middle * 4 * s * (1 - s) + end * s * (2 * s - 1)
         rates = (begin * (4 * s - 3) + middle * (4 - 8 * s) + end * (4 * s - 1)) / period
-        states = np.tile(self.begin.x, (SAMPLES, 1))
+        states = np.tile(self.begin.x, (STRIDE_SAMPLES, 1))
         states[:, self.positions] = positions
         for row, rate in zip(states, rates, strict=True):
             row[self.velocities] = 0.0

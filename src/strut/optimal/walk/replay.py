@@ -27,7 +27,7 @@ ENERGY_RESOLUTION = 1e-6
 up to 1e-6."""
 LOAD_SAMPLES = 400
 """Moments of a replay at which forces on feet are looked at, besides its own points."""
-EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
+REPLAY_OPTIONS: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 """Options of the integrator: its own errors do not show in a replay."""
 
 
@@ -223,15 +223,19 @@ def replay(result: Solution) -> Replay:
     of = result.problem
     z0 = dict(of.phases[0].z if of.branch is None else of.branch.z0)
     run = simulate(
-        walker, t=planned * (MAX_DURATION_FACTOR if last.until else 1.0), x0=result.x0, z0=z0, **EXACT
+        walker,
+        t=planned * (MAX_DURATION_FACTOR if last.until else 1.0),
+        x0=result.x0,
+        z0=z0,
+        **REPLAY_OPTIONS,
     )
     names = of.system.labels("x")
     if last.until is None:
         end = run.raw.x_end[: len(names)]
         return Replay(result, walker, run, run.t1 - planned, _apart(end, last.x[-1]), run.status)
-    wanted = sum(1 for m in result.phases if m.until == last.until)
-    hits = [e for e in run.events if e.name == last.until][:wanted]
-    if len(hits) < wanted:
+    count = sum(1 for m in result.phases if m.until == last.until)
+    hits = [e for e in run.events if e.name == last.until][:count]
+    if len(hits) < count:
         return Replay(
             result,
             walker,
@@ -241,7 +245,7 @@ def replay(result: Solution) -> Replay:
             run.status if run.status != "done" else f"no {last.until}",
         )
     hit = hits[-1]
-    run = simulate(walker, t=hit.t * (1 + 1e-12) + 1e-12, x0=result.x0, z0=z0, **EXACT)
+    run = simulate(walker, t=hit.t * (1 + 1e-12) + 1e-12, x0=result.x0, z0=z0, **REPLAY_OPTIONS)
     before = np.array([hit.before[n] for n in names])
     assert first.t[0] == 0.0
     return Replay(result, walker, run, hit.t - planned, _apart(before, last.x[-1]), last.until)

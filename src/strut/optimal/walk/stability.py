@@ -29,7 +29,7 @@ from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.solve import solve
 from strut.system import System, sx, time
 
-DOUBLINGS = 6
+DERIVATIVE_SQUARINGS = 6
 """Squarings of the derivative: its power is 2^6 = 64."""
 NORM_FLOOR = 1e-12
 """Added under roots, whose slope would be infinite where a disturbance vanishes."""
@@ -43,7 +43,7 @@ NO_BOUND = 1e6
 """A growth per step that bounds nothing."""
 MAX_INTERVALS = 80
 """Intervals of the mesh at most."""
-GROWTH = "growth of disturbances"
+GROWTH_REQUIREMENT = "growth of disturbances"
 """The name of the requirement."""
 VARIATION_STEPS = 200
 """Steps of the trapezium rule that makes a guess of the variations."""
@@ -110,7 +110,7 @@ def _free_rows(system: System, section: str, J: ca.SX) -> ca.SX:
 
 
 @checked
-def growth(A: ca.SX, doublings: int = DOUBLINGS) -> ca.SX:
+def growth(A: ca.SX, doublings: int = DERIVATIVE_SQUARINGS) -> ca.SX:
     """Return |A^k|^(1/k) in the Frobenius norm, k = 2^doublings: never below the spectral radius, and
     smooth."""
     log = ca.SX(0)
@@ -203,7 +203,7 @@ def stabilise(
     count = max(len(m.t) - 1 for m in result.phases)
 
     def solve_bounded(bound: float, begin: Solution | Guess, count: int, **other: Any) -> Solution:
-        bounded = whole.require(GROWTH, grows, high=bound, at="end")
+        bounded = whole.require(GROWTH_REQUIREMENT, grows, high=bound, at="end")
         return solve(bounded, begin, **{**settings, "intervals": count, **other})
 
     # As it is, with variations: how much do disturbances grow?

@@ -85,11 +85,11 @@ def step_problem(
             raise UnknownNameError(
                 f"'{name}' is nothing that a step problem can require: {did_you_mean(name, OF_A_PROBLEM)}"
             )
-    wanted = StepGoal(**goal)
+    step_goal = StepGoal(**goal)
     plan = StepPlan(
         events=tuple(events), gait=like, branch=branch, foot_margin=foot_margin, periodic=periodic
     )
-    return problem_of(adapt_walker(walker, wanted), plan, StepLimits(wanted), OF_A_PROBLEM)
+    return problem_of(adapt_walker(walker, step_goal), plan, StepLimits(step_goal), OF_A_PROBLEM)
 
 
 def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Sequence[str]) -> Problem:

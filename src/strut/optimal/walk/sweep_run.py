@@ -196,8 +196,8 @@ class SweepRun:
     def _report(self) -> None:
         """Tell how many points of how many there are."""
         if self.progress is not None:
-            wanted = set(self.values)
-            self.progress(len(wanted & set(self.file.points())), len(wanted))
+            values = set(self.values)
+            self.progress(len(values & set(self.file.points())), len(values))
 
     def _solve_in_turn(self, chains: list[list[float]], begin: Guess | None) -> None:
         """Solve chains one after the other, and report after every point."""

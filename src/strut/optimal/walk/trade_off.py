@@ -74,7 +74,7 @@ class TradeOff(SavedResult, Tabular):
 
     @property
     def values(self) -> np.ndarray:
-        """Of what was varied, in order."""
+        """The values of what was varied, in order."""
         return np.array([point.value for point in self.points])
 
     def __getitem__(self, quantity: str) -> np.ndarray:

@@ -110,8 +110,8 @@ def energy_areas(trajectory: Trajectory) -> Figure:
 
 @checked
 def energy_flow(trajectory: Trajectory) -> Figure:
-    """Where the joules of a run came from and where they went: on the left what was supplied or taken from a
-    store, on the right what was dissipated, lost, or put into a store."""
+    """Draw where the joules of a run came from and where they went: on the left what was supplied or taken
+    from a store, on the right what was dissipated, lost, or put into a store."""
     sources, sinks = flows(trajectory)
     by_channel, channels = channel_colors(trajectory), trajectory.ledger.channels()
     colors = {label: by_channel[channels[label][1]] for label in (*sources, *sinks)}

@@ -176,11 +176,11 @@ class Figure:
         return any(isinstance(trace, Flow) for trace in self.traces)
 
     def plotly(self) -> Any:
-        """As a figure of plotly, to change or combine further."""
+        """Return a figure of plotly, to change or combine further."""
         return BACKENDS["plotly"](self)
 
     def matplotlib(self) -> Any:
-        """As a figure of matplotlib, to change or combine further."""
+        """Return a figure of matplotlib, to change or combine further."""
         return BACKENDS["matplotlib"](self)
 
     def save(self, path: str | Path) -> Path:

@@ -55,7 +55,7 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
                     if word == "inside"
                     else UNSTABLE_COLOR
                 )
-                chosen = tuple(label for label, wanted in zip(texts, which, strict=True) if wanted)
+                chosen = tuple(label for label, is_chosen in zip(texts, which, strict=True) if is_chosen)
                 label = f"{name}, {word}" if name else word
                 traces.append(
                     Points(label, v.real[which], v.imag[which], color, symbol, 9, chosen, len(labels) > 0)

@@ -24,7 +24,7 @@ from strut.view.figures.figure import (
 )
 from strut.view.figures.plotly_backend import COLOR_SCALE, flow_colors
 
-WIDTH = 6.3
+FIGURE_WIDTH = 6.3
 """Width of a figure [inch]: a page of A4 between its margins."""
 
 SQUARE_WIDTH = 4.6
@@ -112,7 +112,7 @@ def matplotlib_figure(*figures: Figure) -> Any:
         cells = any(
             isinstance(trace, Cells) for figure in figures for trace in figure.traces
         )  # a scale of colours needs room
-        width = SQUARE_WIDTH if all(figure.equal for figure in figures) or cells else WIDTH
+        width = SQUARE_WIDTH if all(figure.equal for figure in figures) or cells else FIGURE_WIDTH
         legends = [_legend_shape(figure, width) for figure in figures]
         heights = [
             max(figure.height / PIXELS_PER_INCH, 1.6) + (0 if cells else LEGEND_ROW * rows)

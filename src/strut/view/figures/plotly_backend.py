@@ -52,7 +52,7 @@ def plotly_figure(figure: Figure) -> Any:
 
 
 def mime(figure: Figure) -> Any:
-    """For notebooks that know plotly: plain data, if plotly is installed."""
+    """Return plain data for notebooks that know plotly, if plotly is installed."""
     return json.loads(plotly_figure(figure).to_json())
 
 

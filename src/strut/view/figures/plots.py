@@ -27,8 +27,6 @@ NOISE_FACTOR = 100.0
 """Multiple of a run's absolute tolerance up to which a value is rounding."""
 ENERGY_UNITS = ("J", "N m", "N*m", "Nm", "W")
 """Units of quantities that the turnover of energy is a measure of."""
-FRICTION_NAMES = ("mu", "friction")
-"""Names of parameters that `friction_cone` takes for the coefficient of friction unless one is given."""
 
 
 class Panels(tuple[Figure, ...]):
@@ -77,8 +75,8 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     """The outputs over time, `without` some: the coordinates of points (`Scene.points`) together, and the
     others."""
     coordinates = {label for labels in trajectory.names.points.values() for label in labels}
-    wanted = [label for label in trajectory.names.outputs if label not in set(without)]
-    together = [[label for label in wanted if (label in coordinates) == which] for which in (True, False)]
+    labels = [label for label in trajectory.names.outputs if label not in set(without)]
+    together = [[label for label in labels if (label in coordinates) == which] for which in (True, False)]
     return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
 
 
@@ -222,8 +220,8 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     """The forces of a foot, friction against normal force [N], and the cone in which it holds.
 
     foot: its name; the first that has friction unless given. mu: the coefficient of friction, or the name of
-    its parameter; else a parameter called mu or friction. Without any, the narrowest cone that holds the
-    forces is drawn: what the ground must offer.
+    its parameter; else the one that the walk names, Foot(coefficient=...). Without any, the narrowest cone
+    that holds the forces is drawn: what the ground must offer.
     """
     feet = {name: pair for name, pair in contacts(trajectory).items() if pair[1]}
     if foot is None and feet:
@@ -239,7 +237,9 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     pull = curve[friction[0]][1] if len(friction) == 1 else np.hypot(*(curve[label][1] for label in friction))
     drawn_points = np.unique(np.concatenate([drawn_indices(push), drawn_indices(pull)]))
     least = float(np.max(np.abs(pull[push > 0]) / push[push > 0], initial=0.0))
-    coefficient = _coefficient(trajectory, mu)
+    if mu is None:
+        mu = next((f.coefficient for f in trajectory.names.feet if f.name == foot), "") or None
+    coefficient = float(trajectory[mu]) if isinstance(mu, str) else mu
     slope, name = (
         (least, f"least friction that holds, {least:.3g}")
         if coefficient is None
@@ -258,16 +258,6 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
         title_with_unit(trajectory, normal, "N"),
         height=340,
     )
-
-
-def _coefficient(trajectory: Trajectory, mu: float | str | None) -> float | None:
-    """The coefficient of friction: a number, that of a parameter, or of the only one in `FRICTION_NAMES`."""
-    if isinstance(mu, str):
-        return float(trajectory[mu])
-    if mu is not None:
-        return float(mu)
-    named = [label for label in trajectory.names.p if label.split(".")[-1] in FRICTION_NAMES]
-    return float(trajectory[named[0]]) if len(named) == 1 else None
 
 
 # ---- what belongs together ----

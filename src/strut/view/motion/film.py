@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut.view.motion.flat import across
-from strut.view.motion.frames import camera, colour, newtons, sample_frames, side, tick
+from strut.view.motion.frames import camera, colour, newtons, sample_frames, tick
 from strut.view.motion.meshes import Loaded, load
 from strut.view.pages.sheet import part
 
 if TYPE_CHECKING:
     from strut.simulate.scene_samples import SceneSamples
     from strut.simulate.trajectory import Trajectory
+
+SIDE_SIGNS = {"left": 1, "right": -1, "": 0}
+"""By side, the direction along y in which the player moves the pieces of a planar machine apart."""
 
 
 def film(trajectory: Trajectory) -> dict[str, Any] | None:
@@ -39,7 +42,7 @@ def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, A
             "kind": piece.kind,
             "colour": shade,
             "opacity": opacity,
-            "side": side(piece),
+            "side": SIDE_SIGNS[piece.side],
         }
         entry |= {"values": {name: column(values) for name, values in piece.values.items()}}
         pieces.append(entry | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))

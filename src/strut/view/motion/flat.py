@@ -13,7 +13,7 @@ from math import cos, sin
 
 import numpy as np
 
-from strut.simulate.scene_samples import RIM, Pivot, ScenePiece, SceneSamples
+from strut.simulate.scene_samples import RIM_RADIUS_RATIO, Pivot, ScenePiece, SceneSamples
 from strut.view.motion import meshes
 from strut.view.motion.frames import camera, colour, middle, newtons
 
@@ -52,7 +52,7 @@ class Eye:
 
     @property
     def toward(self) -> np.ndarray:
-        """From what is seen to who sees it."""
+        """The direction from what is seen to the eye."""
         return np.cross(self.right, self.up)
 
 
@@ -95,7 +95,8 @@ def frame(
     seen: Eye | None = None,
     within: tuple[float, float] | None = None,
 ) -> list[FlatFigure]:
-    """Everything in frame k; the ground of a planar machine only between two distances, if they are given."""
+    """Draw everything in frame k; the ground of a planar machine only between two distances, if they are
+    given."""
     seen = seen or eye(stage)
     figures: list[FlatFigure] = []
     if look.ground and stage.land is not None and not stage.planar:
@@ -162,7 +163,7 @@ def outlines(piece: ScenePiece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray,
     elif piece.kind == "arc":
         angles = np.linspace(float(v["begin"][0]), float(v["finish"][0]), 25)
         rim = np.column_stack([np.sin(angles), np.zeros(25), -np.cos(angles)]) @ v["rotation"].reshape(3, 3)
-        yield seen(v["at"] + v["radius"] * np.vstack([rim, RIM * rim[::-1]])), 1.0
+        yield seen(v["at"] + v["radius"] * np.vstack([rim, RIM_RADIUS_RATIO * rim[::-1]])), 1.0
     else:
         R = v["rotation"].reshape(3, 3)  # column by column: rows of this are the axes in the world
         if piece.kind == "box":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.errors import StrutError
-from strut.simulate.scene_samples import RATE, ScenePiece, SceneSamples, frame_times
+from strut.simulate.scene_samples import FRAME_RATE, ScenePiece, SceneSamples, frame_times
 from strut.view.figures.figure import PALETTE
 from strut.view.motion import meshes
 
@@ -25,13 +25,13 @@ STILL_CAMERA_SIZES = 3.0
 further."""
 BODY_COLOUR = "#7F8A96"
 """Colour of what is neither left nor right."""
-SIDE_COLOURS = {1: PALETTE[1], -1: PALETTE[0]}
-"""Colours by side: 1 for left, -1 for right."""
+SIDE_COLOURS = {"left": PALETTE[1], "right": PALETTE[0]}
+"""Colours by side."""
 
 
-def sample_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
-    """Sample the scene of a run, `rate` frames a second; None where nothing can be seen. Legs called stance
-    and swing are followed through their swaps."""
+def sample_frames(trajectory: Trajectory, rate: float = FRAME_RATE) -> SceneSamples | None:
+    """Sample the scene of a run, `rate` frames a second; None where nothing can be seen. Legs that change
+    names are followed through their swaps."""
     samples = trajectory.stage(rate)
     return _points(trajectory, rate) if samples is None else _with_mesh_boxes(_follow_legs(samples))
 
@@ -48,18 +48,17 @@ def _with_mesh_boxes(stage: SceneSamples) -> SceneSamples:
 
 
 def _follow_legs(stage: SceneSamples) -> SceneSamples:
-    """Undo the exchange of legs: where stance and swing swap places at an event, swap them back, and call the
-    first stance leg right."""
-    names = [piece.name for piece in stage.pieces]
-    index = {
-        (name, names[:k].count(name)): k for k, name in enumerate(names)
-    }  # a body may have several shapes
-    candidates = [
-        (k, index.get((name.replace("stance", "swing"), count)))
-        for (name, count), k in index.items()
-        if "stance" in name
+    """Undo the exchange of legs: where pieces that swap change places at an event, change them back. What
+    stands first is on the right, and called so in place of stance."""
+    places: dict[str, list[int]] = {}  # a body may have several shapes
+    for k, piece in enumerate(stage.pieces):
+        places.setdefault(piece.name, []).append(k)
+    pairs = [
+        (a, b)
+        for one, other in stage.swaps.items()
+        for a, b in zip(places.get(one, ()), places.get(other, ()), strict=False)
+        if stage.pieces[a].kind == stage.pieces[b].kind
     ]
-    pairs = [(a, b) for a, b in candidates if b is not None and stage.pieces[a].kind == stage.pieces[b].kind]
     if not pairs:
         return stage
     swapped = np.zeros(len(stage.t), dtype=bool)
@@ -79,11 +78,10 @@ def _follow_legs(stage: SceneSamples) -> SceneSamples:
     pieces = list(stage.pieces)
     for a, b in pairs:
         one, other = stage.pieces[a], stage.pieces[b]
-        for place, first, second in ((a, one, other), (b, other, one)):
+        for place, first, second, side in ((a, one, other, "right"), (b, other, one, "left")):
             values = {n: np.where(swapped[:, None], second.values[n], v) for n, v in first.values.items()}
-            pieces[place] = replace(
-                first, name=first.name.replace("stance", "right").replace("swing", "left"), values=values
-            )
+            name = first.name.replace("stance", "right").replace("swing", "left")  # what a reader sees
+            pieces[place] = replace(first, name=name, values=values, side=side)
     return replace(stage, pieces=tuple(pieces))
 
 
@@ -93,13 +91,7 @@ def middle(piece: ScenePiece, k: int) -> np.ndarray:
     return np.asarray(v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2)
 
 
-def side(piece: ScenePiece) -> int:
-    """Return 1 for a piece whose name says left (l, left), -1 for right, 0 for the rest."""
-    words = piece.name.split(".")[-1].lower().split("_")
-    return 1 if {"l", "left"} & set(words) else -1 if {"r", "right"} & set(words) else 0
-
-
-def require_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
+def require_frames(trajectory: Trajectory, rate: float = FRAME_RATE) -> SceneSamples:
     """Return the frames of a run, or raise `StrutError` where there is nothing to see."""
     samples = sample_frames(trajectory, rate)
     if samples is not None:
@@ -147,7 +139,7 @@ def colour(piece: ScenePiece) -> tuple[str, float]:
     """Return the colour of a piece, '#rrggbb', and its opacity: its own, or one for its side."""
     if piece.colour is not None:
         return "#" + "".join(f"{round(255 * v):02x}" for v in piece.colour[:3]), float(piece.colour[3])
-    return SIDE_COLOURS.get(side(piece), BODY_COLOUR), 1.0
+    return SIDE_COLOURS.get(piece.side, BODY_COLOUR), 1.0
 
 
 def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:

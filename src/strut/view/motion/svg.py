@@ -130,8 +130,8 @@ def inline(drawn: Strip, width: int = 640) -> str:
 
 
 def last_step(stage: SceneSamples, trajectory: Trajectory) -> tuple[float, float]:
-    """From one footprint to the next, the last ones; without any, from one event to the next of its kind; or
-    else the whole run."""
+    """Find the last step, from one footprint to the next; without any, from one event to the next of its
+    kind; or else the whole run."""
     times = np.unique(stage.prints[:, 0])
     if len(times) < 2:
         counts = trajectory.events.counts()

@@ -289,8 +289,8 @@ def provenance(
     python: str = "",
     more: Mapping[str, object] | None = None,
 ) -> None:
-    """Where a result comes from, and how to get it again: by the command `asked`, or in Python, the run's own
-    unless given."""
+    """Say where a result comes from, and how to get it again: by the command `asked`, or in Python, the run's
+    own unless given."""
     lists: dict[str, Mapping[str, object]] = {"result": more or {}}
     if run is not None:
         about = {key: value for key, value in run.provenance.items() if key != "options"}

@@ -66,7 +66,7 @@ class Result:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def report(self) -> Report:
-        """As a page, to be added to."""
+        """Return the result as a page, to be added to."""
         report = Report(self.title, self.good, self.verdict, self.well, self.remarks)
         if self.asked:
             report.note(f"Asked: {self.asked}")
@@ -91,7 +91,8 @@ class Result:
             yield from chapter.figures.items()
 
     def save(self, path: str | Path) -> Path:
-        """Everything as JSON, and the run beside it as .h5; `strut view` shows it, `Result.load` reads it."""
+        """Write everything as JSON, and the run beside it as .h5; `strut view` shows it, `Result.load` reads
+        it."""
         written: Path = STORAGE["save"](self, Path(path))
         return written
 
@@ -102,9 +103,9 @@ class Result:
         return result
 
     def folder(self, directory: str | Path, name: str = "") -> Written:
-        """Everything in a directory, made if needed: the file and its run first, then the page, and every
-        figure as SVG and PNG. Where plotly or matplotlib is missing, `missing` says what to install. name:
-        what files begin with, if there are several results."""
+        """Write everything into a directory, made if needed: the file and its run first, then the page, and
+        every figure as SVG and PNG. Where plotly or matplotlib is missing, `missing` says what to install.
+        name: what files begin with, if there are several results."""
         place = ensure_directory(Path(directory))
         files = [self.save(place / f"{name or 'result'}.json")]
         if self.run is not None:
