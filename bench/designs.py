@@ -101,15 +101,15 @@ def measure(command: Sequence[str], limit: float) -> dict[str, Any]:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
-        said, complained = program.communicate(timeout=limit)
+        output_text, error_text = program.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         os.killpg(program.pid, signal.SIGKILL)
         program.communicate()
         reason = f"no answer within {limit:g} s"
     else:
         if program.returncode == 0:
-            return {**json.loads(said.splitlines()[-1]), "wall": clock.perf_counter() - began}
-        last = complained.strip().splitlines()[-1:] or ["nothing said"]
+            return {**json.loads(output_text.splitlines()[-1]), "wall": clock.perf_counter() - began}
+        last = error_text.strip().splitlines()[-1:] or ["nothing said"]
         reason = f"ended with {program.returncode}: {last[0]}"
     wall = clock.perf_counter() - began
     return {"ok": False, "reason": reason, "seconds": wall, "wall": wall}
@@ -117,14 +117,14 @@ def measure(command: Sequence[str], limit: float) -> dict[str, Any]:
 
 def version() -> str:
     """Return the commit that is measured, with a mark where files differ from it."""
-    said = subprocess.run(
+    described = subprocess.run(
         ["git", "describe", "--always", "--dirty"],
         capture_output=True,
         text=True,
         check=False,
         cwd=Path(strut.__file__).parent,
     )
-    return said.stdout.strip() or strut.__version__
+    return described.stdout.strip() or strut.__version__
 
 
 def read_rows(path: Path, of: str) -> dict[Cell, dict[str, Any]]:
@@ -180,10 +180,10 @@ def measure_cells(
     """Return a row for every cell: those that the file has, and the others measured and written to it one by
     one. tell: takes a line for each."""
     of = version()
-    known = read_rows(path, of)
+    rows_of_file = read_rows(path, of)
     rows: dict[Cell, dict[str, Any]] = {}
     for k, cell in enumerate(cells, 1):
-        row = known.get(cell)
+        row = rows_of_file.get(cell)
         if row is None:
             impossible = why_impossible(cell)
             row = {"impossible": impossible} if impossible else measure(cell.command(), limit)
