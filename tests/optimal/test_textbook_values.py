@@ -10,12 +10,12 @@ from tests.optimal.textbook_switched import SWITCHED, catalyst_mixing
 
 @pytest.mark.parametrize("make", [*SMOOTH, *SWITCHED], ids=lambda make: make.__name__)
 def test_value(make):
-    known = make()
-    if known.printed:  # what was derived here is what the book has
-        assert abs(known.cost - float(known.printed)) <= 1.001 * known.half_digit
-    solution = known.solve()
+    textbook = make()
+    if textbook.printed:  # what was derived here is what the book has
+        assert abs(textbook.cost - float(textbook.printed)) <= 1.001 * textbook.half_digit
+    solution = textbook.solve()
     assert solution.ok, (solution.status, solution.kkt, solution.meshes)
-    assert abs(solution.cost - known.cost) <= known.close, solution.cost - known.cost
+    assert abs(solution.cost - textbook.cost) <= textbook.close, solution.cost - textbook.cost
     if make in SWITCHED and make is not catalyst_mixing:  # bang-bang, and off, to the last interval
         inputs = np.concatenate([m.w.reshape(-1) for m in solution.phases])
         low, high = solution.problem.bounds("u")

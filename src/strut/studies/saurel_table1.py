@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from strut.extras import optional_module
 from strut.studies.saurel_walks import (
@@ -108,9 +110,12 @@ def limits_row(case: Case, step: SaurelWalk) -> Row:
         limits.append(f"torque {MAX_TORQUE:g} N m (up to {step.peak_torque:.1f})")
     limits.append(f"angles {MAX_ANGLE:g} rad, rates {MAX_RATE:g} rad/s (up to {_largest(step)})")
     if "shank" in names:
-        limits.append(f"knees {_range(KNEE_ANGLES)} rad, a swing foot {CLEARANCE:g} m up in mid-swing")
+        bends = [step.result[a] - step.result[b] for a, b in (("thigh", "stance"), ("swing", "shank"))]
+        limits.append(f"knees {_span(KNEE_ANGLES)} rad (bend by {_span(np.concatenate(bends))})")
+        limits.append(f"a swing foot {CLEARANCE:g} m up in mid-swing")
     if "head_angle" in names:
-        limits.append(f"neck {_range(NECK_ANGLES)} rad")
+        nod = step.result["head_angle"] - step.result["torso"]
+        limits.append(f"neck {_span(NECK_ANGLES)} rad (nods by {_span(nod)})")
     limits += [
         f"{q.name.replace('_', ' ')} {float(q.value[0]):g} m"
         for q in system.p
@@ -124,8 +129,10 @@ def limits_row(case: Case, step: SaurelWalk) -> Row:
     )
 
 
-def _range(bounds: tuple[float, float]) -> str:
-    return f"{bounds[0]:g} to {bounds[1]:g}"
+def _span(values: Sequence[float] | np.ndarray) -> str:
+    """Return from where to where values go, to two places, without a minus before zero."""
+    low, high = (round(float(end), 2) + 0.0 for end in (min(values), max(values)))
+    return f"{low:g} to {high:g}"
 
 
 def _largest(step: SaurelWalk) -> str:

@@ -1,0 +1,212 @@
+"""`python -m bench designs`: every ready-made walker, for every cost, at three speeds, on two slopes.
+
+Each cell is a program of its own with a time limit. What it said is kept, a line of JSON each, so that a run
+that was stopped goes on where it was; cells that another version of strut measured are measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time as clock
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import strut
+from strut import optimal, walkers
+
+SPEEDS = (0.3, 0.5, 0.8)
+"""Speeds that are asked [m/s]."""
+SLOPES = (0.0, 3.0)
+"""Slopes, positive downhill [deg]."""
+TIME_LIMIT = 120.0
+"""Longest time of one cell, start of Python and compiler included [s]."""
+MAX_IMBALANCE = 1e-6
+"""Relative energy balance above which a cell that says ok is counted as wrongly so."""
+ROWS = Path(__file__).parent / "designs.jsonl"
+"""Where rows are kept."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is asked. speed: [m/s]. slope: [deg]."""
+
+    walker: str
+    cost: str
+    speed: float
+    slope: float
+
+    def labels(self) -> tuple[str, str, str, str]:
+        """Return what --only may call it by."""
+        return self.walker, self.cost, f"{self.speed:g}m/s", f"{self.slope:g}deg"
+
+    def command(self) -> list[str]:
+        """Return the program that measures it."""
+        return [sys.executable, "-m", "bench.design_cell", *map(str, asdict(self).values())]
+
+
+@cache
+def ready_made() -> dict[str, bool]:
+    """Return the names of all ready-made walkers that say what a step is, and whether each has a motor."""
+    made = {name: make() for name, make in walkers.CATALOGUE.items()}
+    return {name: bool(walker.u) for name, walker in made.items() if walker.walk is not None}
+
+
+def all_cells() -> list[Cell]:
+    """Return the whole matrix: every walker, and every cost that makes something small."""
+    names = list(ready_made())
+    costs = [name for name in optimal.COSTS if name != "none"]
+    return [Cell(*each) for each in product(names, costs, SPEEDS, SLOPES)]
+
+
+def select_cells(cells: Sequence[Cell], only: Iterable[str]) -> list[Cell]:
+    """Return the cells that --only leaves: of each kind of label (walkers, costs, speeds, slopes) those that
+    are named, or all where none is."""
+    kinds = [dict.fromkeys(labels) for labels in zip(*(c.labels() for c in cells), strict=True)]
+    wanted: list[set[str]] = [set() for _ in kinds]
+    for name in only:
+        places = [k for k, labels in enumerate(kinds) if name in labels]
+        if not places:
+            allowed = "; ".join(", ".join(labels) for labels in kinds)
+            raise typer.BadParameter(f"--only {name} names nothing: allowed are {allowed}")
+        wanted[places[0]].add(name)
+    return [
+        cell
+        for cell in cells
+        if all(not names or label in names for names, label in zip(wanted, cell.labels(), strict=True))
+    ]
+
+
+def why_impossible(cell: Cell) -> str:
+    """Return why no design can do what a cell asks, or nothing. A search that fails is no reason: only that
+    there is no motor, so that the slope alone decides the speed."""
+    return "" if ready_made()[cell.walker] else "it has no motor: its slope decides its speed"
+
+
+def measure(command: Sequence[str], limit: float) -> dict[str, Any]:
+    """Return the row that a program prints last, or what became of it. limit: [s], after which it and all
+    that it started are ended."""
+    began = clock.perf_counter()
+    # A session of its own, so that compilers it started end with it.
+    program = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        output_text, error_text = program.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(program.pid, signal.SIGKILL)
+        program.communicate()
+        reason = f"no answer within {limit:g} s"
+    else:
+        if program.returncode == 0:
+            return {**json.loads(output_text.splitlines()[-1]), "wall": clock.perf_counter() - began}
+        last = error_text.strip().splitlines()[-1:] or ["nothing said"]
+        reason = f"ended with {program.returncode}: {last[0]}"
+    wall = clock.perf_counter() - began
+    return {"ok": False, "reason": reason, "seconds": wall, "wall": wall}
+
+
+def version() -> str:
+    """Return the commit that is measured, with a mark where files differ from it."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(strut.__file__).parent,
+    )
+    return described.stdout.strip() or strut.__version__
+
+
+def read_rows(path: Path, of: str) -> dict[Cell, dict[str, Any]]:
+    """Return the rows of a file that this version measured, by cell; a line that was cut off is none."""
+    rows: dict[Cell, dict[str, Any]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if row["version"] == of:
+            rows[Cell(**row["cell"])] = row
+    return rows
+
+
+def summary(rows: Mapping[Cell, Mapping[str, Any]]) -> str:
+    """Return one line: how many cells are possible, how many of them are ok, which was slowest, and how many
+    say ok and should not."""
+    possible = {cell: row for cell, row in rows.items() if not row.get("impossible")}
+    if not possible:
+        return f"{len(rows)} cells, none physically possible"
+    good = {cell: row for cell, row in possible.items() if row["ok"]}
+    slowest = max(possible, key=lambda cell: possible[cell]["wall"])
+    ungaited = sum(not row.get("has_gait", False) for row in good.values())
+    unbalanced = sum(_imbalance(row) > MAX_IMBALANCE for row in good.values())
+    hasty = sum(row["reason"].startswith("no answer within") for row in possible.values())
+    return (
+        f"{len(rows)} cells, {len(possible)} physically possible, {len(good)} of them ok "
+        f"({100 * len(good) / len(possible):.1f} %), {hasty} without an answer in time; slowest "
+        f"{' '.join(slowest.labels())}, {possible[slowest]['wall']:.1f} s; ok without a gait {ungaited}, ok "
+        f"with a balance over {MAX_IMBALANCE:g} {unbalanced}"
+    )
+
+
+def _imbalance(row: Mapping[str, Any]) -> float:
+    return float(row.get("data", {}).get("balance", {}).get("relative", 0.0))
+
+
+def line_of(cell: Cell, row: Mapping[str, Any]) -> str:
+    """Return a cell as a line: labels, ok, cost, seconds, reason."""
+    walker, cost, speed, slope = cell.labels()
+    begin = f"{walker:16s} {cost:24s} {speed:>6s} {slope:>5s}  "
+    if row.get("impossible"):
+        return begin + f"-   {'-':>11s} {'-':>7s}    {row['impossible']}"
+    value = row.get("cost_value")
+    shown = "-" if value is None else f"{value:.5g}"
+    return begin + f"{'ok' if row['ok'] else 'no'}  {shown:>11s} {row['wall']:7.1f} s  {row['reason']}"
+
+
+def measure_cells(
+    cells: Sequence[Cell], path: Path, limit: float, tell: Callable[[str], None]
+) -> dict[Cell, dict[str, Any]]:
+    """Return a row for every cell: those that the file has, and the others measured and written to it one by
+    one. tell: takes a line for each."""
+    of = version()
+    rows_of_file = read_rows(path, of)
+    rows: dict[Cell, dict[str, Any]] = {}
+    for k, cell in enumerate(cells, 1):
+        row = rows_of_file.get(cell)
+        if row is None:
+            impossible = why_impossible(cell)
+            row = {"impossible": impossible} if impossible else measure(cell.command(), limit)
+            row = {"cell": asdict(cell), "version": of, **row}
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+        tell(f"{k:4d}/{len(cells)}  {line_of(cell, row)}")
+        rows[cell] = row
+    return rows
+
+
+def main(
+    only: Annotated[
+        list[str],
+        typer.Option(
+            "--only", help="A walker, a cost, a speed (0.5m/s) or a slope (3deg); may be given several times."
+        ),
+    ] = [],
+    limit: Annotated[float, typer.Option(help="Longest time of one cell [s].")] = TIME_LIMIT,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Rows, a line of JSON each.")] = ROWS,
+) -> None:
+    """Design every ready-made walker for every cost at 0.3, 0.5 and 0.8 m/s on slopes of 0 and 3 degrees."""
+    cells = select_cells(all_cells(), only)
+    rows = measure_cells(cells, output, limit, lambda line: print(line, flush=True))
+    print(summary(rows))
+    print(f"every row: {output}")

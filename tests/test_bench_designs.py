@@ -1,0 +1,99 @@
+"""The matrix of designs: which cells there are, what is kept, and that none hangs the rest."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+from bench import designs
+from bench.designs import Cell, all_cells, measure, measure_cells, read_rows, select_cells, summary
+
+ROOT = Path(__file__).parents[1]
+GOOD = {"ok": True, "cost_value": 0.5, "reason": "", "wall": 2.0, "has_gait": True}
+
+
+def test_the_matrix_is_all_walkers_costs_speeds_and_slopes():
+    cells = all_cells()
+    assert {c.walker for c in cells} >= {"compass", "kneed", "saurel-e", "trunk-3d", "simplest"}
+    assert {(c.speed, c.slope) for c in cells} == {(v, s) for v in (0.3, 0.5, 0.8) for s in (0.0, 3.0)}
+    assert len(cells) == len(set(cells)) == len({c.walker for c in cells}) * len({c.cost for c in cells}) * 6
+
+
+def test_only_selects_by_any_label():
+    chosen = select_cells(all_cells(), ["compass", "energy", "squared-torque", "3deg"])
+    assert {c.walker for c in chosen} == {"compass"}
+    assert {c.cost for c in chosen} == {"energy", "squared-torque"}
+    assert {c.slope for c in chosen} == {3.0}
+    assert len(chosen) == 2 * 3
+    with pytest.raises(typer.BadParameter, match="--only compas names nothing: allowed are .*compass"):
+        select_cells(all_cells(), ["compas"])
+
+
+def test_a_cell_that_hangs_is_ended_with_all_that_it_started():
+    began = time.perf_counter()
+    child = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    row = measure([sys.executable, "-c", child], 0.5)
+    assert row["reason"] == "no answer within 0.5 s"
+    assert not row["ok"]
+    assert time.perf_counter() - began < 20
+    died = measure([sys.executable, "-c", "raise SystemExit('out of luck')"], 60)
+    assert died["reason"] == "ended with 1: out of luck"
+    spoke = measure([sys.executable, "-c", "print('noise'); print('{\"ok\": true}')"], 60)
+    assert spoke["ok"]
+
+
+def test_rows_are_kept_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
+    path, measured = tmp_path / "rows.jsonl", []
+    cells = select_cells(all_cells(), ["compass", "rimless-wheel", "energy", "0deg"])
+
+    def fake(command, limit):
+        measured.append(command[-4:])
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        return GOOD
+
+    monkeypatch.setattr(designs, "measure", fake)
+    monkeypatch.setattr(designs, "version", lambda: "v1")
+    with pytest.raises(KeyboardInterrupt):
+        measure_cells(cells, path, 120.0, lambda line: None)
+    with path.open("a") as file:
+        file.write('{"cell": {"walk')  # killed while it wrote
+    assert len(read_rows(path, "v1")) == 1
+    with path.open("a") as file:
+        file.write("\n")
+    lines = []
+    rows = measure_cells(cells, path, 120.0, lines.append)
+    assert [each[0] for each in measured] == ["compass"] * 4  # the second one twice, the first not again
+    assert len(rows) == len(lines) == 6
+    assert "it has no motor" in lines[-1]
+    assert summary(rows).startswith("6 cells, 3 physically possible, 3 of them ok (100.0 %)")
+    monkeypatch.setattr(designs, "version", lambda: "v2")  # what another version measured is not believed
+    measure_cells(cells, path, 120.0, lines.append)
+    assert len(measured) == 7
+
+
+def test_the_summary_counts_what_says_ok_and_should_not():
+    late = {"ok": False, "reason": "no answer within 120 s", "wall": 120.0}
+    rows = {
+        Cell("compass", "energy", 0.3, 0.0): GOOD,
+        Cell("compass", "energy", 0.5, 0.0): GOOD | {"has_gait": False},
+        Cell("compass", "energy", 0.8, 0.0): GOOD | {"data": {"balance": {"relative": 1e-3}}},
+        Cell("kneed", "energy", 0.8, 0.0): late,
+    }
+    assert summary(rows) == (
+        "4 cells, 4 physically possible, 3 of them ok (75.0 %), 1 without an answer in time; slowest kneed energy "
+        "0.8m/s 0deg, 120.0 s; ok without a gait 1, ok with a balance over 1e-06 1"
+    )
+
+
+def test_a_cell_measures_a_design():
+    """The program of one cell, as the matrix starts it."""
+    command = Cell("compass", "squared-torque", 0.8, 3.0).command()
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    row = json.loads(done.stdout.splitlines()[-1])
+    assert row["ok"]
+    assert row["data"]["speed"] == pytest.approx(0.8, abs=1e-6)
+    assert row["data"]["balance"]["relative"] < 1e-6
