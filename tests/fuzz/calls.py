@@ -622,9 +622,9 @@ def _leading(signature, arguments):
 
 
 def _text(arguments):
-    from strut.checks import shown
+    from strut.checks import short_repr
 
-    return ", ".join(f"{name}={shown(value)}" for name, value in arguments.items())
+    return ", ".join(f"{name}={short_repr(value)}" for name, value in arguments.items())
 
 
 def schedule(count, seed):
