@@ -225,6 +225,14 @@ def test_two_integrals_of_one_name_are_refused(walker):
         optimal.design(walker, slope=SLOPE, cost=OwnCost(a.sym + 2 * b.sym))
 
 
+def test_a_problem_out_of_a_pickle_knows_its_integrals(walker):
+    heat = Integral("heat", walker["hip_torque"] ** 2)
+    problem = optimal.Problem(walker).phase("step", until="heel_strike").minimise(heat)
+    again = pickle.loads(pickle.dumps(problem)).minimise(2 * heat.sym)
+    assert len(again.totals) == 1
+    assert len(again.require("cool", heat, high=1.0, at="end").totals) == 1
+
+
 def test_wrong_costs_are_explained(walker):
     with pytest.raises(
         UnknownNameError, match=r"no cost 'sway': known: .*; one of your own is optimal.OwnCost"
