@@ -3,11 +3,15 @@
 import json
 import re
 import shlex
+import shutil
+from pathlib import Path
 
 import pytest
 
 from strut.cli import design as commands
 from strut.cli import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def ran(capsys, *words):
@@ -118,7 +122,8 @@ def examples() -> list[str]:
 
 @pytest.mark.parametrize("example", examples())
 def test_what_the_help_shows_works(example, tmp_path, monkeypatch, capsys):
-    """Sweeps of two points."""
+    """Sweeps of two points; files of examples are there, as for whoever has them."""
+    shutil.copytree(EXAMPLES, tmp_path / EXAMPLES.name)
     monkeypatch.chdir(tmp_path)
     words = shlex.split(re.sub(r"(--sweep \S+):\d+", r"\1:2", example))[2:]
     code, said = ran(capsys, *words)

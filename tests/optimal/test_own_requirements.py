@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from strut import optimal, walkers
+from strut import gait, optimal, walkers
 from strut.errors import ModelError, StorageError, UnknownNameError, ValueRangeError
 from strut.optimal import Integral, OwnCost, StepRequirement
 from strut.report import design_result
@@ -112,7 +112,9 @@ def test_they_hold_on_a_frozen_branch():
     made = optimal.design(
         walker,
         speed=0.6,
-        cost=OwnCost(Integral("heat", walker["hip_torque"] ** 2), "heat"),
+        # Weights of costs are parameters that the gait to begin from does not have.
+        cost={"squared-torque": 1.0, "heat": OwnCost(Integral("heat", walker["hip_torque"] ** 2))},
+        guess=gait.find(walker),
         require=[("wide", hip, -math.inf, 0.6), ("soft", "hip_torque", -1.0, 1.0, "begin")],
     )
     assert made.system.events != made.planned_system.events
@@ -193,7 +195,10 @@ def test_a_bare_expression_is_a_cost(walker):
 
 def test_costs_of_ones_own_mix_with_names(walker, plain):
     sway = OwnCost(Integral("sway", walker["swing_rate"] ** 2), weight=0.5, unit="rad^2/s")
-    mixed = optimal.design(walker, slope=SLOPE, speed=0.8, cost={"squared-torque": 1.0, "sway": sway})
+    downhill = walker.using(slope=SLOPE)
+    mixed = optimal.design(
+        downhill, speed=0.8, cost={"squared-torque": 1.0, "sway": sway}, guess=gait.find(downhill)
+    )
     assert mixed.ok, mixed.wrong
     parts = mixed.parts()
     assert mixed.result.cost == pytest.approx(parts["squared-torque"] + 0.5 * parts["sway"], rel=1e-7)
@@ -218,6 +223,14 @@ def test_two_integrals_of_one_name_are_refused(walker):
     a, b = Integral("same", walker["swing"]), Integral("same", walker["stance"])
     with pytest.raises(ModelError, match="uses the integral 'same', and there is another one of that name"):
         optimal.design(walker, slope=SLOPE, cost=OwnCost(a.sym + 2 * b.sym))
+
+
+def test_a_problem_out_of_a_pickle_knows_its_integrals(walker):
+    heat = Integral("heat", walker["hip_torque"] ** 2)
+    problem = optimal.Problem(walker).phase("step", until="heel_strike").minimise(heat)
+    again = pickle.loads(pickle.dumps(problem)).minimise(2 * heat.sym)
+    assert len(again.totals) == 1
+    assert len(again.require("cool", heat, high=1.0, at="end").totals) == 1
 
 
 def test_wrong_costs_are_explained(walker):

@@ -7,6 +7,7 @@ import pytest
 
 from strut import gait, optimal, walkers
 from strut.errors import StorageError, UnknownNameError, ValueRangeError
+from strut.optimal.walk.costs import add_weight_parameters, cost_identity
 
 SLOPE = math.radians(3)
 
@@ -76,6 +77,17 @@ def test_a_recording_pulls_a_design_towards_it(walker, passive, tmp_path):
     rows = {name: unit for name, _, unit in designs[1].rows()}
     assert rows["part: wide steps, before its weight"] == ""  # the file says no unit
     assert "wide.csv" in designs[1].cost.meaning
+
+
+def test_a_sweep_knows_its_recording_by_content(walker, tmp_path):
+    def identity(values, **options):
+        file = write(tmp_path / "a.csv", "time,swing", [0.0, 0.5, 1.0], values)
+        cost = {"squared-torque": 1.0, "leg": optimal.track(file, **options)}
+        return cost_identity(add_weight_parameters(walker, cost), cost)
+
+    assert identity([0, 1, 2]) == identity([0, 1, 2])
+    assert identity([0, 1, 2]) != identity([0, 1, 2.5])
+    assert identity([0, 1, 2]) != identity([0, 1, 2], weight=2.0)
 
 
 @pytest.mark.parametrize(

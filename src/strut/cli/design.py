@@ -26,6 +26,7 @@ from strut.cli.design_texts import (
     read_sweep,
     source_of,
 )
+from strut.cli.goal_file import read_goal_file
 from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Root
 from strut.cli.save import check_directory
@@ -83,9 +84,21 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--cost",
             metavar="NAME",
-            help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.",
+            help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT. "
+            "squared-torque unless given, here or in --goal.",
         ),
-    ] = "squared-torque",
+    ] = "",
+    goal_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--goal",
+            metavar="FILE",
+            help="FILE.toml or FILE.json: all of these as keys (speed, slope, step_length, duration, torque, "
+            "...), and requirements of your own: [[require]] name, expression, low, high, equal, at (path, "
+            "begin, end, after, integral), phase; [within] NAME = [LOW, HIGH]; [free]; [cost] with "
+            'expressions; track = "angles.csv". Flags stand before the file.',
+        ),
+    ] = None,
     drive: Annotated[
         str,
         typer.Option(
@@ -167,9 +180,12 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
       strut design compass --slope 0deg --free hip_spring=0:100 --sweep speed=0.3:0.6:7 -o b/
 
       strut design compass --slope 0 --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
+
+      strut design compass --goal examples/compass_goal.toml
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
-    options = {"free": free, "cost": cost}
+    named_cost = cost or ("" if goal_file is not None else "squared-torque")
+    options = {"goal": "" if goal_file is None else str(goal_file), "free": free, "cost": named_cost}
     options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
     options |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
     options |= {"seed": str(seed), "sweep": sweep, "drive": drive, "section": section}
@@ -186,11 +202,26 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     system = with_settings(with_drive(rigid, drive), settings)
     chosen = {setting.partition("=")[0].strip() for setting in settings}
     springs = {name: pair for name, pair in actuator.constants(rigid, drive).items() if name not in chosen}
+    units, bounds = {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}
+    in_file: dict[str, Any] = {}
+    goal_call = ""
+    if goal_file is not None:
+        keywords: dict[str, Any] = {
+            "section": section,
+            "cost": read_cost(cost),
+            "roots": [str(folder) for folder in root],
+        }
+        keywords = {name: value for name, value in keywords.items() if value}
+        in_file = read_goal_file(goal_file, system, **keywords)
+        words = [repr(str(goal_file)), "walker", *[f"{name}={value!r}" for name, value in keywords.items()]]
+        goal_call = f"read_goal_file({', '.join(words)})"
     arguments: dict[str, Any] = {
-        "free": springs
-        | read_free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
-        "cost": read_cost(cost),
-        **read_goal(goal),
+        **in_file,
+        "free": springs | in_file.get("free", {}) | read_free(free, units, bounds),
+        "cost": in_file.get("cost", "squared-torque") if goal_file is not None else read_cost(named_cost),
+        **{
+            name: value for name, value in read_goal(goal).items() if value is not None or name not in in_file
+        },
         "section": section or None,
         "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
         "method": method,
@@ -206,6 +237,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         command=command,
         source=source_of(model, settings, system, drive),
         json=json,
+        goal_call=goal_call,
     )
     if sweep:
         run_sweep(order, sweep, workers)
@@ -220,6 +252,7 @@ class Order:
     system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
         files. export: the folder for the machine as C.
     command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
+    goal_call: Python that reads the file of what is asked, if there is one.
     """
 
     system: System
@@ -229,6 +262,7 @@ class Order:
     command: str
     source: str
     json: bool
+    goal_call: str = ""
 
 
 def run_design(order: Order) -> None:
@@ -279,7 +313,7 @@ def write_design(result: Design, order: Order) -> None:
     """Write the report: a page, the data, every figure; the numbers as design.json and plan.csv; and
     all of it as design.h5, for `optimal.load`."""
     assert order.output is not None
-    directory, again = order.output, python_text("design", order.source, order.arguments)
+    directory, again = order.output, python_text("design", order.source, order.arguments, order.goal_call)
     folder = replace(design_result(result, order.command), again=again).folder(directory)
     put(directory / "design.json", documents.dumps(without_nan(result.data()), indent=1) + "\n")
     t = np.linspace(0, result.result.duration, PLAN_ROWS)
@@ -309,7 +343,8 @@ def run_sweep(order: Order, text: str, workers: int) -> None:
     else:
         sweep_text(curve)
     if order.output is not None:
-        again = python_text("trade_off", order.source, {"name": name, "values": values, **arguments})
+        asked = {"name": name, "values": values, **arguments}
+        again = python_text("trade_off", order.source, asked, order.goal_call)
         write_sweep(curve, order, again)
     if not curve.ok:
         raise typer.Exit(1)

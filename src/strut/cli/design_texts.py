@@ -70,8 +70,9 @@ def source_of(model: str, settings: list[str], system: System, drive: str) -> st
     return f"{made_by}.using({values!r})" if values else made_by
 
 
-def python_text(verb: str, source: str, arguments: Mapping[str, Any]) -> str:
-    """Return Python that does what the command did."""
+def python_text(verb: str, source: str, arguments: Mapping[str, Any], goal_call: str = "") -> str:
+    """Return Python that does what the command did. goal_call: what reads the file of what is asked, if there
+    is one: what cannot be written as Python stands in it."""
     anyway = {**COMMAND_DEFAULTS, "control": "cubic", "cost": "squared-torque", "free": {}}
     lines = [
         f"    {name}={value!r},"
@@ -81,7 +82,26 @@ def python_text(verb: str, source: str, arguments: Mapping[str, Any]) -> str:
     head = "from strut import " + ", ".join(
         n for n in ("actuator", "optimal", "walkers") if n == "optimal" or f"{n}." in source
     )
-    return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *lines, ")"])
+    if not goal_call:
+        return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *lines, ")"])
+    # Expressions of one's own are in the file; what else was asked stands here.
+    plain = [
+        f"    {name!r}: {value!r},"
+        for name, value in arguments.items()
+        if value is not None and name not in ("require", "within", "cost") and value != anyway.get(name)
+    ]
+    return "\n".join(
+        [
+            head,
+            "from strut.cli.goal_file import read_goal_file",
+            "",
+            f"walker = {source}",
+            f"asked = {goal_call} | {{",
+            *plain,
+            "}",
+            f"made = optimal.{verb}(walker, **asked)",
+        ]
+    )
 
 
 def command_text(model: str, settings: list[str], options: Mapping[str, str]) -> str:

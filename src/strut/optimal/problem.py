@@ -380,13 +380,14 @@ class Problem(Packed):
                     f"quantities, time, or an Integral "
                     "that is kept in a variable"
                 )
-            same = next((t for t in (*self.totals, *totals) if t.name == owner.name and t is not owner), None)
-            if same is not None:
+            # A problem out of a pickle has a copy of the integral, with the same symbol.
+            same = next((t for t in (*self.totals, *totals) if t.name == owner.name), owner)
+            if same.sym.element_hash() != owner.sym.element_hash():
                 raise ModelError(
                     f"{where} uses the integral '{owner.name}', and there is another one of that name: give "
                     "each its own"
                 )
-            totals.append(owner)
+            totals.append(same)
         return totals
 
 

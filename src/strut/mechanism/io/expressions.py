@@ -69,8 +69,17 @@ class ExpressionError(ModelError):
         self.reason, self.text, self.column = reason, text, column
 
 
-def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
-    """The expression that `text` says, of the quantities in `names`."""
+Functions = Mapping[str, tuple[int, Callable[..., ca.SX]]]
+"""Functions by name: how many arguments they take, and what they do."""
+
+
+def parse(
+    text: str, names: Mapping[str, Expression], kind: str = "parameter", functions: Functions | None = None
+) -> ca.SX:
+    """The expression that `text` says, of the quantities in `names`.
+
+    kind: what messages call these quantities. functions: further ones, besides `FUNCTIONS`.
+    """
     if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
             f"the expression has {len(text)} characters: {MAX_CHARACTERS} are allowed", text[:60] + " ...", 0
@@ -86,7 +95,9 @@ def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
             _with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))
         ) from None
     try:
-        expression = ca.densify(_Walk(text.strip(), names).value(tree.body))
+        expression = ca.densify(
+            _Walk(text.strip(), names, kind, {**FUNCTIONS, **(functions or {})}).value(tree.body)
+        )
     except RecursionError:
         raise ExpressionError("this is nested too deeply", text.strip(), 0) from None
     if expression.is_constant() and not np.all(np.isfinite(np.array(ca.DM(expression)))):
@@ -108,8 +119,8 @@ def _with_unit(text: str) -> str:
 class _Walk:
     """From the nodes that are allowed to an expression; all others are errors that point at themselves."""
 
-    def __init__(self, text: str, names: Mapping[str, Expression]) -> None:
-        self.text, self.names = text, names
+    def __init__(self, text: str, names: Mapping[str, Expression], kind: str, functions: Functions) -> None:
+        self.text, self.names, self.kind, self.functions = text, names, kind, functions
 
     def value(self, node: ast.expr) -> ca.SX:
         """The expression that a node says."""
@@ -135,7 +146,7 @@ class _Walk:
             return self.quantity(node)
         raise self.error(
             node,
-            f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, parameters, + - * / "
+            f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, names, + - * / "
             f"** and functions",
         )
 
@@ -148,7 +159,7 @@ class _Walk:
             return sx(self.names[name])
         if name == "pi":
             return ca.SX(math.pi)
-        raise self.error(node, f"'{name}' is no parameter: {did_you_mean(name, [*self.names, 'pi'])}")
+        raise self.error(node, f"'{name}' is no {self.kind}: {did_you_mean(name, [*self.names, 'pi'])}")
 
     def component(self, node: ast.Subscript) -> ca.SX:
         """One component of a vector, v[2]."""
@@ -166,9 +177,11 @@ class _Walk:
     def call(self, node: ast.Call) -> ca.SX:
         """A call of one of `FUNCTIONS`."""
         name = _dotted_name(node.func)
-        if name not in FUNCTIONS:
-            raise self.error(node, f"'{name}' is no function: {did_you_mean(str(name), list(FUNCTIONS))}")
-        count, function = FUNCTIONS[name]
+        if name is None or name not in self.functions:
+            raise self.error(
+                node, f"'{name}' is no function: {did_you_mean(str(name), list(self.functions))}"
+            )
+        count, function = self.functions[name]
         if len(node.args) != count or node.keywords:
             raise self.error(node, f"{name} takes {count} number{'s' if count > 1 else ''}")
         return function(*[self.value(argument) for argument in node.args])

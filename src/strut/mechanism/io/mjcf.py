@@ -140,7 +140,7 @@ def _parse(
         build.contents(reader.world, m.world, IDENTITY)
         for record in reader.world.bodies:
             build.body(record, m.world, IDENTITY)
-        limit_efforts(m, joint_efforts(root, reader))
+        _limit_efforts(m, joint_efforts(root, reader))
         build.warn_of_meshes()
         build.surroundings()
         tendons = Tendons(root, reader, m, build.frame_of_site, build.spring_position)
@@ -151,7 +151,7 @@ def _parse(
         return m
 
 
-def limit_efforts(m: Mechanism, efforts: Mapping[str, tuple[float, float]]) -> None:
+def _limit_efforts(m: Mechanism, efforts: Mapping[str, tuple[float, float]]) -> None:
     """Narrow what the motors of joints give to `efforts`, of joints with one velocity."""
     for name, (low, high) in efforts.items():
         c = m.connections.get(name)

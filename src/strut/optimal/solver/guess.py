@@ -101,7 +101,8 @@ def _of_run(problem: Problem, run: Trajectory) -> Guess | None:
 
         phases.append(Stretch(end - begin, curve("x"), curve("u")))
         begin = end
-    return Guess(tuple(phases), {name: float(values[name]) for name in problem.parameters})
+    known_values = {name: float(values[name]) for name in problem.parameters if name in values}
+    return Guess(tuple(phases), known_values)
 
 
 def _constant(problem: Problem, given: Mapping[str, Any]) -> Guess:

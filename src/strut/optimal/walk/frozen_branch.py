@@ -47,6 +47,15 @@ class FrozenBranch:
     conditions: Mapping[str, tuple[ca.SX, ...]] = field(repr=False)
 
 
+def gait_parameters(system: System, gait: Gait) -> np.ndarray:
+    """Return the parameters of a system as they were in a gait, by name; those that the gait's own system
+    does not have, such as weights of costs, as the system has them."""
+    own = {q.name: np.reshape(np.asarray(q.value, dtype=float), -1) for q in gait.system.p}
+    return np.concatenate(
+        [own.get(q.name, np.reshape(np.asarray(q.value, dtype=float), -1)) for q in system.p] or [np.empty(0)]
+    )
+
+
 def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBranch | None:
     """Return the branch of a gait of the system, whose phases end with `events`; None where resets compare
     nothing, or the run has other events."""
@@ -54,7 +63,7 @@ def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBr
     if [h.name for h in hits] != list(events) or not any(compares(system, name) for name in events):
         return None
     x, z = system.labels("x"), system.labels("z")
-    p = np.concatenate([np.asarray(q.value, dtype=float) for q in gait.system.p] or [np.empty(0)])
+    p = gait_parameters(system, gait)
     discrete = []
     frozen, conditions = dict[str, Event](), dict[str, tuple[ca.SX, ...]]()
     for hit in hits:
@@ -172,4 +181,4 @@ def _number(op: int, a: list[float]) -> float:
     return float(_symbol(op, [ca.SX(v) for v in a]))
 
 
-__all__ = ["FrozenBranch", "freeze_branch", "freeze_event"]
+__all__ = ["FrozenBranch", "freeze_branch", "freeze_event", "gait_parameters"]

@@ -53,6 +53,7 @@ class RecordedColumn:
     values: np.ndarray = field(repr=False)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Track:
     """A recording that a step should follow; made by `optimal.track`.
@@ -66,6 +67,14 @@ class Track:
     columns: tuple[RecordedColumn, ...]
     weight: float = 1.0
     name: str = "track"
+
+    def __post_init__(self) -> None:
+        check_weight(self.name, self.weight)
+        if not self.columns or not all(isinstance(each, RecordedColumn) for each in self.columns):
+            raise ValueRangeError(f"the recording {self.file} has no columns: read it with optimal.track")
+        rows = {np.shape(self.fractions), *[np.shape(each.values) for each in self.columns]}
+        if len(rows) > 1 or np.ndim(self.fractions) != 1:
+            raise ValueRangeError(f"the columns of {self.file} have other numbers of rows: {sorted(rows)}")
 
     @property
     def unit(self) -> str:

@@ -175,7 +175,8 @@ def trade_off(
         after another). A point that fails is tried again from the other side.
     file: SQLite, where every point is kept as soon as it is found. A sweep that is asked for again with the
         same file goes on.
-    progress: is told how many points of how many there are. free, cost, options: as for `design`.
+    progress: is told how many points of how many there are. free, cost, options
+        (also `require` and `within`): as for `design`; a file knows them by their content.
     """
     began = clock.perf_counter()
     walker = add_weight_parameters(walker, cost)
