@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.gait import Gait
-from strut.system import Event, System, sx, time
+from strut.system import Event, System, start, sx, time
 
 MIN_CONDITION = 1e-6
 """A comparison whose sides differed by less, in their own unit, is no requirement: the event itself, or
@@ -54,7 +54,7 @@ def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBr
     if [h.name for h in hits] != list(events) or not any(compares(system, name) for name in events):
         return None
     x, z = system.labels("x"), system.labels("z")
-    p = np.concatenate([np.asarray(q.value, dtype=float) for q in gait.system.p] or [np.empty(0)])
+    p = parameter_values(system, gait)
     discrete = []
     frozen, conditions = dict[str, Event](), dict[str, tuple[ca.SX, ...]]()
     for hit in hits:
@@ -72,6 +72,17 @@ def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBr
         discrete=tuple(discrete),
         conditions=conditions,
     )
+
+
+def parameter_values(system: System, gait: Gait) -> np.ndarray:
+    """Return all parameters of a system as a gait has them, by name; those that the gait's system lacks, such
+    as weights of costs, as the system itself has them."""
+    values = _parameters_by_label(system) | _parameters_by_label(gait.system)
+    return np.array([values[label] for label in system.labels("p")])
+
+
+def _parameters_by_label(system: System) -> dict[str, float]:
+    return dict(zip(system.labels("p"), map(float, start(system).p), strict=True))
 
 
 def freeze_event(system: System, event: Event, point: Point) -> tuple[Event, tuple[ca.SX, ...]]:
