@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from strut.errors import StrutError
     from strut.export import export, export_functions, export_matlab
     from strut.mechanism import Mechanism, constraints, joints
-    from strut.simulate import Hold, Moment, Trajectory, simulate, simulate_batch
+    from strut.simulate import Hold, Moment, Schedule, Trajectory, push, simulate, simulate_batch
     from strut.system import (
         Delay,
         Discrete,
+        Disturbance,
         Event,
         Foot,
         Input,
@@ -52,11 +53,12 @@ _HOMES = {
     "strut.errors": ("StrutError",),
     "strut.export": ("export", "export_functions", "export_matlab"),
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
-    "strut.simulate": ("Hold", "Moment", "Trajectory", "simulate", "simulate_batch"),
+    "strut.simulate": ("Hold", "Moment", "Schedule", "Trajectory", "push", "simulate", "simulate_batch"),
     "strut.system": (
         *(
             "Delay",
             "Discrete",
+            "Disturbance",
             "Event",
             "Foot",
             "Input",
@@ -107,6 +109,7 @@ __all__ = [
     "CONTROLLER",
     "Delay",
     "Discrete",
+    "Disturbance",
     "Event",
     "Foot",
     "Hold",
@@ -117,6 +120,7 @@ __all__ = [
     "Param",
     "Random",
     "Sample",
+    "Schedule",
     "State",
     "StrutError",
     "System",
@@ -139,6 +143,7 @@ __all__ = [
     "mechanism",
     "network",
     "optimal",
+    "push",
     "report",
     "simulate",
     "simulate_batch",

@@ -198,3 +198,14 @@ def test_forces_reach_up_to_the_event_that_ends_the_motion(passive):
     assert needed[-1] == pytest.approx(needed.max())  # at the very end
     assert found.replay.foot_loads[0].friction_needed == pytest.approx(needed.max(), rel=1e-6)
     assert found.replay.foot_loads[0].least_normal == pytest.approx(short["stance_normal"].min(), rel=1e-3)
+
+
+def test_several_costs_begin_from_a_gait_of_the_walker_without_their_weights(compass, passive):
+    both = optimal.design(
+        compass,
+        free={"hip_spring": (0, 100)},
+        cost={"squared-torque": 1, "energy": 1},
+        speed=0.8,
+        guess=passive,
+    )
+    assert both.ok

@@ -10,7 +10,7 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system import Input, System, sx
+from strut.system import Disturbance, Input, System, sx
 
 INPUT_ENDINGS = ("torque", "force")
 """What is left off an input's name to name its drive."""
@@ -68,10 +68,10 @@ class Drive:
 @checked
 def drives(system: System, of: Sequence[str] | None = None) -> list[Drive]:
     """The drives of a system: all, or those named, by their own names or their inputs'."""
-    named = {_name(q.name): q for q in system.u}
+    named = {_name(q.name): q for q in system.u if not isinstance(q, Disturbance)}
     if of is None:
         return [_drive(system, name, q) for name, q in named.items()]
-    by_name = {**named, **{q.name: q for q in system.u}}
+    by_name = {**named, **{q.name: q for q in named.values()}}
     for name in of:
         if name not in by_name:
             raise UnknownNameError(

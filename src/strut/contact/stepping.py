@@ -191,7 +191,7 @@ class _Stepping:
         entries: dict[str, dict[str, ca.SX]] = {
             group: dict(book) for group, book in self.assembly.entries.items()
         }
-        inputs = list(self.assembly.inputs.values())
+        inputs: list[Input] = [*self.assembly.inputs.values(), *self.assembly.pushes.inputs]
         for drive in self.legs.drives:
             row = ca.SX.zeros(tree.nv)
             for name, weight in drive.weights.items():

@@ -18,6 +18,7 @@ from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import ConstraintRows
+from strut.mechanism.pushes import pushes_of
 from strut.mechanism.reduce import MIN_REGULARITY, Reduced, choose_independent
 from strut.mechanism.states import coordinate_names, push_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
@@ -61,6 +62,9 @@ class Assembly:
         _check_movable(tree)
         self.positions, self.velocities, self.inputs = quantities_of(tree)
         self.tau, self.entries = forces_of(tree, self.inputs, self.params)
+        self.pushes = pushes_of(tree)
+        self.tau = self.tau + self.pushes.tau if self.pushes.inputs else self.tau
+        self.entries["supplied"] |= self.pushes.supplied
         self.entries["stored"] = {
             "kinetic": observe.kinetic(tree),
             "gravity": observe.potential(tree),
@@ -187,7 +191,8 @@ class Assembly:
             all_of_it.add_jumps([*events, *self._loop_open_event()]),
             all_of_it.add_jumps(samples),
         )
-        outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
+        images = {**self.pushes.images, **symmetry} if symmetry else {}
+        outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(images)
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = replace(scene_of(self.tree, arrows, floor), points=self.points)
         looks = all_of_it.add(scene.columns())
@@ -196,7 +201,7 @@ class Assembly:
             self.mechanism.name,
             x=(*self.positions, *[self.velocities[k] for k in self.kept], *more),
             z=tuple(z),
-            u=tuple(self.inputs.values()),
+            u=(*self.inputs.values(), *self.pushes.inputs),
             p=tuple(self.params),
             flow=flow() or {},
             events=happening(),

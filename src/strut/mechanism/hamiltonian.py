@@ -21,6 +21,7 @@ from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.pushes import pushes_of
 from strut.mechanism.states import coordinate_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import Ledger, State, System
@@ -104,6 +105,8 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
     for k, name in enumerate(_momentum_names(tree)):
         momenta.append(State(name, ca.simplify(values[k]), "N s"))
     tau, entries = forces_of(tree, inputs, params)
+    pushes = pushes_of(tree)
+    tau, entries["supplied"] = tau + pushes.tau, entries["supplied"] | pushes.supplied
     q = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1))
     symbols = ca.vertcat(*[s.sym for s in momenta], ca.SX(0, 1))
 
@@ -121,7 +124,7 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
     return System(
         mechanism.name,
         x=(*positions, *momenta),
-        u=tuple(inputs.values()),
+        u=(*inputs.values(), *pushes.inputs),
         p=tuple(params),
         flow=flow,
         outputs={s.name: speeds[k] for k, s in enumerate(velocities)},

@@ -46,6 +46,7 @@ class Mechanism:
     shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
     limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     efforts: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    pushes: list[str] = field(default_factory=list, repr=False)
 
     sides = ("_l", "_r")
     """The suffixes of left and right."""
@@ -276,6 +277,19 @@ class Mechanism:
         self._new(force.name, self.forces, "force")
         self.forces[force.name] = force
         return force
+
+    @checked
+    def push(self, frame: str) -> None:
+        """Let forces from outside act at a frame, or at the origin of a body: systems then have inputs
+        FRAME_push_x, FRAME_push_y (not in a plane) and FRAME_push_z along the world's axes [N]."""
+        places = [name for name in (*self.frames, *self.bodies) if name != "world"]
+        if frame not in places:
+            raise UnknownNameError(
+                f"mechanism '{self.name}' has no frame or body '{frame}' to push: "
+                f"{did_you_mean(frame, places)}"
+            )
+        if frame not in self.pushes:
+            self.pushes.append(frame)
 
     @checked
     def shape(self, body: Body, *shapes: Shape) -> None:

@@ -19,7 +19,7 @@ from strut.checks import checked, number_array
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.simulate.options import check_system
-from strut.system import Expression, Packed, Quantity, System, known_symbol, sx, time
+from strut.system import Expression, Packed, Quantity, System, hold_disturbances, known_symbol, sx, time
 
 MIN_DURATION = 1e-4
 """The least duration of a phase that is free to end [s]."""
@@ -159,6 +159,10 @@ class Problem(Packed):
 
     def __post_init__(self) -> None:
         check_system(self.system)
+        object.__setattr__(self, "system", hold_disturbances(self.system))
+        if self.branch is not None:
+            held = replace(self.branch, system=self.system, actual=hold_disturbances(self.branch.actual))
+            object.__setattr__(self, "branch", held)
         if self.system.delays:
             raise ModelError(
                 f"system '{self.system.name}' has delays: a problem needs a state that says what follows"

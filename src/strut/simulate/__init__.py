@@ -8,6 +8,7 @@ from strut.simulate.batch import Batch, simulate_batch
 from strut.simulate.options import METHODS, Hold, Options
 from strut.simulate.sample_scene import sample_scene
 from strut.simulate.saved_result import SavedResult, load_result
+from strut.simulate.schedule import Schedule, push
 from strut.simulate.simulate import LedgerWarning, Moment, simulate
 from strut.simulate.trajectory import VERBS, Trajectory
 from strut.system import System
@@ -36,8 +37,10 @@ __all__ = [
     "Moment",
     "Options",
     "SavedResult",
+    "Schedule",
     "Trajectory",
     "load_result",
+    "push",
     "simulate",
     "simulate_batch",
 ]

@@ -19,6 +19,7 @@ from strut.system import (
     System,
     from_archive,
     model_differences,
+    release_disturbances,
     room_classes,
     to_archive,
 )
@@ -67,7 +68,7 @@ def load_result(path: Path, kinds: tuple[type, ...], system: System | None = Non
         if isinstance(error, StrutError):
             raise StorageError(f"cannot read {path}: its model is none ({error})") from error
         raise StorageError(f"cannot read {path}: it is damaged or not an HDF5 file ({error})") from error
-    if system is not None and (differences := model_differences(system, model)):
+    if system is not None and (differences := model_differences(system, release_disturbances(model))):
         more = len(differences) - MAX_DIFFERENCES
         what = "; ".join(differences[:MAX_DIFFERENCES]) + (f"; and {more} more" if more > 0 else "")
         raise StorageError(

@@ -19,6 +19,7 @@ from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.record import HISTORY_FULL, STATUS, TERMINAL
 from strut.simulate.run_native import HISTORY_ROWS
+from strut.simulate.schedule import refuse_schedules
 from strut.simulate.simulate import check_times, names_of
 from strut.system import Start, System, runs_in, start
 from strut.tabular import Tabular
@@ -144,6 +145,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     Memory is what is returned and nothing per step. A run that fails is marked in `status`, and stops no
     other. A keyboard interrupt returns what is finished, the rest with status 'not run'.
     """
+    refuse_schedules(u, "simulate_batch")
     began = clock.perf_counter()
     # everything is checked before anything is compiled
     check_system(system)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time as clock
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import casadi as ca
@@ -19,6 +20,7 @@ from strut.simulate.options import STIFF, Hold, check_method, check_system, chos
 from strut.simulate.python_engine import Engine
 from strut.simulate.record import DONE, STATUS, TERMINAL, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
+from strut.simulate.schedule import InputChanges, input_changes
 from strut.simulate.trajectory import Delays, Trajectory
 from strut.system import Sample, Start, System, memo, start
 from strut.version import VERSION
@@ -53,7 +55,8 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     """Run a system and return its `Trajectory`.
 
     t: how long [s], or (begin, end).
-    x0, z0, u, p: values by name that differ from the system's own, or whole vectors.
+    x0, z0, u, p: values by name that differ from the system's own, or whole vectors. An input may be a
+        `Schedule` over time; `push` makes those of a force from outside.
     control: a discrete controller that sets the inputs, see `Hold`.
     seed: of the run's random numbers.
     backend: 'native' (compiled), 'virtual' (CasADi's virtual machine), or 'auto'.
@@ -74,7 +77,8 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     called = clock.perf_counter()
     model = compile_system(system, backend=backend, stiff=chosen.method in STIFF)
     began = clock.perf_counter()
-    values = start(system, x0, z0, u, p)
+    inputs = input_changes(system, u, begin)
+    values = start(system, x0, z0, inputs.u, p)
     check_times(system, values.p)
     # one of two engines runs it, by whether there is compiled code
     run: NativeRun | Engine
@@ -82,7 +86,9 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
         run = Engine(model.lowered, chosen, values, begin, seed)
     else:  # also implicit methods
         run = NativeRun(model, chosen, values, begin, seed)
-    raw = _run_to_end(system, run, control, begin=begin, end=end, values=values, progress=progress)
+    raw = _run_to_end(
+        system, run, control, begin=begin, end=end, values=values, inputs=inputs, progress=progress
+    )
     wall = clock.perf_counter() - began
     provenance = {
         "system": system.name,
@@ -117,17 +123,25 @@ def _run_to_end(
     begin: float,
     end: float,
     values: Start,
+    inputs: InputChanges,
     progress: Any,
 ) -> Raw:
     """Run from `begin` to `end` [s], with or without a controller, and return the record; an interrupt ends
     it early and loses nothing."""
     try:
-        if control is None:
+        if control is None and not inputs.times:
             run.go(end, progress)
-        elif is_native(control.function):
+        elif control is not None and is_native(control.function):
+            if inputs.names:
+                raise ModelError(
+                    f"a C controller sets all inputs, and '{min(inputs.names)}' has a schedule: use a Python "
+                    f"function as the controller, or leave out the schedule"
+                )
             _run_with_c_controller(run, control, begin, end, progress)
         else:
-            _run_with_controller(system, run, control, begin=begin, end=end, values=values, progress=progress)
+            _run_with_changing_inputs(
+                system, run, control, begin=begin, end=end, values=values, inputs=inputs, progress=progress
+            )
     except (KeyboardInterrupt, SystemError) as error:
         if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise  # CasADi wraps an interrupt that arrives inside it
@@ -227,42 +241,61 @@ class Moment(Mapping[str, float]):
         return len(self._places)
 
 
-def _run_with_controller(
+def _run_with_changing_inputs(
     system: System,
     run: NativeRun | Engine,
-    control: Hold,
+    control: Hold | None,
     *,
     begin: float,
     end: float,
     values: Start,
+    inputs: InputChanges,
     progress: Any,
 ) -> None:
-    """Run with a controller in Python: to its next tick, ask it, hold what it says, and so on."""
+    """Run with schedules and a controller in Python: to the next change or tick, hold what is new, and so
+    on."""
     places = {label: (group, k) for group in ("x", "z", "p") for k, label in enumerate(system.labels(group))}
-    inputs = system.slices("u")
-    u = values.u.copy()
-    tick = first_tick(control, begin)
+    u, change = values.u.copy(), 0
+    tick = 0 if control is None else first_tick(control, begin)
     while True:
-        due = control.offset + tick * control.every
-        run.go(min(due, end), progress)
+        due = math.inf if control is None else control.offset + tick * control.every
+        next_change = inputs.times[change] if change < len(inputs.times) else math.inf
+        target = min(due, next_change, end)
+        run.go(target, progress)
         t, x, z, counts = run.see()
         if counts[0] != DONE or t >= end:
             return
-        answer = control.function(Moment(t, x[: len(system.labels("x"))].copy(), z.copy(), values.p, places))
-        if isinstance(answer, Mapping):
-            for name, value in answer.items():
-                if name not in inputs:
-                    raise UnknownNameError(
-                        f"the controller sets '{name}', which is not an input: "
-                        f"{did_you_mean(name, list(inputs))}"
-                    )
-                u[inputs[name]] = value
-        else:
-            u[:] = _inputs(answer, len(u))
-        for q in system.u:
-            q.check(u[inputs[q.name]])
+        if target == next_change:
+            for place, row in inputs.changes[change]:
+                u[place] = row
+            change += 1
+        if control is not None and target == due:
+            scheduled = u.copy()
+            moment = Moment(t, x[: len(system.labels("x"))].copy(), z.copy(), values.p, places)
+            _take_answer(system, control.function(moment), u, inputs.names)
+            for name in inputs.names:
+                u[system.slices("u")[name]] = scheduled[system.slices("u")[name]]
+            tick += 1
         run.hold(u)
-        tick += 1
+
+
+def _take_answer(system: System, answer: Any, u: np.ndarray, scheduled: Collection[str]) -> None:
+    """Put what a controller returned into the inputs `u`; raises UnknownNameError, ModelError or
+    ValueRangeError where it is none, or sets one that has a schedule."""
+    places = system.slices("u")
+    if isinstance(answer, Mapping):
+        for name, value in answer.items():
+            if name not in places:
+                raise UnknownNameError(
+                    f"the controller sets '{name}', which is not an input: {did_you_mean(name, list(places))}"
+                )
+            if name in scheduled:
+                raise ModelError(f"the controller sets '{name}', which has a schedule: leave one of them out")
+            u[places[name]] = value
+    else:
+        u[:] = _inputs(answer, len(u))
+    for q in system.u:
+        q.check(u[places[q.name]])
 
 
 def _inputs(answer: Any, count: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from strut.system.archive import Archive, from_archive, room_classes, to_archive
 from strut.system.compose import add_prefix, join
 from strut.system.differences import model_differences
+from strut.system.disturbance import hold_disturbances, release_disturbances
 from strut.system.event import Event, Sample
 from strut.system.implied import Implied
 from strut.system.ldl import Factors, solve_ltdl
@@ -22,6 +23,7 @@ from strut.system.quantity import (
     UNBOUNDED,
     Delay,
     Discrete,
+    Disturbance,
     Expression,
     Input,
     Param,
@@ -67,6 +69,7 @@ __all__ = [
     "BatchRewrite",
     "Delay",
     "Discrete",
+    "Disturbance",
     "Entry",
     "Event",
     "Expression",
@@ -100,6 +103,7 @@ __all__ = [
     "check_name",
     "from_archive",
     "hinge",
+    "hold_disturbances",
     "initial_values",
     "join",
     "known_symbol",
@@ -112,6 +116,7 @@ __all__ = [
     "place",
     "port",
     "rate_unit",
+    "release_disturbances",
     "rod",
     "room_classes",
     "runs_in",

@@ -367,6 +367,12 @@ class Input(LimitedQuantity):
 
 
 @checked
+class Disturbance(Input):
+    """An input from outside that no plan uses: a push, a load, wind. Plans leave it at its own value, and the
+    machine of a design still has it."""
+
+
+@checked
 class Param(Quantity):
     """A parameter: constant during a run, and still a symbol in every expression, so it can be swept or
     optimised."""

@@ -42,6 +42,11 @@ class _Writer:
 
     def __init__(self, m: Mechanism) -> None:
         self.m = m
+        if m.pushes:
+            raise ModelError(
+                f"mechanism '{m.name}' has pushes at '{m.pushes[0]}', which a model file cannot say: write "
+                f"it before m.push(...)"
+            )
         if m.forces:
             raise ModelError(
                 f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say"

@@ -35,7 +35,7 @@ from strut.optimal.walk.step_goal import StepGoal, require_speed
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
 from strut.optimal.walk.track import stretch_recordings
-from strut.system import System
+from strut.system import System, hold_disturbances
 
 MAX_DEFECT = 1e-7
 """Collocation defects of a plan, relative to 1 + |state|: the energy balance of a step, whose errors an
@@ -115,7 +115,7 @@ def design(  # noqa: PLR0913 -- options of a public function
             )
     goal = StepGoal(**asked)
     own = read_own_limits(walker, require, within)
-    ready = adapt_walker(add_weight_parameters(walker, cost), goal)
+    ready = hold_disturbances(adapt_walker(add_weight_parameters(walker, cost), goal))
     task = DesignTask(
         walker=ready,
         free=[free] if isinstance(free, str) else free,

@@ -16,7 +16,7 @@ import numpy as np
 from strut.checks import checked
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Solution
-from strut.system import Discrete, Event, Param, State, System, join, sx
+from strut.system import Discrete, Event, Param, State, System, join, release_disturbances, sx
 
 PIECE_MULTIPLE = 16
 """Plans are filled up to a multiple of so many pieces, so that few lengths, and so few programs,
@@ -82,6 +82,11 @@ def machine(result: Solution) -> System:
     (`plan`, `plan_times`). Where left and right are exchanged after a step, every other step follows the
     mirror image of the plan.
     """
+    return release_disturbances(_machine(result))  # what comes from outside is an input again
+
+
+def _machine(result: Solution) -> System:
+    """See `machine`; disturbances are held."""
     system = begin_with_plan(result)
     if not result.problem.system.size("u"):
         return system
