@@ -23,8 +23,8 @@ REPLAY_MARGIN = 1e-10
 """By how much a replayed run outlasts its period, relative and in seconds: enough for the last event and for
 what it sets off at once, too little to move."""
 TIME_TOLERANCE = 1e-10
-"""By how much the event that ends a replayed step may come earlier or later, relative to 1 s + the period, and
-times by how much the gait magnifies more than 1."""
+"""By how much the event that ends a replayed step may come earlier or later, relative to 1 s + the period,
+and times by how much the gait magnifies more than 1."""
 MAX_LATENESS = 1.01
 """But at most after so many periods."""
 MIN_STEP = 1e-6

@@ -101,6 +101,7 @@ def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> No
         actuated=c.actuated,
         initial=c.initial,
         rate=c.initial_rate,
+        limits=m.limits.get(c.name),
     )
 
 

@@ -70,8 +70,8 @@ DEFECT_AIM = 0.3
 WARM_BARRIER = 1e-4
 """The barrier parameter of IPOPT at the beginning of a search from the solution on a coarser mesh."""
 RELAXED_BOUNDS = 0.01
-"""By this part of its tolerance IPOPT may leave the bounds on the way. It puts unknowns back on their bounds in
-the end, which moves states that lie on a bound by as much: by IPOPT's own 1e-8 it would show in the defects."""
+"""By this part of its tolerance IPOPT may leave the bounds on the way. In the end it puts unknowns back on
+their bounds, which moves states that lie on one by as much: IPOPT's own 1e-8 would show in the defects."""
 MIN_VIOLATION = 1e-7
 """Constraints that are violated by less, in their own unit, are not listed as violated."""
 
