@@ -1,9 +1,10 @@
 """RABBIT, a robot with a torso and two legs with knees, on a floating base: described, designed, and run.
 
 Masses, lengths and inertias are those of Westervelt, Grizzle, Chevallereau, Choi and Morris, Feedback Control
-of Dynamic Bipedal Robot Locomotion (2007), table 6.3, for the robot of Chevallereau et al. (2003). Motors turn
-hips and knees; nobody holds the torso, and feet are points. Knees bend one way only: the plan keeps their
-limits. Nothing says how it walks: the search begins with an even stride by inverse kinematics.
+of Dynamic Bipedal Robot Locomotion (2007), table 6.3, for the robot of Chevallereau et al. (2003), without
+the rotors of its motors. These turn hips and knees; nobody holds the torso, and feet are points. Knees bend
+one way only: the plan keeps their limits. Nothing says how it walks: the search begins with an even stride by
+inverse kinematics.
 
     python examples/rabbit.py [DIRECTORY]
 """
@@ -56,7 +57,9 @@ def walker() -> System:
 def main(directory: str | Path | None = None, speed: float = 0.6) -> Design:
     """Least squared torque at a speed [m/s] on level ground."""
     design = optimal.design(walker(), cost="squared-torque", speed=speed)
-    print(f"cost {design.result.cost:.4f} N m s at {design.speed:.2f} m/s, a step of {design.step_length:.3f} m")
+    print(
+        f"cost {design.result.cost:.4f} N m s at {design.speed:.2f} m/s, a step of {design.step_length:.3f} m"
+    )
     if design.gait is None:
         print(f"no gait: {design.replay.no_gait}")
     else:

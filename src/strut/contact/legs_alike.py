@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 import numpy as np
 
@@ -13,8 +15,19 @@ from strut.mechanism.tree import Tree
 from strut.system import System
 
 
-def check_legs_alike(walker: System, tree: Tree, stance: Touch, swing: Touch, legs: Legs) -> None:
-    """Legs that change names must be alike: the machine weighs and moves the same after the swap."""
+def check_legs_alike(
+    walker: System,
+    tree: Tree,
+    feet: tuple[Touch, Touch],
+    legs: Legs,
+    exchange: tuple[Sequence[int], np.ndarray],
+) -> None:
+    """Legs that change names must be alike: the machine weighs and moves the same after the swap.
+
+    feet: stance and swing. exchange: coordinates, and the matrix that exchanges them.
+    """
+    stance, swing = feet
+    columns, matrix = exchange
     params = list(tree.mechanism.params.values())
     symbols, values = (
         ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)),
@@ -33,10 +46,7 @@ def check_legs_alike(walker: System, tree: Tree, stance: Touch, swing: Touch, le
     for lock in legs.locks:
         q[tree.q_of[lock.lower].start] = q[tree.q_of[lock.upper].start]
     swapped = q.copy()
-    for name, other in legs.swap.items():
-        swapped[tree.q_of[name].start] = q[tree.q_of[other.lstrip("-")].start] * (
-            -1.0 if other.startswith("-") else 1.0
-        )
+    swapped[list(columns)] = matrix @ q[list(columns)]
     (com, foot), (com2, foot2) = (
         tuple(np.array(r).reshape(-1) for r in f(at, values)) for at in (q, swapped)
     )
