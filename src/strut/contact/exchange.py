@@ -17,22 +17,22 @@ Exchange = str | Symmetry | Callable[[Tree], Mapping[str, ca.SX]] | None
 """'auto', what `mechanism.symmetry` returns, or a function of the tree to new values of states by name."""
 
 
-def exchange_of(given: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
+def exchange_of(exchange: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
     """New values of states and inputs, by name, that describe the same machine with left and right
     exchanged."""
-    if given is None:
+    if exchange is None:
         return {}
-    if isinstance(given, str):
-        if given != AUTOMATIC:
+    if isinstance(exchange, str):
+        if exchange != AUTOMATIC:
             raise ModelError(
-                f"symmetry is '{given}': give 'auto', what mechanism.symmetry returns, or a function of the "
+                f"symmetry is '{exchange}': give 'auto', what mechanism.symmetry returns, or a function of the "
                 f"tree"
             )
-        given = symmetry(assembly.mechanism)
-    if not isinstance(given, Symmetry):
-        return dict(given(assembly.tree))
+        exchange = symmetry(assembly.mechanism)
+    if not isinstance(exchange, Symmetry):
+        return dict(exchange(assembly.tree))
     values = {q.name: q.sym for q in (*assembly.positions, *assembly.velocities, *assembly.inputs.values())}
-    images = {**given.states, **given.inputs}
+    images = {**exchange.states, **exchange.inputs}
     missing = sorted(set(images) - set(values))
     if missing:
         raise ModelError(

@@ -61,7 +61,7 @@ def worked_out_exchange(tree: Tree, legs: Legs, columns: Sequence[int], feet: tu
     own = [n for n in tree.nodes if len(n.columns) == 1 and not n.connection.joint.gear]
     bodies = {n.columns[0]: n.name for n in own if n.columns[0] in columns}
     turns = ca.vertcat(*[observe.world_jacobian(tree, bodies[c])[1, list(columns)] for c in columns])
-    to_angles = np.array(ca.evalf(ca.substitute(turns, tree.q, ca.DM.zeros(tree.nq))))
+    to_angles = np.array(ca.Function("turns", [tree.q], [turns])(np.zeros(tree.nq)))
     if np.abs(np.abs(to_angles).max(axis=1) - 1).max() > TURN_TOLERANCE:
         moves = [k for k, row in enumerate(to_angles) if abs(np.abs(row).max() - 1) > TURN_TOLERANCE]
         raise ModelError(
