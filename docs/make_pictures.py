@@ -108,6 +108,10 @@ def design_urdf(place: Path) -> None:
     view.stick_figure(load("design_urdf.py").main().replay.run, place / "design_urdf.svg", width=420)
 
 
+def rabbit(place: Path) -> None:
+    view.stick_figure(load("rabbit.py").main().replay.run, place / "rabbit.svg", width=420)
+
+
 def elastic_drives(place: Path) -> None:
     load("elastic_drives.py").main(place / "elastic_drives.svg")
 
@@ -156,7 +160,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             oscillator_leg,
             networks,
         ),
-        *(demo, design_urdf, elastic_drives, codesign, step_over),
+        *(demo, design_urdf, elastic_drives, codesign, rabbit, step_over),
     )
 }
 

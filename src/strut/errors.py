@@ -26,6 +26,10 @@ class UnknownNameError(ModelError):
     """A name that the system does not have."""
 
 
+class NoStrideError(ModelError):
+    """A walker has no even stride from which a design could begin."""
+
+
 class ShapeError(ModelError):
     """A vector of the wrong length."""
 

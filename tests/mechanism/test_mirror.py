@@ -315,3 +315,12 @@ def test_images_nobody_can_know():
         m.constrain(constraint)
         with pytest.raises(ModelError, match=message):
             m.mirror()
+
+
+def test_a_mirrored_joint_keeps_its_limits():
+    m = Mechanism("knees", planar=True)
+    thigh = m.body("thigh_l", 1.0, inertia=0.1)
+    m.joint("knee_l", m.world, thigh, joints.revolute("y"), limits=(0.02, 2.0))
+    m.mirror()
+    assert m.limits == {"knee_l": (0.02, 2.0), "knee_r": (0.02, 2.0)}
+    assert [q.limits for q in system(m).x[:2]] == [(0.02, 2.0)] * 2

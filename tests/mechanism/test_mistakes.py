@@ -354,3 +354,32 @@ def test_long_compilations_are_announced(caplog, monkeypatch):
     with caplog.at_level(logging.INFO, logger="strut"), build._announce_if_slow("machine"):
         pass
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("joint", "limits", "sentence"),
+    [
+        (
+            joints.revolute("y"),
+            (2.0, 0.1),
+            r"the limits of .*'j'.* are \(2, 0.1\): the first must be smaller",
+        ),
+        (joints.revolute("y"), 3.0, r"the limits of .*'j'.* are 3.0: give two numbers \(low, high\)"),
+        (joints.planar(), (0.0, 1.0), "has limits, but 3 coordinates: limits are for joints with one"),
+    ],
+)
+def test_limits_of_joints_that_make_no_sense_are_refused(joint, limits, sentence):
+    m = Mechanism("m", planar=True)
+    with pytest.raises(ModelError, match=sentence):
+        m.joint("j", m.world, m.body("b", 1.0, inertia=1.0), joint, limits=limits)
+
+
+def test_limits_of_joints_are_for_plans_and_do_not_hold_a_run():
+    m = Mechanism("m", planar=True)
+    m.joint(
+        "j", m.world, m.body("b", 1.0, (0, 0, -1), 1.0), joints.revolute("y"), initial=3.0, limits=(-1, 2)
+    )
+    made = strut.mechanism.system(m)
+    assert made.x[0].limits == (-1.0, 2.0)
+    assert made.x[0].range == (-1.0, 2.0)
+    assert strut.simulate(made, t=0.1).ok

@@ -9,6 +9,9 @@ from strut.checks import checked
 from strut.contact.touch import Touch
 from strut.system import Expression
 
+AUTOMATIC = "auto"
+"""The word for an exchange of legs that is worked out from the mechanism."""
+
 
 @checked
 @dataclass(frozen=True, eq=False)
@@ -43,14 +46,15 @@ class Legs:
     base: the prismatic joints, along x and z or, in space, x, y and z, that carry the stance foot. stance,
         swing: the feet.
     swap: at heel strike each coordinate named here takes the value of the one given for it, or its negative
-        ("-roll"); others keep theirs.
+        ("-roll"); others keep theirs. Or "auto", for planar machines whose joints turn, absolute angles or
+        relative ones: the exchange is worked out from the chain of bodies between the feet.
     hip: a frame; when it comes lower than `fall` [m] over the ground the walker has fallen.
     """
 
     base: tuple[str, ...]
     stance: Touch | str
     swing: Touch | str
-    swap: Mapping[str, str]
+    swap: Mapping[str, str] | str
     hip: str
     fall: Expression
     drives: Sequence[Between] = ()

@@ -3,7 +3,7 @@ places."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import casadi as ca
 import numpy as np
@@ -23,19 +23,28 @@ class LegSwap:
     """A machine in a random posture with knees locked as they are at heel strike, and in the one with legs
     exchanged.
 
-    stance, swing: the feet. params: all parameters that expressions may depend on, at their own values.
+    feet: stance and swing. exchange: coordinates, and the matrix that exchanges them. params: all parameters
+        that expressions may depend on, at their own values.
     """
 
-    def __init__(self, tree: Tree, legs: Legs, stance: Touch, swing: Touch, params: Iterable[Param]) -> None:
-        self.tree, self.stance, self.swing, self.params = tree, stance, swing, tuple(params)
+    def __init__(
+        self,
+        tree: Tree,
+        legs: Legs,
+        *,
+        feet: tuple[Touch, Touch],
+        exchange: tuple[Sequence[int], np.ndarray],
+        params: Iterable[Param],
+    ) -> None:
+        self.tree, self.params = tree, tuple(params)
+        self.stance, self.swing = feet
         self.mirror = np.array([1.0, 1.0 if tree.mechanism.planar else -1.0, 1.0])
         self.before = np.random.default_rng(1).uniform(-0.5, 0.5, tree.nq)
         for lock in legs.locks:
             self.before[tree.q_of[lock.lower].start] = self.before[tree.q_of[lock.upper].start]
         self.after = self.before.copy()
-        for name, other in legs.swap.items():
-            sign = -1.0 if other.startswith("-") else 1.0
-            self.after[tree.q_of[name].start] = sign * self.before[tree.q_of[other.lstrip("-")].start]
+        columns, matrix = exchange
+        self.after[list(columns)] = matrix @ self.before[list(columns)]
 
     def places(self, points: Mapping[str, ca.SX]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Where points are [m], seen from the foot that lands: before the exchange from the swing foot, after

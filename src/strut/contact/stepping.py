@@ -9,7 +9,6 @@ sideways changes sign at every step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import casadi as ca
@@ -17,6 +16,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, plane
+from strut.contact.leg_exchange import exchange_matrix
 from strut.contact.legs import Legs
 from strut.contact.legs_alike import LegSwap
 from strut.contact.switched_rows import MaskedRows
@@ -101,6 +101,7 @@ class _Stepping:
         self._check_names()
         self.w = [k for k in range(tree.nv) if k not in self.b]
         self.names = [assembly.positions[k].name for k in self.w]
+        self.exchange = exchange_matrix(tree, legs, self.w, (self.stance.frame, self.swing.frame))
         self.foothold = [Discrete(f"foothold_{'xyz'[k]}", 0.0, "m") for k in self.axes]
         self.locked = [Discrete(f"{lock.name}_locked", 0.0) for lock in legs.locks]
         self.bent = [Discrete(f"{lock.name}_bent", 0.0) for lock in legs.locks]
@@ -132,7 +133,7 @@ class _Stepping:
     def _check_names(self) -> None:
         """Raise unless all joints that the legs name exist, and as many carry the foot as there are axes."""
         tree, legs = self.tree, self.legs
-        for name in (*legs.base, *legs.swap, *[other.lstrip("-") for other in legs.swap.values()]):
+        for name in legs.base:
             if name not in tree.v_of:
                 raise UnknownNameError(
                     f"'{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(tree.v_of))}"
@@ -245,12 +246,6 @@ class _Stepping:
         """The factors of places along the axes when legs change names: in space, -1 sideways."""
         return ca.SX([1, 1] if len(self.axes) == 2 else [1, -1, 1])
 
-    def _swapped_value(self, name: str, vector: ca.SX, column: Mapping[str, int]) -> ca.SX:
-        """What a coordinate becomes at heel strike: an entry of `vector`, or its negative."""
-        source = self.legs.swap.get(name, name)
-        value = vector[column[source.lstrip("-")]]
-        return -value if source.startswith("-") else value
-
     def _strike(self) -> tuple[dict[str, ca.SX], ca.SX]:
         """The reset of heel strike, a plastic impact after which the legs change names; and the gap of the
         swing foot [m]."""
@@ -261,15 +256,12 @@ class _Stepping:
         masked = MaskedRows(tree.factors, K)
         on = ca.vertcat(*[1 for _ in self.axes], *[z.sym for z in self.locked])
         v = tree.v + masked.effect(masked.forces(-(K @ tree.v), on))
-        column = {name: tree.v_of[name].start for name in self.names}
         reset: dict[str, ca.SX] = {}
-        angles, rates = (
-            ca.vertcat(*[self._swapped_value(name, each, column) for name in self.names])
-            for each in (tree.q, v)
-        )
-        for k, name in enumerate(self.names):
-            reset[self.assembly.positions[column[name]].name] = angles[k]
-            reset[self.assembly.velocities[column[name]].name] = rates[k]
+        exchange = ca.sparsify(ca.DM(self.exchange))
+        angles, rates = (exchange @ each[self.w] for each in (tree.q, v))
+        for k, column in enumerate(self.w):
+            reset[self.assembly.positions[column].name] = angles[k]
+            reset[self.assembly.velocities[column].name] = rates[k]
         centre = observe.position(tree, self.swing.frame)[self.axes]
         foothold = self.mirror * centre - self.lifted - self.rolls @ angles
         length = ca.norm_2((there.point - here.point)[[0, 2]])
@@ -394,7 +386,13 @@ class _Stepping:
         }
 
         push = ca.vertcat(force[0], 0, force[1]) if tree.mechanism.planar else force
-        legs = LegSwap(tree, self.legs, self.stance, self.swing, assembly.params)
+        legs = LegSwap(
+            tree,
+            self.legs,
+            feet=(self.stance, self.swing),
+            exchange=(self.w, self.exchange),
+            params=assembly.params,
+        )
         legs.check_legs_alike()
         scene = scene_of(
             tree,

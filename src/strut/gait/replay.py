@@ -22,6 +22,11 @@ times what the gait itself magnifies."""
 REPLAY_MARGIN = 1e-10
 """By how much a replayed run outlasts its period, relative and in seconds: enough for the last event and for
 what it sets off at once, too little to move."""
+TIME_TOLERANCE = 1e-10
+"""By how much the event that ends a replayed step may come earlier or later, relative to 1 s + the period,
+and times by how much the gait magnifies more than 1."""
+MAX_LATENESS = 1.01
+"""But at most after so many periods."""
 MIN_STEP = 1e-6
 """Shortest distance [m], and shortest duration [s], of a step."""
 MAX_REPLAY_STEPS = 10 * MAX_INTEGRATOR_STEPS
@@ -78,23 +83,43 @@ def prepared_replay(system: System, thread: int) -> PreparedRun:
 def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:
     """Why a fixed point of the map is no gait, empty if it is one; and how far it comes in a period [m].
 
-    The state it ends in, discrete states included, must make the next step like the first. magnified: by how
-    much a step of it magnifies what is next to it, rounding included.
+    The state it ends in must be the one it began in, and its discrete states must make the next step like the
+    first. magnified: by how much a step of it magnifies what is next to it, rounding included; so the second
+    step, too, begins at the fixed point itself, and both are judged just after the event that ends them.
     """
-    first = replay(step, step.whole(y), step.start.z, period)
+    first = replay_to_event(step, step.whole(y), step.start.z, period, magnified)
     why = why_no_step(first, period)
     if why:
         return why, first.distance
+    # each replay ends a little after its last event, and the state moves on meanwhile
+    moved = (replay_time(period) - period) * max_initial_rate(step, step.whole(y))
+    allowed = (RETURN_TOLERANCE + moved) * max(1.0, magnified) * (1 + np.abs(y).max())
     turned = bool(step.system.symmetry) and step.steps % 2 == 1
     x, z = mirror(step.system, first.x, first.z, step.start.p) if turned else (first.x, first.z)
-    second = replay(step, x, z, period)
+    if not np.abs(step.free(x) - y).max() < allowed:
+        return "the first step did not come back", first.distance
+    second = replay_to_event(step, step.shape.whole(y, x), z, period, magnified)
     if second.status != "done":
         return second.status, first.distance
     x = mirror(step.system, second.x, second.z, step.start.p)[0] if turned else second.x
-    # each replay ends a little after its last event, and the state moves on meanwhile
-    moved = 2 * (replay_time(period) - period) * max_initial_rate(step, step.whole(y))
-    allowed = (RETURN_TOLERANCE + moved) * max(1.0, magnified**2) * (1 + np.abs(y).max())
     return "" if np.abs(step.free(x) - y).max() < allowed else "the second step was another", first.distance
+
+
+def replay_to_event(
+    step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, magnified: float
+) -> GaitReplay:
+    """Simulate one period [s] to just after the event that ends it, which comes as much earlier or later as a
+    gait that magnifies rounding lets it."""
+    within = TIME_TOLERANCE * (magnified - 1) * (1 + period)
+    if not within > 0:
+        return replay(step, x, z, period)
+    longer = min(period + within, period * MAX_LATENESS)
+    run = simulate(
+        step.system, t=longer, x0=x, z0=z, rtol=MAP_TOLERANCES["rtol"], atol=MAP_TOLERANCES["atol"]
+    )
+    times = np.array([event.t for event in run.events])
+    near = times[np.abs(times - period) <= within]
+    return replay(step, x, z, float(near[np.abs(near - period).argmin()]) if len(near) else period)
 
 
 def max_initial_rate(step: ReturnMap, x: np.ndarray) -> float:

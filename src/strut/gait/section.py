@@ -102,13 +102,15 @@ def _section(system: System, event: str, values: bytes) -> Section:
 
 
 def _cyclic_states(system: System, p: np.ndarray) -> tuple[int, ...]:
-    """Indices of lengths along which a machine can be shifted, with discrete states that move along, without
-    the flow noticing."""
+    """Indices of lengths along which a machine can be shifted, with discrete lengths (footholds) that move
+    along, without the flow noticing. Other discrete states do not move along: what a plan of inputs holds
+    could make up for a shift, or outweigh what it does."""
     lengths = [system.slices("x")[q.name].start for q in system.x if q.unit == "m" and q.size == 1]
     if not lengths or system.delays:
         return ()
+    footholds = [system.slices("z")[q.name].start for q in system.z if q.unit == "m" and q.size == 1]
     by_x, by_z = _flow_jacobians(system, p)
-    columns = np.hstack([by_x[:, lengths], by_z])
+    columns = np.hstack([by_x[:, lengths], by_z[:, footholds]])
     _, singular, right = np.linalg.svd(columns)
     sizes = np.zeros(columns.shape[1])
     sizes[: len(singular)] = singular

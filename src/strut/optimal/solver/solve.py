@@ -69,6 +69,9 @@ DEFECT_AIM = 0.3
 """Intervals are split such that defects come to this part of the accuracy that is asked."""
 WARM_BARRIER = 1e-4
 """The barrier parameter of IPOPT at the beginning of a search from the solution on a coarser mesh."""
+RELAXED_BOUNDS = 0.01
+"""By this part of its tolerance IPOPT may leave the bounds on the way. In the end it puts unknowns back on
+their bounds, which moves states that lie on one by as much: IPOPT's own 1e-8 would show in the defects."""
 MIN_VIOLATION = 1e-7
 """Constraints that are violated by less, in their own unit, are not listed as violated."""
 
@@ -112,7 +115,12 @@ def solve(  # noqa: PLR0913 -- options of a public function
             hint = did_you_mean(name, [*names, *OPTIONS])
             raise UnknownNameError(f"'{name}' is no option of a solution: {hint}")
     how = Transcription(**transcription)
-    settings = {"tol": tolerance, "max_iter": iterations, **(options or {})}
+    settings = {
+        "tol": tolerance,
+        "max_iter": iterations,
+        "bound_relax_factor": RELAXED_BOUNDS * tolerance,
+        **(options or {}),
+    }
     first = make_guess(problem, guess)
     mesh = Transcribed(problem, how, None, backend)
     result = _solve_starts(mesh, _starts(mesh, first, starts, spread, seed), settings)

@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.errors import NoStrideError
 from strut.gait.exchange import mirrored_states
 from strut.gait.section import section_of
 from strut.gait.transport import distance, forward_states
@@ -22,7 +23,10 @@ from strut.optimal.walk.frozen_branch import FrozenBranch, compares, freeze_at
 from strut.optimal.walk.read_walk import gravity_of
 from strut.system import Foot, System, start, sx, time
 
-STEP_PER_HEIGHT = (0.15, 0.6)
+STEP_PER_ROOT_SPEED = 1.2
+"""[1] Length of a step over the height h of the centre of mass, by the root of the speed over sqrt(g h): as
+people choose it from strolling to brisk walking."""
+STEP_PER_HEIGHT = (0.15, 0.7)
 """[1] Least and largest length of a step over the height of the centre of mass, where no length is asked."""
 DEFAULT_STEP = 0.4
 """[1] Length of a step over the height of the centre of mass, where neither length nor speed is asked."""
@@ -34,16 +38,20 @@ MAX_LANDINGS = 2000
 """Random velocities with which a landing is tried until it does what the contact sequence means."""
 MIN_LANDING_SPEED = 0.01
 """[m/s] A foot that lands comes down at least so fast, when landings are tried."""
+POSTURE_STARTS = 6
+"""Postures from which a stride is looked for: the walker's own, and others around it."""
+POSTURE_SPREAD = 0.4
+"""[m, rad] by which these others differ from its own."""
 MAX_POSTURE_ERROR = 1e-6
 """[m, rad] by which the postures of a stride may miss what is asked of them."""
 
 
 def kinematic_stride(
     walker: System, section: str, step_length: float | None = None, speed: float | None = None
-) -> EvenStride | None:
+) -> EvenStride:
     """An even step of a walker that ends with the event `section`, of the length [m] that is asked, or that
-    goes with a speed [m/s]; None where no such posture exists, or positions and velocities cannot be told
-    apart."""
+    goes with a speed [m/s]. Raises `NoStrideError` where no such posture exists, where its landing never lets
+    the old foot go, or where positions and velocities cannot be told apart."""
     return _Kinematics(walker, section).stride(step_length, speed)
 
 
@@ -80,22 +88,34 @@ class _Kinematics:
             z[labels.index(self.stance.stands)], z[labels.index(self.swing.stands)] = 1.0, 0.0
         return z
 
-    def stride(self, step_length: float | None, speed: float | None) -> EvenStride | None:
+    def stride(self, step_length: float | None, speed: float | None) -> EvenStride:
         """See `kinematic_stride`."""
+        name, swing = self.walker.name, "the swing foot" if self.swing is None else f"'{self.swing.name}'"
         if not self.positions or not self.velocities:
-            return None
+            raise NoStrideError(
+                f"no even stride of '{name}' is known: its states are not positions and velocities of a "
+                f"mechanism. Give a gait or a motion as guess"
+            )
         height = self._height()
         length = step_length or _usual_length(height, speed, gravity_of(self.walker))
         postures = self._postures(length, height)
         if postures is None:
-            return None
+            raise NoStrideError(
+                f"no posture of '{name}' ends a step of {length:.3g} m with both feet on the ground, within "
+                f"the limits of its joints: ask for another step_length, give longer legs or wider limits, "
+                f"or let it begin (initial) in a posture nearer to a step"
+            )
         period = length / speed if speed else PERIOD_FACTOR * math.sqrt(length / gravity_of(self.walker))
         states = self._states(postures, period)
         branch = self._branch(states[-1])
         if branch is None and compares(self.walker, self.section):
-            return None
+            raise NoStrideError(
+                f"however '{name}' comes down at the end of a step of {length:.3g} m, the landing of {swing} "
+                f"does not let the other foot go: ask for another step_length, or let it begin (initial) in "
+                f"another posture"
+            )
         labels = self.walker.labels("x")
-        guess: dict[str, Any] = {name: states[:, k] for k, name in enumerate(labels)}
+        guess: dict[str, Any] = {label: states[:, k] for k, label in enumerate(labels)}
         return EvenStride(period, length, guess, branch)
 
     def _height(self) -> float:
@@ -207,10 +227,11 @@ class _Kinematics:
 
 def _usual_length(height: float, speed: float | None, gravity: float) -> float:
     """[m]: the step that goes with a speed, as people walk; within what legs allow."""
+    if speed is None:
+        return DEFAULT_STEP * height
     low, high = (factor * height for factor in STEP_PER_HEIGHT)
-    return (
-        DEFAULT_STEP * height if speed is None else min(max(PERIOD_FACTOR**2 * speed**2 / gravity, low), high)
-    )
+    usual = STEP_PER_ROOT_SPEED * height * math.sqrt(abs(speed) / math.sqrt(gravity * height))
+    return min(max(usual, low), high)
 
 
 def _nearest(
@@ -219,10 +240,13 @@ def _nearest(
     """The point nearest to one's own at which rows are zero, within bounds; None where there is none."""
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "error_on_fail": False}
     problem = {"x": q, "f": ca.sumsqr(q - own), "g": ca.vertcat(*rows)}
-    solve = ca.nlpsol("posture", "ipopt", problem, options)
-    solution = solve(x0=own, lbx=bounds[0], ubx=bounds[1], lbg=0, ubg=0)
-    missed = np.abs(np.array(solution["g"])).max(initial=0.0)
-    return np.array(solution["x"]).reshape(-1) if missed <= MAX_POSTURE_ERROR else None
+    solve, random = ca.nlpsol("posture", "ipopt", problem, options), np.random.default_rng(0)
+    for k in range(POSTURE_STARTS):
+        begin = own + k / POSTURE_STARTS * POSTURE_SPREAD * random.standard_normal(len(own))
+        solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], lbg=0, ubg=0)
+        if np.abs(np.array(solution["g"])).max(initial=0.0) <= MAX_POSTURE_ERROR:
+            return np.array(solution["x"]).reshape(-1)
+    return None
 
 
 __all__ = ["kinematic_stride"]

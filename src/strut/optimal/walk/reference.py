@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from strut.errors import NoGaitError
+from strut.errors import NoGaitError, NoStrideError
 from strut.gait import Gait, find
 from strut.gait.section import default_section
 from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
+from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
 from strut.optimal.walk.goal_field import as_bounds
@@ -72,6 +73,8 @@ def find_reference(
     gait that is looked for; and an even stride where no gait is known."""
     where = section or default_section(walker)
     passive = like if guess is None else None
+    if passive is None and guess is None:
+        check_walker(walker, where)
     if passive is None and guess is None and not stands_in_turn(walker, where):
         passive = find_passive_gait(walker, where)
     start: Any = passive if guess is None else guess
@@ -81,20 +84,26 @@ def find_reference(
         guess=start.guess() if hasattr(start, "guess") else start,
         gait=gait,
         passive=passive,
-        stride=None if gait is not None else find_stride(walker, where, goal),
+        stride=None if gait is not None else find_stride(walker, where, goal, must=guess is None),
     )
 
 
-def find_stride(walker: System, section: str, goal: StepGoal) -> EvenStride | None:
+def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False) -> EvenStride | None:
     """Return an even stride: between the posture that the walker begins in and the next, or, of one that
-    stands on its feet in turn, by inverse kinematics."""
+    stands on its feet in turn, by inverse kinematics. must: raise `NoStrideError` where there is none of the
+    latter kind; else None is returned."""
     if not stands_in_turn(walker, section):
         return even_stride(walker, section)
     asked = goal.asked_values()
     middles = {
         name: float(np.mean(as_bounds(asked[name]))) for name in ("step_length", "speed") if name in asked
     }
-    return kinematic_stride(walker, section, **middles)
+    try:
+        return kinematic_stride(walker, section, **middles)
+    except NoStrideError:
+        if must:
+            raise
+        return None
 
 
 def gait_of(guess: Any) -> Gait | None:

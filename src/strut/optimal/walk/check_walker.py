@@ -1,0 +1,98 @@
+"""`check_walker`: whether a walker can be designed without a gait to begin from, asked before anything is
+searched for.
+
+Walkers whose feet land wherever they touch the ground, such as those on a floating base, begin from an even
+stride by inverse kinematics. That needs two feet of one point each that are each other's mirror image, and
+motors; what lacks one of these is refused here, with what to do.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError
+from strut.gait.exchange import mirrored_states
+from strut.system import Foot, System, start, sx
+
+SYMMETRY_POINTS = 3
+"""Random states at which the exchange of left and right is checked."""
+MAX_ASYMMETRY = 1e-6
+"""[1] by which rates may differ when left and right are exchanged, relative to 1 + the largest of them."""
+SYMMETRY_ADVICE = "contact.rigid(..., symmetry='auto') works it out"
+
+
+def check_walker(walker: System, section: str) -> None:
+    """Raise `ModelError` unless a step of a walker can be planned without a gait to begin from. Walkers whose
+    walk says when the swing foot passes the other, and those that exchange their legs, always can."""
+    walk = walker.walk
+    foot = None if walk is None else walk.foot_of(section)
+    if walk is None or foot is None or not foot.stands or foot.passes:
+        return
+    feet = [f for f in walk.feet if f.stands]
+    if len(feet) < 2:
+        return  # one leg hops: it needs no other side
+    names = ", ".join(f"'{f.name}'" for f in feet)
+    if not walker.u:
+        raise ModelError(
+            f"nothing drives '{walker.name}': let its joints be actuated (Mechanism.joint(..., "
+            f"actuated=True)), or find its passive gait first and give it as guess"
+        )
+    if not _stops_dead(walker, foot):
+        raise ModelError(
+            f"the feet {names} of '{walker.name}' land on compliant ground, where a step has no fixed "
+            f"phases: design it with contact.rigid(..., symmetry='auto') and run the plan on compliant "
+            f"ground then, or give a gait as guess"
+        )
+    if len(feet) > 2:
+        raise ModelError(
+            f"'{walker.name}' touches the ground at {len(feet)} points ({names}): an even stride is known "
+            f"for two feet of one point each. Let each foot be one point, or give a gait as guess"
+        )
+    if not walker.symmetry:
+        raise ModelError(
+            f"'{walker.name}' stands on its feet {names} in turn, but nothing says what it is with left and "
+            f"right exchanged: {SYMMETRY_ADVICE}"
+        )
+    if not foot.opposite:
+        raise ModelError(
+            f"the symmetry of '{walker.name}' exchanges no other foot with '{foot.name}', of {names}: let "
+            f"their names differ by _l and _r"
+        )
+    check_symmetry(walker)
+
+
+def _stops_dead(walker: System, foot: Foot) -> bool:
+    """Return whether the landing of a foot is an impact: it changes what the motors accelerate at once."""
+    reset, u = walker.event(foot.lands).reset, walker.vector("u")
+    return any(q.name in reset and ca.depends_on(sx(walker.flow[q.name]), u) for q in walker.x)
+
+
+def check_symmetry(walker: System) -> None:
+    """Raise `ModelError` unless a walker with left and right exchanged moves as its mirror image does."""
+    groups = [walker.vector(group) for group in "xzu"]
+    images = [
+        mirrored_states(walker, "x"),
+        mirrored_states(walker, "z"),
+        ca.vertcat(*[sx(walker.symmetry.get(q.name, q.sym)) for q in walker.u], ca.SX(0, 1)),
+    ]
+    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
+    p = walker.vector("p")
+    rates = ca.Function("rates", [*groups, p], [flow])
+    turn = ca.Function("turn", [*groups, p], [*images, ca.jtimes(images[0], groups[0], flow)])
+    begin, random = start(walker), np.random.default_rng(2)
+    for _ in range(SYMMETRY_POINTS):
+        x = begin.x + random.uniform(-0.2, 0.2, len(begin.x))
+        z, u = random.integers(0, 2, walker.size("z")).astype(float), random.uniform(-1, 1, walker.size("u"))
+        *turned, expected = turn(x, z, u, begin.p)
+        apart = np.array(rates(*turned, begin.p) - expected).reshape(-1)
+        worst, size = int(np.abs(apart).argmax()), float(np.abs(np.array(expected)).max())
+        if not np.abs(apart[worst]) <= MAX_ASYMMETRY * (1 + size):
+            raise ModelError(
+                f"left and right of '{walker.name}' are not alike: exchanged, '{walker.labels('x')[worst]}' "
+                f"changes at another rate (by {apart[worst]:.3g}). Let both sides have the same masses, "
+                f"lengths and springs, or correct the symmetry: {SYMMETRY_ADVICE}, and names what differs"
+            )
+
+
+__all__ = ["check_symmetry", "check_walker"]

@@ -1,0 +1,59 @@
+"""RABBIT on a floating base: a design from an even stride, the machine that begins with its plan, and the same optimum from other guesses."""
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+from examples.rabbit import KNEE_LIMITS, main, robot, walker
+
+from strut import optimal, simulate
+from strut.gait.section import default_section
+from strut.optimal.walk.kinematic_stride import kinematic_stride
+from tests.examples.gallery import check_printed
+
+SAME_OPTIMUM = 1e-6  # relative: defects of 1e-7 on the same meshes
+
+
+@pytest.fixture(scope="module")
+def design():
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        found = main()
+    check_printed("rabbit.py", said.getvalue())
+    assert "largest multiplier" in said.getvalue()
+    return found
+
+
+def test_it_weighs_what_the_book_says():
+    assert sum(float(body.mass) for body in robot().bodies.values()) == pytest.approx(12 + 2 * (6.8 + 3.2))
+
+
+def test_the_design_is_a_gait_within_the_limits_of_its_knees(design):
+    assert design.ok, design.wrong
+    assert design.gait is not None, design.replay.no_gait
+    assert design.speed == pytest.approx(0.6, abs=1e-6)
+    for knee in ("knee_l", "knee_r"):
+        angle = design.replay.run[knee]
+        assert angle.min() > KNEE_LIMITS[0] - 1e-3
+        assert angle.max() < KNEE_LIMITS[1] + 1e-3
+
+
+def test_the_machine_takes_its_first_steps_on_either_foot(design):
+    run = simulate(design.machine, t=2.5 * design.gait.period, rtol=1e-11, atol=1e-12)
+    landings = [e.name for e in run.events if e.name.endswith("_touchdown")]
+    assert landings[:2] == ["foot_l_touchdown", "foot_r_touchdown"]
+
+
+def test_other_guesses_lead_to_the_same_optimum(design):
+    system = walker()
+    stride = kinematic_stride(system, default_section(system), speed=0.6)
+    for seed in (1, 2):
+        random = np.random.default_rng(seed)
+        shaken = {
+            name: values + 0.1 * (1 + np.abs(values).max()) * random.standard_normal(len(values))
+            for name, values in stride.guess.items()
+        }
+        again = optimal.design(system, speed=0.6, guess={**shaken, "duration": stride.period})
+        assert again.ok, again.wrong
+        assert again.result.cost == pytest.approx(design.result.cost, rel=SAME_OPTIMUM)

@@ -1,0 +1,164 @@
+"""Walkers on a floating base: what is refused before a search, the stride it begins from, and a design."""
+
+import math
+
+import numpy as np
+import pytest
+
+from strut import Input, State, System, contact, mechanism, optimal, simulate
+from strut.errors import ModelError, NoStrideError
+from strut.gait.section import default_section, section_of
+from strut.optimal.walk.kinematic_stride import kinematic_stride
+from tests.optimal.floating import on_rigid_ground, telescopic
+
+
+@pytest.fixture(scope="module")
+def walker():
+    return on_rigid_ground(telescopic(), fall=("torso", 0.4))
+
+
+@pytest.fixture(scope="module")
+def found(walker):
+    return optimal.design(walker, speed=0.5)
+
+
+# ---- refused before the search ----
+
+
+def rough_symmetry():
+    """A mechanism whose feet differ by a quarter, and a symmetry that does not ask for that."""
+    m = telescopic(masses=(2.0, 2.5))
+    return on_rigid_ground(m, symmetry=mechanism.symmetry(m, inertias=False))
+
+
+REFUSED = {
+    "no symmetry": (
+        lambda: on_rigid_ground(telescopic(), symmetry=None),
+        r"stands on its feet 'foot_l', 'foot_r' in turn, but nothing says .* contact.rigid\(..., symmetry='auto'\)",
+    ),
+    "compliant": (
+        lambda: contact.compliant(
+            telescopic(),
+            ["foot_l", "foot_r"],
+            law=contact.linear(1e5, 3e3),
+            friction=contact.anchored(1e5, 3e3, 0.8),
+        ),
+        r"land on compliant ground.*design it with contact.rigid\(..., symmetry='auto'\)",
+    ),
+    "heel and toe": (
+        lambda: on_rigid_ground(telescopic(heels=True), ("foot_l", "heel_l", "foot_r", "heel_r")),
+        "touches the ground at 4 points .*Let each foot be one point, or give a gait as guess",
+    ),
+    "unequal": (
+        rough_symmetry,
+        "left and right of 'telescopic' are not alike: exchanged, '.*' changes at another",
+    ),
+    "no motors": (
+        lambda: on_rigid_ground(telescopic(actuated=False)),
+        r"nothing drives 'telescopic': let its joints be actuated",
+    ),
+    "no other side": (
+        lambda: on_rigid_ground(
+            telescopic(sides=("_left", "_right")),
+            ("foot_left", "foot_right"),
+            mechanism.symmetry(telescopic(sides=("_left", "_right")), sides=("_left", "_right")),
+        ),
+        "exchanges no other foot with 'foot_.*': let their names differ by _l and _r",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_used_is_refused_before_the_search(case):
+    make, sentence = REFUSED[case]
+    with pytest.raises(ModelError, match=sentence):
+        optimal.design(make(), speed=0.5)
+
+
+def test_a_step_that_no_posture_has_is_refused(walker):
+    with pytest.raises(
+        NoStrideError, match="no posture of 'telescopic' ends a step of 3 m .* another step_length"
+    ):
+        optimal.design(walker, step_length=3.0, speed=0.5)
+
+
+# ---- the stride ----
+
+
+@pytest.mark.parametrize("speed", [0.3, 0.6, 1.0])
+def test_the_stride_keeps_the_ground_the_limits_and_its_speed(walker, speed):
+    section = default_section(walker)
+    stride = kinematic_stride(walker, section, speed=speed)
+    assert stride.step_length / stride.period == pytest.approx(speed)
+    gaps = walker.function("gaps", [walker["foot_l_gap"], walker["foot_r_gap"]], clock=False)
+    rows = np.array([stride.guess[name] for name in walker.labels("x")]).T
+    z, u, p = (np.zeros(walker.size(g)) for g in "zup")
+    p[:] = [float(q.value[0]) for q in walker.p]
+    stance = 1 if section.startswith("foot_l") else 0
+    ends = [[float(g) for g in gaps(row, z, u, p)] for row in rows[[0, -1]]]
+    assert abs(ends[0][stance]) < 1e-6
+    assert np.abs(ends[1]).max() < 1e-6
+    middle = [float(g) for g in gaps(rows[len(rows) // 2], z, u, p)]
+    assert middle[1 - stance] > 0.01
+    for name in ("leg_l", "leg_r"):
+        assert stride.guess[name].min() >= -0.25 - 1e-9
+        assert stride.guess[name].max() <= 0.1 + 1e-9
+    assert stride.branch is not None
+
+
+def test_a_posture_far_from_a_step_will_do(walker):
+    bad = walker.using({"hip_l": 0.6, "hip_r": 0.6, "base.z": 1.0, "base.pitch": -0.5})
+    assert kinematic_stride(bad, default_section(bad), speed=0.5).step_length > 0.1
+
+
+# ---- the design ----
+
+
+def test_a_design_is_found_and_is_a_gait(found):
+    assert found.ok, found.wrong
+    assert found.speed == pytest.approx(0.5, abs=1e-6)
+    assert found.gait is not None, found.replay.no_gait
+    assert found.gait.step_length == pytest.approx(found.step_length, abs=1e-3)
+    assert found.replay.balance.relative < 1e-6
+
+
+def test_limits_of_joints_are_kept(found):
+    run = found.replay.run
+    for name in ("leg_l", "leg_r"):
+        assert run[name].min() > -0.25 - 1e-4
+        assert run[name].max() < 0.1 + 1e-4
+
+
+def test_the_machine_begins_with_its_plan_and_its_second_step_is_the_mirror_image(found):
+    machine, T = found.machine, found.gait.period
+    run = simulate(machine, t=1.2 * T, rtol=1e-11, atol=1e-12)
+    landings = [e.name for e in run.events if e.name.endswith("touchdown")]
+    first, image = found.section, next(f.lands for f in machine.walk.feet if f.lands != found.section)
+    assert landings[0] == first
+    assert image not in landings[:1]
+    late = run.at(np.array([T + 0.05 * T, 0.05 * T]))
+    assert late["hip_l_torque_planned"][0] == pytest.approx(
+        late["hip_r_torque_planned"][1], rel=1e-2, abs=1e-2
+    )
+    assert late["hip_l"][0] == pytest.approx(late["hip_r"][1], abs=1e-2)
+
+
+def test_the_height_of_a_machine_with_its_plan_is_no_state_to_be_shifted(found):
+    """On level ground, rigid contact feels the height; its plan of inputs must not hide that."""
+    cyclic = section_of(found.machine, found.section).cyclic
+    assert [found.machine.labels("x")[i] for i in cyclic] == ["base.x"]
+
+
+def test_states_on_a_limit_keep_small_defects():
+    """IPOPT's relaxed bounds moved states on a bound by 1e-8. Where the flow feels that, as Baumgarte's term of
+    rigid contact does, every interval on the bound had a defect, and was split in vain."""
+    x, v, u = State("x", limits=(-math.inf, 0.1)), State("v"), Input("u")
+    system = System("held", x=(x, v), u=(u,), flow={x: v.sym, v: u.sym + 400 * (0.1 - x.sym)})
+    problem = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=1).end(x=0, v=-1)
+    effort = problem.minimise(optimal.Integral("effort", u.sym**2))
+    result = effort.solve(accuracy=1e-10, tolerance=1e-11, intervals=10, control="cubic")
+    motion = result.phases[0]
+    assert result.ok, result.status
+    assert (motion.x[:, 0] > 0.1 - 1e-6).sum() > 3  # it does lie on the limit
+    assert motion.x[:, 0].max() <= 0.1
+    assert result.defect < 1e-10
