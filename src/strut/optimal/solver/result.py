@@ -14,6 +14,7 @@ import numpy as np
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
+from strut.optimal.solver.bound_multipliers import BoundMultipliers
 from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
 from strut.system import Packed, System, memo, time
@@ -71,6 +72,7 @@ class Solution(Packed):
     iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on
         the processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
+    multipliers: of Lagrange, of every limit that has bounds.
     """
 
     problem: Problem = field(repr=False)
@@ -88,6 +90,7 @@ class Solution(Packed):
     accuracy: float | None = None
     meshes: tuple[tuple[int, float], ...] = ()
     starts: int = 1
+    multipliers: tuple[BoundMultipliers, ...] = field(repr=False, default=())
     unmet: ClassVar[cached_property[dict[str, float]]]
     """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
     about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since

@@ -19,6 +19,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Jumps, Problem
+from strut.optimal.solver.bound_multipliers import collect_multipliers
 from strut.optimal.solver.defect import phase_integrals
 from strut.optimal.solver.guess import Guess, fill_unknowns, make_guess, shake_unknowns
 from strut.optimal.solver.result import Motion, Solution, flow_function
@@ -212,6 +213,7 @@ def solve_mesh(mesh: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -
     if status == INTERRUPTED:
         raise KeyboardInterrupt
     phases = motions(mesh, v)
+    lam_x = fixed_multipliers(mesh, v, lam_g, lam_x)
     return Solution(
         problem=mesh.problem,
         how=mesh.how,
@@ -230,7 +232,20 @@ def solve_mesh(mesh: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -
             "cpu": cpu,
         },
         success=status in SUCCESS,
+        multipliers=collect_multipliers(mesh, np.concatenate([v, g]), np.concatenate([lam_x, lam_g])),
     )
+
+
+def fixed_multipliers(
+    mesh: Transcribed, v: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray
+) -> np.ndarray:
+    """Return the multipliers of the unknowns, also of those that are fixed: IPOPT takes these out of the
+    problem, and stationarity says what theirs are."""
+    fixed = np.array(mesh.unknowns.low) == np.array(mesh.unknowns.high)
+    f, numbers = mesh.assembled.functions, mesh.numbers()
+    gradient = np.array(f["grad_f"](v, numbers)[1]).reshape(-1)
+    J = f["jac_g"](v, numbers)[1]
+    return np.where(fixed, -gradient - np.array(ca.mtimes(J.T, lam_g)).reshape(-1), lam_x)
 
 
 def residuals(

@@ -13,6 +13,7 @@ import casadi as ca
 from strut.gait import Gait
 from strut.gait.transport import distance, weight_of
 from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
+from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay
@@ -105,6 +106,11 @@ class Design(Packed):
             for load in self.replay.foot_loads
             if load.least_normal < 0
         ]
+
+    @cached_property
+    def active_limits(self) -> tuple[ActiveLimit, ...]:
+        """The limits that decide the answer, asked or not, those that matter most first."""
+        return find_active_limits(self.result, self.limits)
 
     @property
     def parameters(self) -> Mapping[str, float]:

@@ -1,8 +1,8 @@
 """`design`: search for a walker and how it walks at once, and verify what was found.
 
 The stages, each a function: `find_reference` (what to begin from), `attempt` (a step with given phases), in
-it `reach_speed` (directly, or from the speed that the guess leads to) and `sharpen` (where the simulator
-drifts away from the plan), and `search_phases` (once more, with a phase of its own for every part of the
+it `reach_speed` (directly, or from the speed that the guess leads to), `widen_guides` (where a default would
+decide the answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once more, with a phase of its own for every part of the
 swing, where the simulator tells another story).
 """
 
@@ -33,6 +33,7 @@ from strut.optimal.walk.reference import ReferenceStep, find_reference
 from strut.optimal.walk.step_goal import StepGoal, require_speed
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
+from strut.optimal.walk.widen_guides import widen_guides
 from strut.system import System
 
 MAX_DEFECT = 1e-7
@@ -151,14 +152,24 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
     walker = task.walker if branch is None else branch.system
     cost = cost_of_transport(walker, task.cost, events)
     plan = StepPlan(events=events, gait=reference.gait, branch=branch, foot_margin=FOOT_MARGIN)
-    # The speed is required last, by the stage that knows other ways to it.
-    problem = problem_of(walker, plan, limits, [name for name in limits.fields if name != "speed"])
-    problem = problem.free(**task.free) if isinstance(task.free, Mapping) else problem.free(*task.free)
-    solution = reach_speed(
-        problem.minimise(cost.expression), limits, reference.guess_for(len(events)), task.settings
-    )
-    solution = limits.improve(solution)
-    return sharpen(Design(solution, cost, reference.passive, limits), task.settings)
+
+    def problem_within(limits: StepLimits) -> Problem:
+        # The speed is required last, by the stage that knows other ways to it.
+        problem = problem_of(walker, plan, limits, [name for name in limits.fields if name != "speed"])
+        problem = problem.free(**task.free) if isinstance(task.free, Mapping) else problem.free(*task.free)
+        return problem.minimise(cost.expression)
+
+    def solve_again(wider: StepLimits, last: Solution) -> Solution:
+        return solve(wider.require(problem_within(wider), "speed"), last, **task.settings)
+
+    guess = reference.guess_for(len(events))
+    first = reach_speed(problem_within(limits), limits, guess, task.settings)
+    # What was found within the widest guides, unless the simulator tells another story than it.
+    for within, solution in reversed(widen_guides(limits, first, solve_again)):
+        best = sharpen(Design(within.improve(solution), cost, reference.passive, within), task.settings)
+        if best.ok or solution is first:
+            break
+    return best
 
 
 def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapping[str, Any]) -> Solution:

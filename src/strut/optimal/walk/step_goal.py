@@ -102,20 +102,20 @@ def require_speed(problem: Problem, value: GoalValue, foot_margin: float) -> Pro
     """Bound distance over duration at the end of the step [m/s]."""
     low, high = as_bounds(value)
     pace = distance(problem.system, section_of_step(problem)) / time
-    return problem.require("speed", pace, low, high, at="end")
+    return problem.require("speed", pace, low, high, at="end", unit="m/s")
 
 
 def require_step_length(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
     """Bound how far the last step comes along the ground [m]."""
     low, high = as_bounds(value)
     along = distance(problem.system, section_of_step(problem))
-    return problem.require("step length", along, low=low, high=high, at="end")
+    return problem.require("step length", along, low=low, high=high, at="end", unit="m")
 
 
 def require_duration(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
     """Bound the time at the end of the motion [s]."""
     low, high = as_bounds(value)
-    return problem.require("step time", time, low=low, high=high, at="end")
+    return problem.require("step time", time, low=low, high=high, at="end", unit="s")
 
 
 def require_torque(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
@@ -137,9 +137,12 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
     for foot in feet_with_forces(walker):
         if len(foot.friction) == 1:
             normal, sideways = walker[foot.normal], walker[foot.friction[0]]
-            edge = (1 - foot_margin) * coefficient * normal
-            problem = require_force(problem, f"{foot.name} does not slip forwards", edge - sideways)
-            problem = require_force(problem, f"{foot.name} does not slip backwards", edge + sideways)
+            kept = (1 - foot_margin) * normal
+            edge = coefficient * kept
+            for way, excess in (("forwards", edge - sideways), ("backwards", edge + sideways)):
+                problem = require_force(
+                    problem, f"{foot.name} does not slip {way}", excess, per_limit=kept
+                )
     return problem
 
 
@@ -215,6 +218,7 @@ class StepGoal:
             pair=True,
             check=check_bounds,
             default=lambda walker, usual, asked: around(usual.step_length),
+            guide=True,
             widest=(MIN_STEP_LENGTH, math.inf),
             on_problem=require_step_length,
         )
@@ -230,6 +234,7 @@ class StepGoal:
             pair=True,
             check=check_bounds,
             default=lambda walker, usual, asked: around(usual.period),
+            guide=True,
             widest=(MIN_STEP_TIME, MAX_STEP_TIME),
             on_problem=require_duration,
         )
@@ -245,6 +250,7 @@ class StepGoal:
             "any torque for a short time.",
             check=check_torque,
             default=default_torque,
+            guide=True,
             on_problem=require_torque,
         )
     )
