@@ -249,9 +249,8 @@ class Problem(Packed):
                 zip(self.system.labels(group), *self.bounds(group), strict=True)
             ):
                 if math.isfinite(low) or math.isfinite(high):
-                    along.append(
-                        Requirement(bounds_name(name), column[i], float(low), float(high), "path", None)
-                    )
+                    bounds = Requirement(bounds_name(name), column[i], float(low), float(high), "path", None)
+                    along.append(bounds)
         return tuple(along)
 
     def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:

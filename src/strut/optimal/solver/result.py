@@ -21,6 +21,11 @@ from strut.system import Packed, System, memo, time
 
 MAX_KKT_RESIDUAL = 1e-6
 """The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
+MARGIN_SLACK = 1e-9
+"""A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
+there."""
+PATH_SLACK = 0.01
+"""A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
 PATH_SAMPLES = 10
 """Points of an interval at which requirements along the path are looked at again."""
 
@@ -160,6 +165,20 @@ class Solution(Packed):
             violations[r.name] = max(violations.get(r.name, 0.0), worst)
         return violations
 
+    @cached_property
+    def exceeded_limits(self) -> dict[str, tuple[float, str]]:
+        """What holds at the points of the mesh and is exceeded between them by more than its slack: by name,
+        by how much, and the unit."""
+        exceeded: dict[str, tuple[float, str]] = {}
+        for r in self.problem.path_requirements():
+            for m in self.phases:
+                if r.phase in (None, m.name):
+                    over, size = self.over(r, m)
+                    worst = float(over.max(initial=0.0))
+                    if worst > path_slack(r, size) and worst > exceeded.get(r.name, (0.0, ""))[0]:
+                        exceeded[r.name] = (worst, r.unit)
+        return exceeded
+
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
         """Return by how much a requirement is violated at most in each interval of a phase; and how large
         what it asks of is at most."""
@@ -249,6 +268,12 @@ class Solution(Packed):
             f"<Result of {self.problem.system.name}: {good}, cost {self.cost:.6g}, {self.iterations} "
             f"iterations, {n} intervals>"
         )
+
+
+def path_slack(r: Requirement, size: float) -> float:
+    """Return by how much a requirement along the path may be exceeded between the points of the mesh, where
+    what it asks of is at most of this size."""
+    return MARGIN_SLACK if r.margin else PATH_SLACK * size
 
 
 def flow_function(system: System) -> ca.Function:

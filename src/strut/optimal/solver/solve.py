@@ -22,7 +22,7 @@ from strut.optimal.problem import Jumps, Problem
 from strut.optimal.solver.bound_multipliers import collect_multipliers
 from strut.optimal.solver.defect import phase_integrals
 from strut.optimal.solver.guess import Guess, fill_unknowns, make_guess, shake_unknowns
-from strut.optimal.solver.result import Motion, Solution, flow_function
+from strut.optimal.solver.result import Motion, Solution, flow_function, path_slack
 from strut.system import time
 
 SOLVERS = ("ipopt",)
@@ -57,11 +57,6 @@ INTERRUPTED = "NonIpopt_Exception_Thrown"
 """What IPOPT says where somebody pressed Ctrl-C: functions of ours compute, and raise nothing."""
 MAX_MESHES = 6
 """Meshes that are tried at most."""
-MARGIN_SLACK = 1e-9
-"""A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
-there."""
-PATH_SLACK = 0.01
-"""A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
 MAX_INTERVALS = 400
 """Intervals of a phase at most."""
 MAX_PARTS = 4
@@ -154,7 +149,7 @@ def refine_mesh(result: Solution, accuracy: float, order: int) -> list[np.ndarra
         for r in result.problem.path_requirements():
             if r.phase in (None, m.name):
                 over, size_of = result.over(r, m)
-                split |= over > (MARGIN_SLACK if r.margin else PATH_SLACK * size_of)
+                split |= over > path_slack(r, size_of)
         parts = np.where(split, np.maximum(parts, 2), 1)
         if parts.sum() > MAX_INTERVALS:
             parts = np.ones(len(widths), dtype=int)

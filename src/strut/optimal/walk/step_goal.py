@@ -48,6 +48,9 @@ DEFAULT_FRICTION = 1.0
 FRICTION_SLACK = 1e-3
 """Relative slack on the coefficient of friction when a replay is judged: between the points of the mesh it
 may be exceeded a little."""
+CLEARANCE_SLACK = 1e-5
+"""Slack on heights of feet [m] when a replay is judged: they begin and end at zero, and a replay ends a
+little elsewhere than its plan."""
 MULTIPLIER_SLACK = 1e-6
 """Relative slack on the bound of multipliers when a replay is judged."""
 
@@ -168,6 +171,24 @@ def broken_friction(replay: Replay, value: GoalValue) -> tuple[str, ...]:
     )
 
 
+def broken_clearance(replay: Replay, value: GoalValue) -> tuple[str, ...]:
+    """Say where the swing foot of the replay is in the ground, or lower than it should be where it passes the
+    other foot."""
+    section = replay.result.phases[-1].until
+    foot = None if section is None else swing_foot(replay.machine, section)
+    if foot is None:
+        return ()
+    lowest, passing = replay.clearances(foot)
+    broken = []
+    if lowest < -CLEARANCE_SLACK:
+        broken.append(f"foot '{foot.name}' swings through the ground, {-lowest:.3g} m deep")
+    if passing < as_number(value) - CLEARANCE_SLACK:
+        broken.append(
+            f"foot '{foot.name}' passes the other at a height of {passing:.4g} m, less than {value:g} m"
+        )
+    return tuple(broken)
+
+
 def broken_stability(replay: Replay, value: GoalValue) -> tuple[str, ...]:
     """Say by which multiplier the gait of the replay grows disturbances more than is allowed."""
     bound = as_number(value)
@@ -280,6 +301,7 @@ class StepGoal:
             check=check_number(lambda h: h >= 0, ": a height above the ground must not be negative"),
             default=default_clearance,
             on_problem=require_clearance,
+            broken=broken_clearance,
         )
     )
     stability: float | None = requirement(
