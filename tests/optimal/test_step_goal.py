@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from strut import gait, optimal, walkers
-from strut.cli.app import app
+from strut.cli.app import application
 from strut.cli.design_texts import read_goal
 from strut.errors import UnknownNameError, ValueRangeError
 from strut.optimal.walk.goal_field import GoalField, as_number, goal_fields, requirement, take_goal
@@ -62,7 +62,7 @@ def test_every_field_is_a_keyword_a_flag_and_can_be_swept(name):
     parameter = inspect.signature(optimal.design).parameters[name]
     assert parameter.kind is parameter.KEYWORD_ONLY
     assert f"    {name}" in optimal.design.__doc__
-    command = typer.main.get_command(app).commands["design"]
+    command = typer.main.get_command(application()).commands["design"]
     option = next(each for each in command.params if each.name == name)
     assert option.opts == [FIELDS[name].flag]
     assert option.help == FIELDS[name].help

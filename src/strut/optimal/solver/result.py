@@ -21,9 +21,9 @@ from strut.system import Packed, System, memo, time
 
 MAX_KKT_RESIDUAL = 1e-6
 """The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
-MARGIN_SLACK = 1e-9
+MARGIN_SLACK = 1e-7
 """A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
-there."""
+there; IPOPT itself keeps bounds to 1e-8."""
 PATH_SLACK = 0.01
 """A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
 PATH_SAMPLES = 10

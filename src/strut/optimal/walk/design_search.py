@@ -23,7 +23,7 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import Solution
-from strut.optimal.solver.solve import OPTIONS, solve
+from strut.optimal.solver.solve import OPTIONS, WARM_BARRIER, solve
 from strut.optimal.walk.costs import Cost, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
@@ -159,17 +159,23 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
         problem = problem.free(**task.free) if isinstance(task.free, Mapping) else problem.free(*task.free)
         return problem.minimise(cost.expression)
 
-    def solve_again(wider: StepLimits, last: Solution) -> Solution:
-        return solve(wider.require(problem_within(wider), "speed"), last, **task.settings)
+    def solve_again(wider: StepLimits, last: Solution) -> Design | None:
+        wanted, options = wider.require(problem_within(wider), "speed"), task.settings.get("options") or {}
+        # With a small barrier the search stays near; where that ends at no optimum, with the usual one.
+        for more in ({"mu_init": WARM_BARRIER}, {}):
+            settings = {**task.settings, "starts": 1, "options": {**options, **more}}
+            solution = solve(wanted, last, **settings)
+            if solution.ok:
+                return judge(wider, solution)
+        return None
+
+    def judge(limits: StepLimits, solution: Solution) -> Design:
+        plan = Design(limits.improve(solution), cost, reference.passive, limits)
+        return sharpen(plan, task.settings)
 
     guess = reference.guess_for(len(events))
-    first = reach_speed(problem_within(limits), limits, guess, task.settings)
-    # What was found within the widest guides, unless the simulator tells another story than it.
-    for within, solution in reversed(widen_guides(limits, first, solve_again)):
-        best = sharpen(Design(within.improve(solution), cost, reference.passive, within), task.settings)
-        if best.ok or solution is first:
-            break
-    return best
+    first = judge(limits, reach_speed(problem_within(limits), limits, guess, task.settings))
+    return widen_guides(first, solve_again)
 
 
 def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapping[str, Any]) -> Solution:
@@ -209,7 +215,7 @@ def sharpen(best: Design, settings: Mapping[str, Any]) -> Design:
     for defect in SHARP_DEFECTS:
         if not best.drifts:
             break
-        gentle = best.gait is not None and abs(best.gait.multipliers[0]) < LARGE_MULTIPLIER
+        gentle = best.gait is None or abs(best.gait.multipliers[0]) < LARGE_MULTIPLIER
         if defect < SHARP_DEFECTS[0] and gentle:
             break
         sharper = {**settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE}

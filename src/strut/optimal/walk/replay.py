@@ -261,9 +261,15 @@ class Replay:
         if self.result.problem.repeats is None or last is None:
             return None, "the motion is not to repeat"
         try:
-            return find(self.machine, self.result.x0, last, walk=0, starts=1), ""
+            gait = find(self.machine, self.result.x0, last, walk=0, starts=1)
         except NoGaitError as error:
             return None, ", ".join(error.fell) or str(error)
+        # Where the plan is hardly a motion of the machine, Newton's method may end in quite another gait.
+        planned = self.result.x0
+        away = _apart(np.array([gait.x0[name] for name in planned]), np.array(list(planned.values())))
+        if away > MAX_DEVIATION:
+            return None, f"the nearest gait is another one, {away:.2g} away"
+        return gait, ""
 
 
 @checked
@@ -298,15 +304,12 @@ def replay(result: Solution, x0: Mapping[str, float] | None = None) -> Replay:
 
 def replay_gait(drifting: Replay) -> Replay:
     """Return the replay of a plan from its gait, which is that of the machine with its plan, found by
-    Newton's method from where the plan begins; the same replay where there is none, or none so near that it
-    is the motion that was planned."""
+    Newton's method from where the plan begins; the same replay where there is none."""
     gait, planned = drifting.gait, drifting.result.x0
     if gait is None:
         return drifting
     x0 = {name: gait.x0[name] for name in planned}
     moved = _apart(np.array(list(x0.values())), np.array(list(planned.values())))
-    if moved > MAX_DEVIATION:
-        return drifting
     return replace(replay(drifting.result, x0), moved=moved)
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from strut.optimal.solver.result import Solution
-from strut.optimal.walk.active_limits import find_active_limits
+from strut.optimal.walk.design import Design
 from strut.optimal.walk.goal_field import GoalField, GoalValue
 from strut.optimal.walk.step_limits import StepLimits
 
@@ -22,39 +22,24 @@ MAX_ROUNDS = 4
 """Rounds at most: guides are then 16 times as wide. What is still active is named, not followed further: a
 cost of work alone has no optimum, it asks for ever shorter steps."""
 
-Attempt = tuple[StepLimits, Solution]
-"""Limits, and what was found within them."""
 
+def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], Design | None]) -> Design:
+    """Return a design in which no default that only guides decides, or the one within the widest of them that
+    could be verified; the first one where none decides, or it is not ok itself.
 
-def widen_guides(
-    limits: StepLimits, first: Solution, solve_again: Callable[[StepLimits, Solution], Solution]
-) -> list[Attempt]:
-    """Return what was found as guides were widened, the first solution first; it alone where no guide is
-    active in it.
-
-    solve_again: of wider limits and the last solution, solves from there. A round that fails, or is not
-    cheaper, is the end and left out.
+    solve_again: of wider limits and the last solution, solves from there; None where that fails. A round that
+    fails, whose design is not ok, or not cheaper, is the end and left out.
     """
-    attempts = [(limits, first)]
+    best = first
     for _ in range(MAX_ROUNDS):
-        limits, best = attempts[-1]
-        if not active_guides(best, limits):
+        if not best.ok or not any(best.limits.is_guide(each.field) for each in best.active_limits):
             break
-        wider = limits.with_defaults(**wider_guides(limits))
-        again = solve_again(wider, best)
-        if not again.ok or not again.cost < best.cost:
+        wider = best.limits.with_defaults(**wider_guides(best.limits))
+        again = solve_again(wider, best.result)
+        if again is None or not again.ok or not again.result.cost < best.result.cost:
             break
-        attempts.append((wider, again))
-    return attempts
-
-
-def active_guides(solution: Solution, limits: StepLimits) -> list[str]:
-    """Return the defaults that should only guide, and decide a solution."""
-    return [
-        each.field
-        for each in find_active_limits(solution, limits)
-        if each.source == "default" and each.field and limits.fields[each.field].guide
-    ]
+        best = again
+    return best
 
 
 def wider_guides(limits: StepLimits) -> dict[str, GoalValue]:
@@ -62,7 +47,7 @@ def wider_guides(limits: StepLimits) -> dict[str, GoalValue]:
     return {
         name: _widen(value, limits.fields[name])
         for name, value in limits.defaults.items()
-        if limits.fields[name].guide
+        if limits.is_guide(name)
     }
 
 
