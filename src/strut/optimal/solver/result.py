@@ -24,7 +24,7 @@ MAX_KKT_RESIDUAL = 1e-6
 MARGIN_SLACK = 1e-7
 """A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
 there; IPOPT itself keeps bounds to 1e-8."""
-PATH_SLACK = 0.01
+PATH_SLACK = 1e-3
 """A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
 PATH_SAMPLES = 10
 """Points of an interval at which requirements along the path are looked at again."""

@@ -23,7 +23,7 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import Solution
-from strut.optimal.solver.solve import OPTIONS, WARM_BARRIER, solve
+from strut.optimal.solver.solve import OPTIONS, solve
 from strut.optimal.walk.costs import Cost, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
@@ -47,6 +47,8 @@ LARGE_MULTIPLIER = 1e3
 """The smallest defect is tried for gaits that magnify a disturbance by at least this factor in a step."""
 SPEED_STAGES = 4
 """Stages in which the speed is brought to what is asked, where the direct way fails."""
+WIDENING_ITERATIONS = 150
+"""Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
 FOOT_MARGIN = 0.01
 """Feet push by at least this part of the weight, and keep away from the edge of the friction cone by this
 part: between the points of the mesh, too, they then stay on the ground and do not slip."""
@@ -159,23 +161,17 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
         problem = problem.free(**task.free) if isinstance(task.free, Mapping) else problem.free(*task.free)
         return problem.minimise(cost.expression)
 
-    def solve_again(wider: StepLimits, last: Solution) -> Design | None:
-        wanted, options = wider.require(problem_within(wider), "speed"), task.settings.get("options") or {}
-        # With a small barrier the search stays near; where that ends at no optimum, with the usual one.
-        for more in ({"mu_init": WARM_BARRIER}, {}):
-            settings = {**task.settings, "starts": 1, "options": {**options, **more}}
-            solution = solve(wanted, last, **settings)
-            if solution.ok:
-                return judge(wider, solution)
-        return None
+    def verifiable(limits: StepLimits, solution: Solution) -> Design:
+        return Design(limits.improve(solution), cost, reference.passive, limits)
 
-    def judge(limits: StepLimits, solution: Solution) -> Design:
-        plan = Design(limits.improve(solution), cost, reference.passive, limits)
-        return sharpen(plan, task.settings)
+    def solve_again(wider: StepLimits, last: Solution) -> Design | None:
+        settings = {**task.settings, "starts": 1, "iterations": WIDENING_ITERATIONS}
+        solution = solve(wider.require(problem_within(wider), "speed"), last, **settings)
+        return verifiable(wider, solution) if solution.ok else None
 
     guess = reference.guess_for(len(events))
-    first = judge(limits, reach_speed(problem_within(limits), limits, guess, task.settings))
-    return widen_guides(first, solve_again)
+    first = verifiable(limits, reach_speed(problem_within(limits), limits, guess, task.settings))
+    return sharpen(widen_guides(first, solve_again), task.settings)
 
 
 def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapping[str, Any]) -> Solution:

@@ -24,21 +24,22 @@ cost of work alone has no optimum, it asks for ever shorter steps."""
 
 
 def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], Design | None]) -> Design:
-    """Return a design in which no default that only guides decides, or the one within the widest of them that
-    could be verified; the first one where none decides, or it is not ok itself.
+    """Return the design within the widest guides that the simulator agrees with; the first one where no guide
+    decides it, or none within wider ones is ok.
 
     solve_again: of wider limits and the last solution, solves from there; None where that fails. A round that
-    fails, whose design is not ok, or not cheaper, is the end and left out.
+    fails, or is not cheaper, is the last.
     """
-    best = first
+    best, last = first, first
     for _ in range(MAX_ROUNDS):
-        if not best.ok or not any(best.limits.is_guide(each.field) for each in best.active_limits):
+        if not last.result.ok or not any(last.limits.is_guide(each.field) for each in last.active_limits):
             break
-        wider = best.limits.with_defaults(**wider_guides(best.limits))
-        again = solve_again(wider, best.result)
-        if again is None or not again.ok or not again.result.cost < best.result.cost:
+        wider = last.limits.with_defaults(**wider_guides(last.limits))
+        again = solve_again(wider, last.result)
+        if again is None or not again.result.cost < last.result.cost:
             break
-        best = again
+        last = again
+        best = last if last.ok else best
     return best
 
 
