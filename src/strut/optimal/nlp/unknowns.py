@@ -74,9 +74,7 @@ class RowBlock:
     high: list[float] = field(default_factory=list)
     limits: dict[int, LimitPlace] = field(default_factory=dict)
 
-    def add(
-        self, names: Sequence[str], low: Any, high: Any, limits: Sequence[LimitPlace] = ()
-    ) -> np.ndarray:
+    def add(self, names: Sequence[str], low: Any, high: Any, limits: Sequence[LimitPlace] = ()) -> np.ndarray:
         """Add a group of numbers, and return their indices. limits: for each of them, where they have any."""
         first = len(self.names)
         self.limits |= {first + k: limit for k, limit in enumerate(limits)}
@@ -259,9 +257,7 @@ class Layout:
         labels, (low, high), (values, end) = self.system.labels("x"), bounds, fixed or ({}, "")
         lows = [max(low[i], values.get(n, FREE)[0]) for i, n in enumerate(labels)]
         highs = [min(high[i], values.get(n, FREE)[1]) for i, n in enumerate(labels)]
-        limits = [
-            LimitPlace(f"{n} at the {end}" if n in values else bounds_name(n), *place) for n in labels
-        ]
+        limits = [LimitPlace(f"{n} at the {end}" if n in values else bounds_name(n), *place) for n in labels]
         return self.unknowns.add([f"{n} at {where}" for n in labels], lows, highs, limits)
 
     def _cyclic(self) -> None:

@@ -96,7 +96,9 @@ def collect_multipliers(
             if np.isfinite(low[at + offset]) or np.isfinite(high[at + offset]):
                 indices.setdefault(limit.limit, []).append(at + offset)
                 places[at + offset] = (limit.phase, limit.place)
-    return tuple(_group(name, chosen, places, (values, low, high, multipliers)) for name, chosen in indices.items())
+    return tuple(
+        _group(name, chosen, places, (values, low, high, multipliers)) for name, chosen in indices.items()
+    )
 
 
 def _group(

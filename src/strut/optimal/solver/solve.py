@@ -231,9 +231,7 @@ def solve_mesh(mesh: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -
     )
 
 
-def fixed_multipliers(
-    mesh: Transcribed, v: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray
-) -> np.ndarray:
+def fixed_multipliers(mesh: Transcribed, v: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> np.ndarray:
     """Return the multipliers of the unknowns, also of those that are fixed: IPOPT takes these out of the
     problem, and stationarity says what theirs are."""
     fixed = np.array(mesh.unknowns.low) == np.array(mesh.unknowns.high)

@@ -130,9 +130,7 @@ def _units(system: System) -> dict[str, str]:
     return units
 
 
-def _limits_of(
-    solution: Solution, group: BoundMultipliers, common: Mapping[str, Any]
-) -> list[ActiveLimit]:
+def _limits_of(solution: Solution, group: BoundMultipliers, common: Mapping[str, Any]) -> list[ActiveLimit]:
     """Return the active sides of a limit that is the bound of something."""
     return [
         ActiveLimit(side=side, value=group.bound(side), slope=group.slope(side), **common)
@@ -174,9 +172,13 @@ def _slope_inside(solution: Solution, group: BoundMultipliers) -> float:
     slope = 0.0
     for k, m in enumerate(solution.phases):
         here = group.phase == k
-        r = next(
-            r for r in solution.problem.requirements if r.name == group.name and r.phase in (None, m.name)
-        ) if here.any() else None
+        r = (
+            next(
+                r for r in solution.problem.requirements if r.name == group.name and r.phase in (None, m.name)
+            )
+            if here.any()
+            else None
+        )
         if r is None or r.per_limit is None:
             continue
         f = ca.Function("per_limit", [time, *solution.problem.system.vectors()], [r.per_limit])

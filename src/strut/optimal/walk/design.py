@@ -201,6 +201,7 @@ class Design(Packed):
         rows += [
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
+            ("verdict", self.verdict, ""),
             ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.outcome_text}", ""),
             ("ends later than planned by", self.replay.late, "s"),
             (
@@ -252,6 +253,9 @@ class Design(Packed):
         return {
             **self.result.summary(),
             "ok": self.ok,
+            "verdict": self.verdict,
+            "wrong": list(self.wrong),
+            "active_limits": [each.data() for each in self.active_limits],
             "cost_name": self.cost.name,
             "goal": self.limits.data(),
             "speed": self.speed,
@@ -261,6 +265,7 @@ class Design(Packed):
                 "late": self.replay.late,
                 "missed": self.replay.missed,
                 "ended": self.replay.ended,
+                "moved": self.replay.moved,
             },
             "balance": {
                 "fallen": b.fallen,

@@ -233,9 +233,7 @@ class Replay:
         if len(hits) < 2 * steps:
             return False
         names = of.system.labels("x")
-        first, second = (
-            np.array([hits[k * steps - 1].before[name] for name in names]) for k in (1, 2)
-        )
+        first, second = (np.array([hits[k * steps - 1].before[name] for name in names]) for k in (1, 2))
         if of.repeats:
             images = [sx(of.system.symmetry.get(q.name, q.sym)) for q in of.system.x]
             exchange = ca.Function("exchange", [of.system.vector("x")], [ca.vertcat(*images)])

@@ -27,9 +27,7 @@ def require_force(
         in_phase = ca.substitute([force], [q.sym for q in discrete], values)[0]
         if not in_phase.is_zero():
             excess = force if least is None else force - least
-            problem = problem.require(
-                name, excess, low=0.0, phase=phase.name, unit="N", per_limit=per_limit
-            )
+            problem = problem.require(name, excess, low=0.0, phase=phase.name, unit="N", per_limit=per_limit)
     return problem
 
 

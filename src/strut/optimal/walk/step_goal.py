@@ -143,9 +143,7 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
             kept = (1 - foot_margin) * normal
             edge = coefficient * kept
             for way, excess in (("forwards", edge - sideways), ("backwards", edge + sideways)):
-                problem = require_force(
-                    problem, f"{foot.name} does not slip {way}", excess, per_limit=kept
-                )
+                problem = require_force(problem, f"{foot.name} does not slip {way}", excess, per_limit=kept)
     return problem
 
 

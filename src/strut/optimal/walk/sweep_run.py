@@ -33,6 +33,8 @@ MIN_CHAIN_TO_HALVE = 4
 """Points of a chain that is worth halving for another worker."""
 ERROR_TIMEOUT = 1.0
 """How long the error of a process that stopped is waited for [s]."""
+DECIDES = "a default decides: "
+"""Stands before a limit that nobody asked for and that decides a point."""
 Progress = Callable[[int, int], None]
 """Is told how many points of how many there are."""
 
@@ -104,7 +106,7 @@ class SweepTask:
             point = SweepPoint(
                 value=value,
                 ok=there.ok,
-                status="; ".join(there.wrong) or there.result.status,
+                status=point_status(there),
                 numbers=point_numbers(there),
                 plan=there.guess(),
             )
@@ -127,6 +129,13 @@ class SweepTask:
                 value, [guess, *([begin] if begin is not guess else [])], file
             )
             guess = point.plan if point.ok else guess
+
+
+def point_status(there: Design) -> str:
+    """Return what a point says of itself: what is wrong with it; else how it was solved, and which limits that
+    nobody asked for decide it."""
+    decides = [f"{DECIDES}{each.sentence}" for each in there.active_limits if each.source == "default"]
+    return "; ".join(there.wrong or (there.result.status, *decides))
 
 
 def point_numbers(there: Design) -> dict[str, float]:

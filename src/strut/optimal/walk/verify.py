@@ -7,7 +7,6 @@ from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
 from strut.optimal.walk.replay import MAX_IMBALANCE, Replay
 
 
-
 def plan_faults(solution: Solution) -> list[str]:
     """Return what is wrong with a plan by itself: not solved, no optimum, inaccurate, or a limit that is kept
     at the points of the mesh but not between them."""
@@ -18,9 +17,7 @@ def plan_faults(solution: Solution) -> list[str]:
     faults = []
     largest = max(solution.kkt.values())
     if largest > MAX_KKT_RESIDUAL:
-        faults.append(
-            f"the conditions of an optimum hold to {largest:.2g} only, not to {MAX_KKT_RESIDUAL:g}"
-        )
+        faults.append(f"the conditions of an optimum hold to {largest:.2g} only, not to {MAX_KKT_RESIDUAL:g}")
     if solution.accuracy is not None and solution.defect > solution.accuracy:
         faults.append(
             f"the plan differs from the adaptive integrator by {solution.defect:.2g}, more than "
