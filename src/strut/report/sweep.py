@@ -16,7 +16,7 @@ from strut.view.pages.result import Chapter, Result
 if TYPE_CHECKING:
     from strut.optimal import TradeOff
 
-FAILED_NOTE = "Crosses at the lower edge mark where no design is trusted; the table says why. Their height says nothing."
+FAILED_NOTE = "Crosses at the lower edge mark where no design is trusted: the table says why."
 """Stands below figures of a sweep in which a point failed."""
 MULTIPLIER_NAME = "largest multiplier"
 """The number of a point that decides about stability."""
@@ -47,8 +47,8 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
         front = trade_off(a, b, first, second, labels)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
     remarks = [(point.value, point.status) for point in sweep.points if not point.ok or ";" in point.status]
-    said = [Rows((head[0], "what is to be said of it"), remarks)] if remarks else []
-    chapters.append(Chapter("All of them", "", [Rows(head, rows), *said]))
+    status_table = [Rows((head[0], "what is to be said of it"), remarks)] if remarks else []
+    chapters.append(Chapter("All of them", "", [Rows(head, rows), *status_table]))
     facts = {
         "points": str(len(sweep.points)),
         "trusted": str(good),

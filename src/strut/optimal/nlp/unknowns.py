@@ -203,7 +203,8 @@ class Layout:
             span.duration = int(
                 self.unknowns.add(
                     [f"duration of {name}"],
-                    *[[b] for b in span.phase.duration],
+                    span.phase.duration[0],
+                    span.phase.duration[1],
                     [LimitPlace(f"duration of {name}", k, 1.0)],
                 )[0]
             )

@@ -47,10 +47,11 @@ class BoundMultipliers:
 
     def presses(self, side: str) -> np.ndarray:
         """Return at which places a side ('low', 'high' or 'equal') is what presses."""
-        equal = self.low == self.high
+        equal: np.ndarray = np.equal(self.low, self.high)
         if side == "equal":
             return equal
-        return ~equal & (self.multiplier > 0 if side == "high" else self.multiplier < 0)
+        of_side: np.ndarray = np.greater(self.multiplier if side == "high" else -self.multiplier, 0)
+        return ~equal & of_side
 
     def bound(self, side: str) -> float:
         """Return the bound of a side; where it differs from place to place, that of the place where it

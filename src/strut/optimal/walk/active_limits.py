@@ -92,8 +92,8 @@ def find_active_limits(solution: Solution, limits: StepLimits) -> tuple[ActiveLi
         for each in requirements:
             group = groups.pop(each, None)
             if group is not None and each not in inside:
-                shown = name.replace("_", " ") if len(requirements) == 1 else each
-                active += _limits_of(solution, group, {**common, "name": shown})
+                display_name = name.replace("_", " ") if len(requirements) == 1 else each
+                active += _limits_of(solution, group, {**common, "name": display_name})
     units = {
         **{r.name: r.unit for r in problem.requirements},
         **{bounds_name(label): unit for label, unit in _units(problem.system).items()},

@@ -2,8 +2,8 @@
 
 The stages, each a function: `find_reference` (what to begin from), `attempt` (a step with given phases), in
 it `reach_speed` (directly, or from the speed that the guess leads to), `widen_guides` (where a default would
-decide the answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once more, with a phase of its own for every part of the
-swing, where the simulator tells another story).
+decide the answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once
+more, with a phase of its own for every part of the swing, where the simulator tells another story).
 """
 
 from __future__ import annotations

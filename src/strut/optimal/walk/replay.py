@@ -238,9 +238,9 @@ class Replay:
             images = [sx(of.system.symmetry.get(q.name, q.sym)) for q in of.system.x]
             exchange = ca.Function("exchange", [of.system.vector("x")], [ca.vertcat(*images)])
             second = np.array(exchange(second)).reshape(-1)
-        kept = [i for i in range(len(names)) if i not in section_of(of.system, last).cyclic]
+        own_rows = [i for i in range(len(names)) if i not in section_of(of.system, last).cyclic]
         later = (hits[2 * steps - 1].t - hits[steps - 1].t) - self.result.duration
-        return _apart(second[kept], first[kept]) <= MAX_DEVIATION and abs(later) <= MAX_DEVIATION
+        return _apart(second[own_rows], first[own_rows]) <= MAX_DEVIATION and abs(later) <= MAX_DEVIATION
 
     @property
     def gait(self) -> Gait | None:

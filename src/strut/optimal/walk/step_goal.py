@@ -140,10 +140,12 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
     for foot in feet_with_forces(walker):
         if len(foot.friction) == 1:
             normal, sideways = walker[foot.normal], walker[foot.friction[0]]
-            kept = (1 - foot_margin) * normal
-            edge = coefficient * kept
+            holding = (1 - foot_margin) * normal
+            edge = coefficient * holding
             for way, excess in (("forwards", edge - sideways), ("backwards", edge + sideways)):
-                problem = require_force(problem, f"{foot.name} does not slip {way}", excess, per_limit=kept)
+                problem = require_force(
+                    problem, f"{foot.name} does not slip {way}", excess, per_limit=holding
+                )
     return problem
 
 

@@ -132,8 +132,8 @@ class SweepTask:
 
 
 def point_status(there: Design) -> str:
-    """Return what a point says of itself: what is wrong with it; else how it was solved, and which limits that
-    nobody asked for decide it."""
+    """Return what a point says of itself: what is wrong with it; else how it was solved, and which limits
+    decide it that nobody asked for."""
     decides = [f"{DECIDES}{each.sentence}" for each in there.active_limits if each.source == "default"]
     return "; ".join(there.wrong or (there.result.status, *decides))
 

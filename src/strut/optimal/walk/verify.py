@@ -47,7 +47,7 @@ def replay_faults(replay: Replay) -> list[str]:
         for load in replay.foot_loads
         if load.least_normal < 0
     ]
-    # A second step is soon run; only where it differs the gait itself is looked for, which has to be compiled.
+    # A second step is soon run; only where it differs the gait is looked for, which has to be compiled.
     if replay.result.problem.repeats is not None and not replay.repeats and replay.gait is None:
         faults.append(f"the plan does not repeat in the simulator: {replay.no_gait}")
     return faults
