@@ -50,8 +50,8 @@ class BoundMultipliers:
         equal: np.ndarray = np.equal(self.low, self.high)
         if side == "equal":
             return equal
-        of_side: np.ndarray = np.greater(self.multiplier if side == "high" else -self.multiplier, 0)
-        return ~equal & of_side
+        of_side: np.ndarray = np.greater(self.multiplier if side == "high" else -self.multiplier, 0) & ~equal
+        return of_side
 
     def bound(self, side: str) -> float:
         """Return the bound of a side; where it differs from place to place, that of the place where it
