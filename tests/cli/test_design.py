@@ -42,8 +42,22 @@ def test_prints_a_table(capsys):
         "energy balance",
         "agrees",
         "time to compile",
+        "verdict",
     ):
         assert word in said.out
+    assert said.err == ""  # the spring walks by itself: no limit decides
+
+
+def test_says_what_decides_the_answer(capsys):
+    words = ["compass", "--speed", "0.5", "--slope", "0"]
+    code, said = ran(capsys, *words)
+    assert code == 0
+    assert "speed is exactly 0.5 m/s (asked): a metre per second less would save 14.8" in said.err
+    code, said = ran(capsys, *words, "--json")
+    data = json.loads(said.out)
+    assert (data["ok"], data["wrong"]) == (True, [])
+    assert data["verdict"].startswith("ok")
+    assert [(each["name"], each["source"]) for each in data["active_limits"]] == [("speed", "asked")]
 
 
 def test_prints_json_and_writes_files(capsys, tmp_path):

@@ -135,7 +135,8 @@ def test_a_margin_keeps_a_requirement_between_the_points():
     assert bare.success
     assert bare.path_violations["above"] > 1e-3
     assert kept.success
-    assert kept.path_violations["above"] <= 1e-9
+    assert kept.path_violations["above"] <= 1e-7  # IPOPT itself keeps bounds to 1e-8
+    assert not kept.exceeded_limits
     assert len(kept.meshes) > 1
     with pytest.raises(ValueRangeError, match="margin -1"):
         problem.require("above", above, low=0.0, margin=-1.0)
@@ -259,7 +260,7 @@ def test_bounds_are_looked_at_between_the_nodes():
     cart = System("cart", x=(x, v), u=(u,), flow={x: v, v: u})
     problem = optimal.Problem(cart).phase(duration=1.0).begin(x=0, v=1).end(x=0, v=-1)
     problem = problem.within(x=(-1.0, 1 / 9)).minimise(optimal.Integral("effort", u.sym**2 / 2))
-    coarse = problem.solve(intervals=7, method="shooting", control="linear")
+    coarse = problem.solve(intervals=7, method="shooting", control="linear", accuracy=None)
     over = coarse.path_violations["bounds of x"]
     t = np.linspace(0, 1, 20001)
     assert over == pytest.approx(coarse.at(t)["x"].max() - 1 / 9, rel=0.05)

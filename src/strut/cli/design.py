@@ -33,8 +33,10 @@ from strut.cli.save import check_directory
 from strut.errors import ModelError, ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design, StepGoal, TradeOff
+from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.step_goal import SWEPT_UNITS
+from strut.optimal.walk.sweep_run import DECIDES
 from strut.report import design_result, sweep_result
 from strut.system import System
 from strut.view.pages.folder import ensure_directory
@@ -301,12 +303,21 @@ def design_text(result: Design) -> None:
         ["", "value" if r.success else "where the search stopped", "unit"],
         [list(row) for row in result.rows()],
     )
+    for limit in result.active_limits:
+        notes.print(escape(f"{limit.sentence}{flag_hint(limit)}"), soft_wrap=True)
     for why in result.wrong:
         notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
     for name, amount in r.worst.items() if not r.success else ():
         notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
     if result.advice:
         notes.print(escape(result.advice), soft_wrap=True)
+
+
+def flag_hint(limit: ActiveLimit) -> str:
+    """Return how a limit that nobody asked for is set by hand; empty for others."""
+    if limit.source != "default" or not limit.field:
+        return ""
+    return f"; nobody asked for it, {goal_fields(StepGoal)[limit.field].flag} sets it"
 
 
 def write_design(result: Design, order: Order) -> None:
@@ -392,9 +403,11 @@ def sweep_text(curve: TradeOff) -> None:
         [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in columns] for row in rows],
     )
     for point in curve.points:
+        why = f"{curve.name} {point.value:g}: {point.status}"
         if not point.ok:
-            why = f"{curve.name} {point.value:g}: {point.status}"
             notes.print(f"[yellow]{escape(why)}[/]", soft_wrap=True)
+        elif DECIDES in point.status:
+            notes.print(escape(why), soft_wrap=True)
 
 
 def write_sweep(curve: TradeOff, order: Order, again: str) -> None:

@@ -116,7 +116,10 @@ class Phase:
 class Requirement(Packed):
     """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event
     that ends it.
-    margin: in the middle of a phase the bounds are narrower by so much, and less towards its ends."""
+    margin: in the middle of a phase the bounds are narrower by so much, and less towards its ends.
+    unit: of the expression. per_limit: where what was asked is a number inside the expression, and not its
+        bound, the derivative of the expression by that number.
+    """
 
     name: str
     expression: ca.SX
@@ -125,6 +128,8 @@ class Requirement(Packed):
     at: str
     phase: str | None
     margin: float = 0.0
+    unit: str = ""
+    per_limit: ca.SX | None = None
 
     def bounds(self, place: float) -> tuple[float, float]:
         """Return the bounds where a part `place`, 0 to 1, of the phase is over."""
@@ -248,9 +253,8 @@ class Problem(Packed):
                 zip(self.system.labels(group), *self.bounds(group), strict=True)
             ):
                 if math.isfinite(low) or math.isfinite(high):
-                    along.append(
-                        Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None)
-                    )
+                    bounds = Requirement(bounds_name(name), column[i], float(low), float(high), "path", None)
+                    along.append(bounds)
         return tuple(along)
 
     def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
@@ -263,7 +267,7 @@ class Problem(Packed):
         return {name: _pair(value, f"state '{name}'") for name, value in values.items()}
 
     @checked
-    def require(
+    def require(  # noqa: PLR0913 -- what can be said of a requirement
         self,
         name: str,
         expression: Expression,
@@ -274,6 +278,8 @@ class Problem(Packed):
         at: str = "path",
         phase: str | None = None,
         margin: float = 0.0,
+        unit: str = "",
+        per_limit: Expression | None = None,
     ) -> Problem:
         """Require low <= expression <= high, or equality; by its name it is called if it cannot be met.
 
@@ -284,7 +290,10 @@ class Problem(Packed):
         phase: one of them; by default every phase along the path, the first at the beginning, the last at the
             end.
         margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where
-        an event may have it zero: so that it holds between the points of the mesh, too."""
+        an event may have it zero: so that it holds between the points of the mesh, too.
+        unit: of the expression, for people. per_limit: where a limit stands inside the expression, and is not
+            its bound, the derivative of the expression by it.
+        """
         if at not in PLACES:
             raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(PLACES)}")
         column = self.system[expression] if isinstance(expression, str) else sx(expression)
@@ -309,7 +318,17 @@ class Problem(Packed):
             self,
             requirements=(
                 *self.requirements,
-                Requirement(name, column, float(low), float(high), at, phase, float(margin)),
+                Requirement(
+                    name=name,
+                    expression=column,
+                    low=float(low),
+                    high=float(high),
+                    at=at,
+                    phase=phase,
+                    margin=float(margin),
+                    unit=unit,
+                    per_limit=None if per_limit is None else sx(per_limit),
+                ),
             ),
             totals=every_total,
         )
@@ -393,6 +412,11 @@ class Problem(Packed):
                 )
             totals.append(same)
         return totals
+
+
+def bounds_name(label: str) -> str:
+    """Return what the bounds of a state, an input or a parameter are called among limits."""
+    return f"bounds of {label}"
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.checks import checked
+from strut.optimal.walk.active_limits import SIDE_WORDS
 from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
@@ -48,6 +49,7 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
         _trust(design),
     ]
     facts = {
+        "verdict": design.verdict,
         **{
             name: quantity(of, f"{value:.6g}", _unit(design, name))
             for name, value in design.parameters.items()
@@ -61,7 +63,7 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
     }
     if not plan.success:
         facts = {
-            name if name in ("solver", cost) else f"{name}, where it stopped": value
+            name if name in ("verdict", "solver", cost) else f"{name}, where it stopped": value
             for name, value in facts.items()
         }
     word = "Found" if design.ok else "Not found" if not plan.success else "Not trusted"
@@ -80,11 +82,11 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
             "Only the planned step is shown: the gait is not stable, and nothing yet brings a "
             "disturbed walker back to it."
         )
-    remarks = "\n".join(
-        part
-        for part in (*(design.wrong if plan.success else ()), *design.advice.splitlines(), remarks)
-        if part
-    )
+    defaults = [
+        f"A default decides: {each.sentence}." for each in design.active_limits if each.source == "default"
+    ]
+    wrong = design.wrong if plan.success else ()
+    remarks = "\n".join(part for part in (*wrong, *defaults, *design.advice.splitlines(), remarks) if part)
     return Result(
         named,
         word,
@@ -161,6 +163,13 @@ def _design_chapter(design: Design) -> Chapter:
     ]
     if goal:
         tables.append(Rows(("of a step", "value", "unit", "because"), goal, "What was asked"))
+    decides = [
+        (each.name, SIDE_WORDS[each.side], each.value, each.unit, each.source, each.slope)
+        for each in design.active_limits
+    ]
+    if decides:
+        head = ("limit", "", "value", "unit", "because", "cost grows, per unit up")
+        tables.append(Rows(head, decides, "What decides the answer"))
     return Chapter("The design", f"Cost: {design.cost.meaning}.", tables)
 
 

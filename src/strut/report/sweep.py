@@ -16,8 +16,8 @@ from strut.view.pages.result import Chapter, Result
 if TYPE_CHECKING:
     from strut.optimal import TradeOff
 
-CROSSED_NOTE = "Points that are crossed are not to be trusted: see the table."
-"""Stands below figures in which a point is not trusted."""
+FAILED_NOTE = "Crosses at the lower edge mark where no design is trusted: the table says why."
+"""Stands below figures of a sweep in which a point failed."""
 MULTIPLIER_NAME = "largest multiplier"
 """The number of a point that decides about stability."""
 NUMBERS_WITHOUT_FIGURE = ("defect",)
@@ -38,14 +38,17 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
         f"{stable} of {len(sweep.points)} gaits are "
     )
     verdict += "stable."
-    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else CROSSED_NOTE)]
+    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else FAILED_NOTE)]
     if len(sweep.cost_parts) == 2:
-        a, b = (sweep[name] for name in sweep.cost_parts.values())
-        labels = [f"{sweep.name} {v:.4g}" for v in sweep.values]
+        trusted = np.array([point.ok for point in sweep.points])
+        a, b = (sweep[name][trusted] for name in sweep.cost_parts.values())
+        labels = [f"{sweep.name} {v:.4g}" for v in sweep.values[trusted]]
         first, second = sweep.cost_parts
         front = trade_off(a, b, first, second, labels)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
-    chapters.append(Chapter("All of them", "", [Rows(head, rows)]))
+    remarks = [(point.value, point.status) for point in sweep.points if not point.ok or ";" in point.status]
+    status_table = [Rows((head[0], "what is to be said of it"), remarks)] if remarks else []
+    chapters.append(Chapter("All of them", "", [Rows(head, rows), *status_table]))
     facts = {
         "points": str(len(sweep.points)),
         "trusted": str(good),
@@ -85,11 +88,12 @@ def figures(sweep: TradeOff) -> dict[str, Figure]:
             continue
         unit = sweep.units.get(name, "")
         traces: list[Line | Points] = [
-            Line(name, x[trusted], y[trusted], PALETTE[0]),
+            Line(name, x, np.where(trusted, y, np.nan), PALETTE[0]),  # broken where a point failed
             Points(name, x[trusted], y[trusted], PALETTE[0]),
         ]
         if not trusted.all():
-            traces.append(Points("not trusted", x[~trusted], y[~trusted], NEUTRAL, "cross"))
+            edge = np.full((~trusted).sum(), np.nanmin(y[trusted]))
+            traces.append(Points("failed", x[~trusted], edge, NEUTRAL, "cross"))
         if name == MULTIPLIER_NAME:
             traces += _stability_limit(sweep, x, y, trusted)
         by_file[costs.get(name, name).replace(" ", "_")] = Figure(

@@ -11,7 +11,8 @@ import numpy as np
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.scheme import hull
 from strut.optimal.nlp.stage_function import make_stage
-from strut.optimal.problem import Integral
+from strut.optimal.nlp.unknowns import LimitPlace
+from strut.optimal.problem import Integral, bounds_name
 from strut.system import time
 
 Rates = list[tuple[Integral, ca.SX]]
@@ -44,7 +45,10 @@ def add_input_limits(mesh: MeshRows, k: int) -> None:
         if not len(corners) or not (math.isfinite(low) or math.isfinite(high)):
             continue
         for i in range(span.count):
-            rows = mesh.rows.add([f"{name} in {span.phase.name}, interval {i}"] * len(corners), low, high)
+            limits = [LimitPlace(bounds_name(name), k, span.nodes[i])] * len(corners)
+            rows = mesh.rows.add(
+                [f"{name} in {span.phase.name}, interval {i}"] * len(corners), low, high, limits
+            )
             for row, corner in zip(rows, corners, strict=True):
                 mesh.linear.append((np.full(len(corner), row), span.w[i, :, j], corner))
 
@@ -98,7 +102,9 @@ def add_collocation(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, s
             at = nx + len(smooth)
             targets += add_split_rows(mesh, k, split, interval=i, place=j, output=at, evaluation=e)
             if n_path:
-                rows_path = mesh.require(path, f"{label}, at {c:.3g} of it", nodes[i] + c * span.fractions[i])
+                rows_path = mesh.require(
+                    path, f"{label}, at {c:.3g} of it", k, nodes[i] + c * span.fractions[i]
+                )
                 targets += [(at + len(split) + out, e, r, 1.0) for out, r in enumerate(rows_path)]
     mesh.add(stage, index, data, targets)
 
@@ -183,7 +189,7 @@ def add_shooting_path(mesh: MeshRows, k: int, point: ca.Function) -> None:
     data = [[span.nodes[i], span.fractions[i]] for i in range(1, span.count)]
     targets: Targets = []
     for e in range(len(index)):
-        rows = mesh.require(path, f"{span.phase.name}, node {e + 1}", span.nodes[e + 1])
+        rows = mesh.require(path, f"{span.phase.name}, node {e + 1}", k, span.nodes[e + 1])
         targets += [(out, e, r, 1.0) for out, r in enumerate(rows)]
     mesh.add(stage, index, data, targets)
 

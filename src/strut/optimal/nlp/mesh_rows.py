@@ -11,9 +11,11 @@ import numpy as np
 
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.stage_function import StageFunction
-from strut.optimal.nlp.unknowns import Layout, RowBlock
+from strut.optimal.nlp.unknowns import Layout, LimitPlace, RowBlock
 from strut.optimal.problem import Problem, Requirement
 
+END_SLACK = 1e-9
+"""Places nearer to an end of a phase than this part of it are the end itself."""
 Targets = list[tuple[int, int, int, float]]
 """Of every contribution of a stage: its output, the evaluation (place), the row, and the factor."""
 
@@ -59,12 +61,18 @@ class MeshRows(Layout):
                 self.linear.append((np.array([row]), np.array([at]), np.array([1.0])))
                 self.total_at[total.name], self.total_row[total.name] = at, (row, -1.0)
 
-    def require(self, asked: Sequence[Requirement], where: str, place: float = 0.0) -> np.ndarray:
-        """Add rows for requirements at one place, and return them; `place` says where that part of the
-        phase, 0 to 1, is over."""
+    def require(self, asked: Sequence[Requirement], where: str, k: int, place: float = 0.0) -> np.ndarray:
+        """Add rows for requirements at one place, and return them; `place` says where that part of phase k,
+        0 to 1, is over."""
         rows = [r for r in asked for _ in range(r.expression.numel())]
         low, high = zip(*[r.bounds(place) for r in rows], strict=True) if rows else ((), ())
-        return self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
+        indices = self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
+        at_an_end = min(place, 1 - place) < END_SLACK
+        for at, r in zip(indices, rows, strict=True):
+            # What has a margin may be zero at the ends of a phase because an event is there: no limit.
+            if not (r.margin and at_an_end):
+                self.rows.limits[int(at)] = LimitPlace(r.name, k, place)
+        return indices
 
     def add(self, stage: StageFunction, index: Sequence[Any], data: Sequence[Any], targets: Targets) -> None:
         """Add a stage function at some places: unknowns and data of each, and (output, place, row, factor) of

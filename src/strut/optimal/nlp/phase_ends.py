@@ -11,6 +11,7 @@ import numpy as np
 
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.stage_function import make_stage
+from strut.optimal.nlp.unknowns import LimitPlace
 from strut.optimal.problem import Jumps
 from strut.system import sx, time
 
@@ -28,7 +29,7 @@ def add_phase_begin(mesh: MeshRows, k: int) -> None:
     v, d = mesh.symbols(ca.SX, k, 2)
     *where, _ = mesh.context(k, v, d, 0.0)
     f = ca.Function("begin", [time, *mesh.vectors], [ca.densify(ca.vertcat(*[r.expression for r in asked]))])
-    rows = mesh.require(asked, f"beginning of {span.phase.name}")
+    rows = mesh.require(asked, f"beginning of {span.phase.name}", k)
     stage = make_stage(f"begin_{k}", v, d, f(*where))
     mesh.add(
         stage,
@@ -57,7 +58,7 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         asked = asked + mesh.requirements(k, "path")
     for r in [*asked, *mesh.requirements(k, "after")]:
         e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
-        rows = mesh.require([r], f"end of {span.phase.name}")
+        rows = mesh.require([r], f"end of {span.phase.name}", k, 1.0)
         give(e, [(row, 1.0) for row in rows])
     # The event: its guard is zero, and crosses in its direction.
     if until is not None:
@@ -67,7 +68,8 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         if event.direction != "both":
             sign = 1.0 if event.direction == "up" else -1.0
             rate = ca.jtimes(guard, mesh.vectors[0], mesh.flow) + ca.jtimes(guard, time, ca.SX(1))
-            row = mesh.rows.add([f"{until} comes in its direction"], 0.0, math.inf)
+            name = f"{until} comes in its direction"
+            row = mesh.rows.add([name], 0.0, math.inf, [LimitPlace(name, k, 1.0)])
             give(rate, [(int(row[0]), sign)])
         for total in problem.totals:
             if isinstance(total, Jumps) and not total.of(until).is_zero():

@@ -12,7 +12,7 @@ import numpy as np
 
 from strut.gait.section import section_of
 from strut.optimal.nlp.scheme import Transcription, lagrange, tableau
-from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, check_problem
+from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, bounds_name, check_problem
 from strut.system import start, sx, time
 
 UNBOUNDED = (-math.inf, math.inf)
@@ -51,17 +51,33 @@ class Span:
         return np.concatenate([[0.0], np.cumsum(self.fractions)[:-1], [1.0]])
 
 
+@dataclass(frozen=True)
+class LimitPlace:
+    """Which limit the bounds of a number of the NLP stand for, and where: its name, the phase by its index,
+    and the part of the phase that is over, 0 to 1."""
+
+    limit: str
+    phase: int = 0
+    place: float = 0.0
+
+
 @dataclass(eq=False)
 class RowBlock:
-    """Names and bounds of numbers that are added one group after the other."""
+    """Names and bounds of numbers that are added one group after the other.
+
+    limits: by index, which limit the bounds of a number stand for; what only makes a motion one of the
+        system, such as defects, stands for none.
+    """
 
     names: list[str] = field(default_factory=list)
     low: list[float] = field(default_factory=list)
     high: list[float] = field(default_factory=list)
+    limits: dict[int, LimitPlace] = field(default_factory=dict)
 
-    def add(self, names: Sequence[str], low: Any, high: Any) -> np.ndarray:
-        """Add a group of numbers, and return their indices."""
+    def add(self, names: Sequence[str], low: Any, high: Any, limits: Sequence[LimitPlace] = ()) -> np.ndarray:
+        """Add a group of numbers, and return their indices. limits: for each of them, where they have any."""
         first = len(self.names)
+        self.limits |= {first + k: limit for k, limit in enumerate(limits)}
         self.names += names
         self.low += list(np.broadcast_to(low, len(names)).astype(float))
         self.high += list(np.broadcast_to(high, len(names)).astype(float))
@@ -178,13 +194,19 @@ class Layout:
             list(problem.parameters),
             [b[0] for b in problem.parameters.values()],
             [b[1] for b in problem.parameters.values()],
+            [LimitPlace(bounds_name(name)) for name in problem.parameters],
         )
         (low, high), (u_low, u_high) = problem.bounds("x"), problem.bounds("u")
         points, interior = self.points, 0 if self.table is None else sum(1 for c in self.table.c if 0 < c < 1)
         for k, span in enumerate(self.spans):
             name, n = span.phase.name, span.count
             span.duration = int(
-                self.unknowns.add([f"duration of {name}"], *[[b] for b in span.phase.duration])[0]
+                self.unknowns.add(
+                    [f"duration of {name}"],
+                    span.phase.duration[0],
+                    span.phase.duration[1],
+                    [LimitPlace(f"duration of {name}", k, 1.0)],
+                )[0]
             )
             labels = system.labels("z")
             span.discrete = self.unknowns.add(
@@ -194,27 +216,30 @@ class Layout:
             x, w, inner, slack, last = [], [], [], [], np.zeros(0, dtype=int)
             for i in range(n + 1):
                 first, final = k == 0 and i == 0, k == len(self.spans) - 1 and i == n
-                x.append(
-                    self._state(
-                        f"{name}, node {i}",
-                        low,
-                        high,
-                        problem.begins if first else problem.ends if final else {},
-                    )
-                )
+                fixed = (problem.begins, "beginning") if first else (problem.ends, "end") if final else None
+                x.append(self._state(f"{name}, node {i}", (low, high), (k, span.nodes[i]), fixed))
                 if i == n:
                     break
                 # Inputs are continuous in a phase: an interval begins with the last place of the one before.
                 places = [last] if how.degree and i else []
                 while len(places) <= how.degree:
+                    place = span.nodes[i] + span.fractions[i] * len(places) / max(how.degree, 1)
                     places.append(
                         self.unknowns.add(
-                            [f"{u} in {name}, interval {i}" for u in system.labels("u")], u_low, u_high
+                            [f"{u} in {name}, interval {i}" for u in system.labels("u")],
+                            u_low,
+                            u_high,
+                            [LimitPlace(bounds_name(u), k, place) for u in system.labels("u")],
                         )
                     )
                 last = places[-1]
                 w.append(places)
-                inner.append([self._state(f"{name}, interval {i}", low, high, {}) for _ in range(interior)])
+                inner.append(
+                    [
+                        self._state(f"{name}, interval {i}", (low, high), (k, span.nodes[i]))
+                        for _ in range(interior)
+                    ]
+                )
                 names = [f"slack in {name}, interval {i}"] * (points * splits * 2)
                 slack.append(self.unknowns.add(names, 0.0, math.inf).reshape(points, splits, 2))
             span.x, span.w = np.array(x), np.array(w, dtype=int).reshape(n, how.degree + 1, self.nu)
@@ -222,13 +247,19 @@ class Layout:
             span.slack = np.array(slack, dtype=int).reshape(n, points, splits, 2)
 
     def _state(
-        self, where: str, low: np.ndarray, high: np.ndarray, fixed: Mapping[str, tuple[float, float]]
+        self,
+        where: str,
+        bounds: tuple[np.ndarray, np.ndarray],
+        place: tuple[int, float],
+        fixed: tuple[Mapping[str, tuple[float, float]], str] | None = None,
     ) -> np.ndarray:
-        """Add the unknowns of one state, within bounds and, where it is fixed, within those."""
-        labels = self.system.labels("x")
-        lows = [max(low[i], fixed.get(n, UNBOUNDED)[0]) for i, n in enumerate(labels)]
-        highs = [min(high[i], fixed.get(n, UNBOUNDED)[1]) for i, n in enumerate(labels)]
-        return self.unknowns.add([f"{n} at {where}" for n in labels], lows, highs)
+        """Add the unknowns of one state, within bounds and, where it is fixed at an end (by name, and which
+        end), within those. place: index of the phase, and the part of it that is over."""
+        labels, (low, high), (values, end) = self.system.labels("x"), bounds, fixed or ({}, "")
+        lows = [max(low[i], values.get(n, UNBOUNDED)[0]) for i, n in enumerate(labels)]
+        highs = [min(high[i], values.get(n, UNBOUNDED)[1]) for i, n in enumerate(labels)]
+        limits = [LimitPlace(f"{n} at the {end}" if n in values else bounds_name(n), *place) for n in labels]
+        return self.unknowns.add([f"{n} at {where}" for n in labels], lows, highs, limits)
 
     def _cyclic(self) -> None:
         """Fix where the motion begins: states that only say how far a repeating motion has come begin where
@@ -240,6 +271,7 @@ class Layout:
         self.cyclic = section_of(self.system, last).cyclic
         for i in self.cyclic:
             if self.system.labels("x")[i] not in self.problem.begins:
+                self.unknowns.limits.pop(int(self.spans[0].x[0, i]), None)
                 self.unknowns.low[self.spans[0].x[0, i]] = self.unknowns.high[self.spans[0].x[0, i]] = (
                     self.start.x[i]
                 )
@@ -318,4 +350,4 @@ def _with(numbers: Symbolic, places: Sequence[int], values: Symbolic) -> Symboli
     return ca.vertcat(*[values[at[i]] if i in at else numbers[i] for i in range(numbers.numel())])
 
 
-__all__ = ["Layout", "RowBlock", "Span"]
+__all__ = ["Layout", "LimitPlace", "RowBlock", "Span"]

@@ -14,6 +14,7 @@ import numpy as np
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
+from strut.optimal.solver.bound_multipliers import BoundMultipliers
 from strut.optimal.solver.curves import HermiteCurve, PhaseCurve, PiecewiseCurve
 from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
 from strut.optimal.solver.guess import Guess, Stretch
@@ -23,6 +24,11 @@ from strut.tabular import TableTexts, Tabular
 
 MAX_KKT_RESIDUAL = 1e-6
 """The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
+MARGIN_SLACK = 1e-7
+"""A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
+there; IPOPT itself keeps bounds to 1e-8."""
+PATH_SLACK = 1e-3
+"""A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
 PATH_SAMPLES = 10
 """Points of an interval at which requirements along the path are looked at again."""
 
@@ -91,6 +97,7 @@ class Solution(SavedResult, Tabular, Packed):
     iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on
         the processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
+    multipliers: of Lagrange, of every limit that has bounds.
     """
 
     problem: Problem = field(repr=False)
@@ -108,6 +115,7 @@ class Solution(SavedResult, Tabular, Packed):
     accuracy: float | None = None
     meshes: tuple[tuple[int, float], ...] = ()
     starts: int = 1
+    multipliers: tuple[BoundMultipliers, ...] = field(repr=False, default=())
     unmet: ClassVar[cached_property[dict[str, float]]]
     """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
     about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since
@@ -176,6 +184,20 @@ class Solution(SavedResult, Tabular, Packed):
             )
             violations[r.name] = max(violations.get(r.name, 0.0), worst)
         return violations
+
+    @cached_property
+    def exceeded_limits(self) -> dict[str, tuple[float, str]]:
+        """What holds at the points of the mesh and is exceeded between them by more than its slack: by name,
+        by how much, and the unit."""
+        exceeded: dict[str, tuple[float, str]] = {}
+        for r in self.problem.path_requirements():
+            for m in self.phases:
+                if r.phase in (None, m.name):
+                    over, size = self.over(r, m)
+                    worst = float(over.max(initial=0.0))
+                    if worst > path_slack(r, size) and worst > exceeded.get(r.name, (0.0, ""))[0]:
+                        exceeded[r.name] = (worst, r.unit)
+        return exceeded
 
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
         """Return by how much a requirement is violated at most in each interval of a phase; and how large
@@ -276,6 +298,12 @@ class Solution(SavedResult, Tabular, Packed):
             f"<Result of {self.problem.system.name}: {good}, cost {self.cost:.6g}, {self.iterations} "
             f"iterations, {n} intervals>"
         )
+
+
+def path_slack(r: Requirement, size: float) -> float:
+    """Return by how much a requirement along the path may be exceeded between the points of the mesh, where
+    what it asks of is at most of this size."""
+    return MARGIN_SLACK if r.margin else PATH_SLACK * size
 
 
 def flow_function(system: System) -> ca.Function:

@@ -19,9 +19,10 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Jumps, Problem
+from strut.optimal.solver.bound_multipliers import collect_multipliers
 from strut.optimal.solver.defect import phase_integrals
 from strut.optimal.solver.guess import Guess, fill_unknowns, make_guess, shake_unknowns
-from strut.optimal.solver.result import Motion, Solution, flow_function
+from strut.optimal.solver.result import Motion, Solution, flow_function, path_slack
 from strut.system import time
 
 SOLVERS = ("ipopt",)
@@ -56,11 +57,6 @@ INTERRUPTED = "NonIpopt_Exception_Thrown"
 """What IPOPT says where somebody pressed Ctrl-C: functions of ours compute, and raise nothing."""
 MAX_MESHES = 6
 """Meshes that are tried at most."""
-MARGIN_SLACK = 1e-9
-"""A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
-there."""
-PATH_SLACK = 0.01
-"""A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
 MAX_INTERVALS = 400
 """Intervals of a phase at most."""
 MAX_PARTS = 4
@@ -161,7 +157,7 @@ def refine_mesh(result: Solution, accuracy: float, order: int) -> list[np.ndarra
         for r in result.problem.path_requirements():
             if r.phase in (None, m.name):
                 over, size_of = result.over(r, m)
-                split |= over > (MARGIN_SLACK if r.margin else PATH_SLACK * size_of)
+                split |= over > path_slack(r, size_of)
         parts = np.where(split, np.maximum(parts, 2), 1)
         if parts.sum() > MAX_INTERVALS:
             parts = np.ones(len(widths), dtype=int)
@@ -220,6 +216,7 @@ def solve_mesh(mesh: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -
     if status == INTERRUPTED:
         raise KeyboardInterrupt
     phases = motions(mesh, v)
+    lam_x = fixed_multipliers(mesh, v, lam_g, lam_x)
     return Solution(
         problem=mesh.problem,
         how=mesh.how,
@@ -238,7 +235,18 @@ def solve_mesh(mesh: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -
             "cpu": cpu,
         },
         success=status in SUCCESS,
+        multipliers=collect_multipliers(mesh, np.concatenate([v, g]), np.concatenate([lam_x, lam_g])),
     )
+
+
+def fixed_multipliers(mesh: Transcribed, v: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> np.ndarray:
+    """Return the multipliers of the unknowns, also of those that are fixed: IPOPT takes these out of the
+    problem, and stationarity says what theirs are."""
+    fixed = np.array(mesh.unknowns.low) == np.array(mesh.unknowns.high)
+    f, numbers = mesh.assembled.functions, mesh.numbers()
+    gradient = np.array(f["grad_f"](v, numbers)[1]).reshape(-1)
+    J = f["jac_g"](v, numbers)[1]
+    return np.where(fixed, -gradient - np.array(ca.mtimes(J.T, lam_g)).reshape(-1), lam_x)
 
 
 def residuals(

@@ -1,9 +1,9 @@
 """`design`: search for a walker and how it walks at once, and verify what was found.
 
 The stages, each a function: `find_reference` (what to begin from), `attempt` (a step with given phases), in
-it `reach_speed` (directly, or from the speed that the guess leads to) and `sharpen` (where the simulator
-drifts away from the plan), and `search_phases` (once more, with a phase of its own for every part of the
-swing, where the simulator tells another story).
+it `reach_speed` (directly, or from the speed that the guess leads to), `widen_guides` (where a default would
+decide the answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once
+more, with a phase of its own for every part of the swing, where the simulator tells another story).
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from strut.optimal.walk.step_goal import StepGoal, require_speed
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
 from strut.optimal.walk.track import stretch_recordings
+from strut.optimal.walk.widen_guides import widen_guides
 from strut.system import System, hold_disturbances
 
 MAX_DEFECT = 1e-7
@@ -48,6 +49,8 @@ LARGE_MULTIPLIER = 1e3
 """The smallest defect is tried for gaits that magnify a disturbance by at least this factor in a step."""
 SPEED_STAGES = 4
 """Stages in which the speed is brought to what is asked, where the direct way fails."""
+WIDENING_ITERATIONS = 150
+"""Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
 FOOT_MARGIN = 0.01
 """Feet push by at least this part of the weight, and keep away from the edge of the friction cone by this
 part: between the points of the mesh, too, they then stay on the ground and do not slip."""
@@ -163,15 +166,24 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
     walker = task.walker if branch is None else branch.system
     cost = cost_of_transport(walker, task.cost, events)
     plan = StepPlan(events=events, gait=reference.gait, branch=branch, foot_margin=FOOT_MARGIN)
-    # The speed is required last, by the stage that knows other ways to it.
-    problem = problem_of(walker, plan, limits, [name for name in limits.fields if name != "speed"])
-    problem = problem.free(**task.free) if isinstance(task.free, Mapping) else problem.free(*task.free)
-    problem = stretch_recordings(problem)
-    solution = reach_speed(
-        problem.minimise(cost.expression), limits, reference.guess_for(len(events)), task.settings
-    )
-    solution = limits.improve(solution)
-    return sharpen(Design(solution, cost, reference.passive, limits), task.settings)
+
+    def problem_within(limits: StepLimits) -> Problem:
+        # The speed is required last, by the stage that knows other ways to it.
+        problem = problem_of(walker, plan, limits, [name for name in limits.fields if name != "speed"])
+        problem = problem.free(**task.free) if isinstance(task.free, Mapping) else problem.free(*task.free)
+        return stretch_recordings(problem).minimise(cost.expression)
+
+    def verifiable(limits: StepLimits, solution: Solution) -> Design:
+        return Design(limits.improve(solution), cost, reference.passive, limits)
+
+    def solve_again(wider: StepLimits, last: Solution) -> Design | None:
+        settings = {**task.settings, "starts": 1, "iterations": WIDENING_ITERATIONS}
+        solution = solve(wider.require(problem_within(wider), "speed"), last, **settings)
+        return verifiable(wider, solution) if solution.ok else None
+
+    guess = reference.guess_for(len(events))
+    first = verifiable(limits, reach_speed(problem_within(limits), limits, guess, task.settings))
+    return sharpen(widen_guides(first, solve_again), task.settings)
 
 
 def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapping[str, Any]) -> Solution:
@@ -211,7 +223,7 @@ def sharpen(best: Design, settings: Mapping[str, Any]) -> Design:
     for defect in SHARP_DEFECTS:
         if not best.drifts:
             break
-        gentle = best.gait is not None and abs(best.gait.multipliers[0]) < LARGE_MULTIPLIER
+        gentle = best.gait is None or abs(best.gait.multipliers[0]) < LARGE_MULTIPLIER
         if defect < SHARP_DEFECTS[0] and gentle:
             break
         sharper = {**settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE}

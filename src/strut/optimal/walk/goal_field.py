@@ -53,6 +53,7 @@ class GoalField:
     check: of a name and the value given for it; returns the value, raises `ValueRangeError`.
     default: of walker, reference and what is asked by name: the value where none is asked, or None.
     widest: the value that holds where there is neither one asked nor a default.
+    guide: whether the default only guides the search: it is widened where it would decide the answer.
 
     What it does, each where it applies:
     on_walker: of walker and value, the walker that is planned for.
@@ -72,6 +73,7 @@ class GoalField:
     check: Callable[[str, Any], GoalValue] | None = None
     default: Callable[[System, UsualStep, Mapping[str, GoalValue]], GoalValue | None] | None = None
     widest: GoalValue | None = None
+    guide: bool = False
     on_walker: Callable[[System, GoalValue], System] | None = None
     on_problem: Callable[[Problem, GoalValue, float], Problem] | None = None
     on_solution: Callable[[Solution, GoalValue], Solution] | None = None

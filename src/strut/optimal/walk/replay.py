@@ -4,24 +4,30 @@ there."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from strut.checks import checked
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
+from strut.gait.section import section_of
 from strut.optimal.solver.result import Solution
-from strut.optimal.walk.with_plan import machine
+from strut.optimal.walk.with_plan import machine, step_end_events
 from strut.simulate import Trajectory, simulate
-from strut.system import System
+from strut.system import Foot, System, sx
 
 MAX_DURATION_FACTOR = 1.25
 """A replay that lasts more than so many times the planned duration counts as missed."""
 MAX_DEVIATION = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
+MAX_IMBALANCE = 1e-6
+"""The largest residual of the energy balance of a replay, relative to the energy that moved, that is no
+drift."""
 ENERGY_RESOLUTION = 1e-6
 """Energies of a replayed plan below this part of the largest are 0: a plan is no more exact, its defects are
 up to 1e-6."""
@@ -100,6 +106,8 @@ class Replay:
     late: by how much it ends later than planned [s] (nan if it does not).
     missed: the largest difference of a state at its end from the plan, relative to 1 + |state|.
     ended: how: the planned event, or what came instead.
+    moved: how far from the plan it begins, relative to 1 + |state|: 0, or where it begins from the gait of
+        the plan, which Newton's method found, the distance to it.
     """
 
     result: Solution = field(repr=False)
@@ -108,6 +116,7 @@ class Replay:
     late: float
     missed: float
     ended: str
+    moved: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -116,6 +125,14 @@ class Replay:
             self.actual_events == self.planned_events
             and abs(self.late) <= MAX_DEVIATION
             and self.missed <= MAX_DEVIATION
+        )
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the simulator does what was planned, but ends elsewhere, or with another energy: a very
+        unstable gait magnifies the errors of its plan."""
+        return self.actual_events == self.planned_events and (
+            not self.ok or self.balance.relative > MAX_IMBALANCE
         )
 
     @property
@@ -184,6 +201,14 @@ class Replay:
             loads.append(FootLoad(foot.name, float(normal.min()), float(needed)))
         return tuple(loads)
 
+    def clearances(self, foot: Foot) -> tuple[float, float]:
+        """Return the lowest height [m] of a foot above the ground in the replay, and the lowest at which it
+        passes the other (infinite where it does not)."""
+        t = np.linspace(self.run.t0, self.run.t1, LOAD_SAMPLES)[:-1]
+        passing = self.run.events.times(foot.passes)
+        heights = self.run.at(passing)[foot.gap] if len(passing) else np.empty(0)
+        return float(self.run.at(t)[foot.gap].min()), float(np.min(heights, initial=math.inf))
+
     @property
     def _last_row(self) -> int:
         """Rows of the run that belong to the motion: up to just before the event that ends it; what comes
@@ -192,6 +217,32 @@ class Replay:
         if until is None or not math.isfinite(self.late):
             return len(self.run.t)
         return int(np.searchsorted(self.run.t, self.run.events.times(until)[-1])) + 1
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether a second step, begun where the first one ended, ends as it did: within `MAX_DEVIATION`.
+        Very unstable gaits do not, and are gaits all the same."""
+        of, last = self.result.problem, self.result.phases[-1].until
+        if of.repeats is None or last is None:
+            return False
+        ends = step_end_events(of.system, last)
+        steps = sum(m.until == last for m in self.result.phases)
+        begin = {**begin_of(self.result), "x0": {name: self.run[name][0] for name in of.system.labels("x")}}
+        run = simulate(
+            self.machine, t=2 * MAX_DURATION_FACTOR * self.result.duration, **begin, **REPLAY_OPTIONS
+        )
+        hits = [event for event in run.events if event.name in ends]
+        if len(hits) < 2 * steps:
+            return False
+        names = of.system.labels("x")
+        first, second = (np.array([hits[k * steps - 1].before[name] for name in names]) for k in (1, 2))
+        if of.repeats:
+            images = [sx(of.system.symmetry.get(q.name, q.sym)) for q in of.system.x]
+            exchange = ca.Function("exchange", [of.system.vector("x")], [ca.vertcat(*images)])
+            second = np.array(exchange(second)).reshape(-1)
+        own_rows = [i for i in range(len(names)) if i not in section_of(of.system, last).cyclic]
+        later = (hits[2 * steps - 1].t - hits[steps - 1].t) - self.result.duration
+        return _apart(second[own_rows], first[own_rows]) <= MAX_DEVIATION and abs(later) <= MAX_DEVIATION
 
     @property
     def gait(self) -> Gait | None:
@@ -210,26 +261,27 @@ class Replay:
         if self.result.problem.repeats is None or last is None:
             return None, "the motion is not to repeat"
         try:
-            return find(self.machine, self.result.x0, last, walk=0, starts=1), ""
+            gait = find(self.machine, self.result.x0, last, walk=0, starts=1)
         except NoGaitError as error:
             return None, ", ".join(error.fell) or str(error)
+        # Where the plan is hardly a motion of the machine, Newton's method may end in quite another gait.
+        planned = self.result.x0
+        away = _apart(np.array([gait.x0[name] for name in planned]), np.array(list(planned.values())))
+        if away > MAX_DEVIATION:
+            return None, f"the nearest gait is another one, {away:.2g} away"
+        return gait, ""
 
 
 @checked
-def replay(result: Solution) -> Replay:
-    """Run the plan of a result in the event-driven simulator."""
+def replay(result: Solution, x0: Mapping[str, float] | None = None) -> Replay:
+    """Run the plan of a result in the event-driven simulator. x0: where it begins, if not where the plan
+    does."""
     walker, planned = machine(result), result.duration
-    first, last = result.phases[0], result.phases[-1]
-    of = result.problem
-    z0 = dict(of.phases[0].z if of.branch is None else of.branch.z0)
-    run = simulate(
-        walker,
-        t=planned * (MAX_DURATION_FACTOR if last.until else 1.0),
-        x0=result.x0,
-        z0=z0,
-        **REPLAY_OPTIONS,
-    )
-    names = of.system.labels("x")
+    first, last, begin = result.phases[0], result.phases[-1], begin_of(result)
+    begin = begin if x0 is None else {**begin, "x0": dict(x0)}
+    longest = planned * (MAX_DURATION_FACTOR if last.until else 1.0)
+    run = simulate(walker, t=longest, **begin, **REPLAY_OPTIONS)
+    names = result.problem.system.labels("x")
     if last.until is None:
         end = run.raw.x_end[: len(names)]
         return Replay(result, walker, run, run.t1 - planned, _apart(end, last.x[-1]), run.status)
@@ -245,10 +297,27 @@ def replay(result: Solution) -> Replay:
             run.status if run.status != "done" else f"no {last.until}",
         )
     hit = hits[-1]
-    run = simulate(walker, t=hit.t * (1 + 1e-12) + 1e-12, x0=result.x0, z0=z0, **REPLAY_OPTIONS)
+    run = simulate(walker, t=hit.t * (1 + 1e-12) + 1e-12, **begin, **REPLAY_OPTIONS)
     before = np.array([hit.before[n] for n in names])
     assert first.t[0] == 0.0
     return Replay(result, walker, run, hit.t - planned, _apart(before, last.x[-1]), last.until)
+
+
+def replay_gait(drifting: Replay) -> Replay:
+    """Return the replay of a plan from its gait, which is that of the machine with its plan, found by
+    Newton's method from where the plan begins; the same replay where there is none."""
+    gait, planned = drifting.gait, drifting.result.x0
+    if gait is None:
+        return drifting
+    x0 = {name: gait.x0[name] for name in planned}
+    moved = _apart(np.array(list(x0.values())), np.array(list(planned.values())))
+    return replace(replay(drifting.result, x0), moved=moved)
+
+
+def begin_of(result: Solution) -> dict[str, Any]:
+    """Return where the plan of a result begins: `x0` and `z0`, as `simulate` takes them."""
+    of = result.problem
+    return {"x0": result.x0, "z0": dict(of.phases[0].z if of.branch is None else of.branch.z0)}
 
 
 def _apart(a: np.ndarray, b: np.ndarray) -> float:

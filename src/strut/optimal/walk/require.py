@@ -16,16 +16,18 @@ EVENT_MARGIN = 1e-3
 the unit of the guard."""
 
 
-def require_force(problem: Problem, name: str, force: ca.SX, least: ca.SX | None = None) -> Problem:
+def require_force(
+    problem: Problem, name: str, force: ca.SX, least: ca.SX | None = None, per_limit: ca.SX | None = None
+) -> Problem:
     """Require that a force [N] is at least `least` (by default 0), in the phases in which there is one: a
-    foot that swings has none."""
+    foot that swings has none. per_limit: its derivative by a limit that stands in it, if one does."""
     for phase in problem.phases:
         discrete = [q for q in problem.system.z if q.name in phase.z]
         values = [ca.DM(phase.z[q.name]) for q in discrete]
         in_phase = ca.substitute([force], [q.sym for q in discrete], values)[0]
         if not in_phase.is_zero():
             excess = force if least is None else force - least
-            problem = problem.require(name, excess, low=0.0, phase=phase.name)
+            problem = problem.require(name, excess, low=0.0, phase=phase.name, unit="N", per_limit=per_limit)
     return problem
 
 
@@ -44,6 +46,7 @@ def require_above_ground(problem: Problem, section: str, clearance: float | None
                 low=0.0,
                 phase=phase.name,
                 margin=max(clearance or 0.0, EVENT_MARGIN),
+                unit="m",
             )
     return problem
 
@@ -65,7 +68,9 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
     for phase in problem.phases:
         in_phase: dict[str, Any] = {"phase": phase.name, "margin": EVENT_MARGIN}
         if clearance is not None or (passed and above):
-            problem = problem.require("the swing foot is above the ground", height, low=0.0, **in_phase)
+            problem = problem.require(
+                "the swing foot is above the ground", height, low=0.0, unit="m", **in_phase
+            )
         if passed:
             problem = problem.require("the swing foot stays in front", ahead, low=0.0, **in_phase)
         elif phase.until == passes:
@@ -74,7 +79,9 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
                 "the swing foot stays behind until it passes", ahead, high=0.0, **in_phase
             )
             if clearance is not None:
-                problem = problem.require("clearance", height, low=clearance, at="end", phase=phase.name)
+                problem = problem.require(
+                    "clearance", height, low=clearance, at="end", phase=phase.name, unit="m"
+                )
         above = above or phase.until == foot.clears
         if phase.until == section:
             # The next step begins: the other foot swings.

@@ -48,6 +48,9 @@ DEFAULT_FRICTION = 1.0
 FRICTION_SLACK = 1e-3
 """Relative slack on the coefficient of friction when a replay is judged: between the points of the mesh it
 may be exceeded a little."""
+CLEARANCE_SLACK = 1e-5
+"""Slack on heights of feet [m] when a replay is judged: they begin and end at zero, and a replay ends a
+little elsewhere than its plan."""
 MULTIPLIER_SLACK = 1e-6
 """Relative slack on the bound of multipliers when a replay is judged."""
 
@@ -102,20 +105,20 @@ def require_speed(problem: Problem, value: GoalValue, foot_margin: float) -> Pro
     """Bound distance over duration at the end of the step [m/s]."""
     low, high = as_bounds(value)
     pace = distance(problem.system, section_of_step(problem)) / time
-    return problem.require("speed", pace, low, high, at="end")
+    return problem.require("speed", pace, low, high, at="end", unit="m/s")
 
 
 def require_step_length(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
     """Bound how far the last step comes along the ground [m]."""
     low, high = as_bounds(value)
     along = distance(problem.system, section_of_step(problem))
-    return problem.require("step length", along, low=low, high=high, at="end")
+    return problem.require("step length", along, low=low, high=high, at="end", unit="m")
 
 
 def require_duration(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
     """Bound the time at the end of the motion [s]."""
     low, high = as_bounds(value)
-    return problem.require("step time", time, low=low, high=high, at="end")
+    return problem.require("step time", time, low=low, high=high, at="end", unit="s")
 
 
 def require_torque(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
@@ -137,9 +140,12 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
     for foot in feet_with_forces(walker):
         if len(foot.friction) == 1:
             normal, sideways = walker[foot.normal], walker[foot.friction[0]]
-            edge = (1 - foot_margin) * coefficient * normal
-            problem = require_force(problem, f"{foot.name} does not slip forwards", edge - sideways)
-            problem = require_force(problem, f"{foot.name} does not slip backwards", edge + sideways)
+            holding = (1 - foot_margin) * normal
+            edge = coefficient * holding
+            for way, excess in (("forwards", edge - sideways), ("backwards", edge + sideways)):
+                problem = require_force(
+                    problem, f"{foot.name} does not slip {way}", excess, per_limit=holding
+                )
     return problem
 
 
@@ -163,6 +169,24 @@ def broken_friction(replay: Replay, value: GoalValue) -> tuple[str, ...]:
         for load in replay.foot_loads
         if load.friction_needed > largest * (1 + FRICTION_SLACK)
     )
+
+
+def broken_clearance(replay: Replay, value: GoalValue) -> tuple[str, ...]:
+    """Say where the swing foot of the replay is in the ground, or lower than it should be where it passes the
+    other foot."""
+    section = replay.result.phases[-1].until
+    foot = None if section is None else swing_foot(replay.machine, section)
+    if foot is None:
+        return ()
+    lowest, passing = replay.clearances(foot)
+    broken = []
+    if lowest < -CLEARANCE_SLACK:
+        broken.append(f"foot '{foot.name}' swings through the ground, {-lowest:.3g} m deep")
+    if passing < as_number(value) - CLEARANCE_SLACK:
+        broken.append(
+            f"foot '{foot.name}' passes the other at a height of {passing:.4g} m, less than {value:g} m"
+        )
+    return tuple(broken)
 
 
 def broken_stability(replay: Replay, value: GoalValue) -> tuple[str, ...]:
@@ -215,6 +239,7 @@ class StepGoal:
             pair=True,
             check=check_bounds,
             default=lambda walker, usual, asked: around(usual.step_length),
+            guide=True,
             widest=(MIN_STEP_LENGTH, math.inf),
             on_problem=require_step_length,
         )
@@ -230,6 +255,7 @@ class StepGoal:
             pair=True,
             check=check_bounds,
             default=lambda walker, usual, asked: around(usual.period),
+            guide=True,
             widest=(MIN_STEP_TIME, MAX_STEP_TIME),
             on_problem=require_duration,
         )
@@ -245,6 +271,7 @@ class StepGoal:
             "any torque for a short time.",
             check=check_torque,
             default=default_torque,
+            guide=True,
             on_problem=require_torque,
         )
     )
@@ -274,6 +301,7 @@ class StepGoal:
             check=check_number(lambda h: h >= 0, ": a height above the ground must not be negative"),
             default=default_clearance,
             on_problem=require_clearance,
+            broken=broken_clearance,
         )
     )
     stability: float | None = requirement(

@@ -37,6 +37,10 @@ class StepLimits:
         """Return the same limits with other defaults of these names."""
         return replace(self, defaults={**self.defaults, **values})
 
+    def is_guide(self, name: str) -> bool:
+        """Return whether a name is that of a default that only guides a search: nobody asked for it."""
+        return name in self.defaults and self.fields[name].guide
+
     def require(self, problem: Problem, name: str, foot_margin: float = 0.0) -> Problem:
         """Return the problem with the requirement of this name, where there is a value for it."""
         each, value = self.fields[name], self[name]

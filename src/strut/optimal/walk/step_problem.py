@@ -149,7 +149,7 @@ def require_liftoff(problem: Problem, section: str) -> Problem:
     for phase in problem.phases:
         for foot in leaving if phase.until == section else ():
             problem = problem.require(
-                f"{foot.name} lifts", foot.leaves, low=0.0, at="after", phase=phase.name
+                f"{foot.name} lifts", foot.leaves, low=0.0, at="after", phase=phase.name, unit="m/s"
             )
     return problem
 

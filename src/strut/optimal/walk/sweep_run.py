@@ -37,6 +37,8 @@ ERROR_TIMEOUT = 1.0
 """How long the error of a process that stopped is waited for [s]."""
 OWN = ("require", "within")
 """Options that are requirements of one's own: a file knows them by their content."""
+DECIDES = "a default decides: "
+"""Stands before a limit that nobody asked for and that decides a point."""
 Progress = Callable[[int, int], None]
 """Is told how many points of how many there are."""
 
@@ -113,7 +115,7 @@ class SweepTask:
             point = SweepPoint(
                 value=value,
                 ok=there.ok,
-                status="; ".join(there.wrong) or there.result.status,
+                status=point_status(there),
                 numbers=point_numbers(there),
                 plan=there.guess(),
             )
@@ -136,6 +138,13 @@ class SweepTask:
                 value, [guess, *([begin] if begin is not guess else [])], file
             )
             guess = point.plan if point.ok else guess
+
+
+def point_status(there: Design) -> str:
+    """Return what a point says of itself: what is wrong with it; else how it was solved, and which limits
+    decide it that nobody asked for."""
+    decides = [f"{DECIDES}{each.sentence}" for each in there.active_limits if each.source == "default"]
+    return "; ".join(there.wrong or (there.result.status, *decides))
 
 
 def point_numbers(there: Design) -> dict[str, float]:

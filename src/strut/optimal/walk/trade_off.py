@@ -28,6 +28,8 @@ from strut.tabular import Tabular
 NUMBER_RESOLUTION = 1e-6
 """Numbers of a sweep below this part of the largest of their kind are what solver and integrator leave: they
 are shown as 0."""
+NO_RESULT = "–"
+"""Stands in a table for a number of a point that failed."""
 NUMBER_UNITS = {
     "speed": "m/s",
     "step length": "m",
@@ -97,7 +99,8 @@ class TradeOff(SavedResult, Tabular):
 
     def rows(self, rounded: bool = True) -> tuple[list[str], list[list[object]]]:
         """Return a table: its head, and a row for each point. rounded: what is nothing beside the other rows
-        of its column is 0."""
+        of its column is 0. Numbers of a point that failed are no results, and left out: `NO_RESULT`, or nan
+        where nothing is rounded."""
         names = [
             n
             for n in dict.fromkeys(name for point in self.points for name in point.numbers)
@@ -112,7 +115,12 @@ class TradeOff(SavedResult, Tabular):
         columns = [_without_rounding(self[n]) if rounded and n != "defect" else self[n] for n in names]
         stable = {True: "yes", False: "no", None: "no gait"}
         body: list[list[object]] = [
-            [p.value, "yes" if p.ok else "no", stable[p.stable], *[float(column[k]) for column in columns]]
+            [
+                p.value,
+                "yes" if p.ok else "no",
+                stable[p.stable] if p.ok else NO_RESULT,
+                *[float(column[k]) if p.ok else NO_RESULT if rounded else math.nan for column in columns],
+            ]
             for k, p in enumerate(self.points)
         ]
         return head, body

@@ -1,0 +1,56 @@
+"""What keeps a design from being believed, each in a sentence: the plan itself, its replay in the simulator,
+and whether it repeats there."""
+
+from __future__ import annotations
+
+from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
+from strut.optimal.walk.replay import MAX_IMBALANCE, Replay
+
+
+def plan_faults(solution: Solution) -> list[str]:
+    """Return what is wrong with a plan by itself: not solved, no optimum, inaccurate, or a limit that is kept
+    at the points of the mesh but not between them."""
+    if not solution.success:
+        cannot = [f"'{name}' is missed by {v:.3g}" for name, v in solution.unmet.items()]
+        asked = f"; of what was asked, {', '.join(cannot)}" if cannot else ""
+        return [f"not solved: {solution.status}{asked}"]
+    faults = []
+    largest = max(solution.kkt.values())
+    if largest > MAX_KKT_RESIDUAL:
+        faults.append(f"the conditions of an optimum hold to {largest:.2g} only, not to {MAX_KKT_RESIDUAL:g}")
+    if solution.accuracy is not None and solution.defect > solution.accuracy:
+        faults.append(
+            f"the plan differs from the adaptive integrator by {solution.defect:.2g}, more than "
+            f"{solution.accuracy:g}: give more intervals"
+        )
+    for name, (excess, unit) in solution.exceeded_limits.items():
+        faults.append(
+            f"'{name}' holds at the points of the mesh and is exceeded between them, by {excess:.3g}"
+            f"{f' {unit}' if unit else ''}: give more intervals"
+        )
+    return faults
+
+
+def replay_faults(replay: Replay) -> list[str]:
+    """Return what is wrong with a plan in the simulator: another motion, an energy account that does not
+    close, feet that pull, or a step that does not repeat."""
+    if not replay.ok:
+        return [f"the simulator tells another story than the plan: {replay.outcome_text}"]
+    faults = []
+    if replay.balance.relative > MAX_IMBALANCE:
+        faults.append(
+            f"the energy account of the replayed step does not close: {replay.balance.relative:.2g} of what "
+            f"moved is missing, more than {MAX_IMBALANCE:g}"
+        )
+    faults += [
+        f"the smallest normal force [N] of foot '{load.foot}' is {load.least_normal:.4g}, a foot cannot pull"
+        for load in replay.foot_loads
+        if load.least_normal < 0
+    ]
+    # A second step is soon run; only where it differs the gait is looked for, which has to be compiled.
+    if replay.result.problem.repeats is not None and not replay.repeats and replay.gait is None:
+        faults.append(f"the plan does not repeat in the simulator: {replay.no_gait}")
+    return faults
+
+
+__all__ = ["plan_faults", "replay_faults"]

@@ -1,0 +1,64 @@
+"""`widen_guides`: defaults that only guide a search must not decide its answer.
+
+Step length, duration and torque are by default held within factors of a reference, so that a first search
+keeps near to it. Where such a bound is active in the solution, all of them are widened, and the problem is
+solved again from there, until none is active. With a given speed length and duration are bound to each other,
+so one that is widened alone would only hide behind the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from strut.optimal.solver.result import Solution
+from strut.optimal.walk.design import Design
+from strut.optimal.walk.goal_field import GoalField, GoalValue
+from strut.optimal.walk.step_limits import StepLimits
+
+WIDENING_FACTOR = 2.0
+"""By this factor guides are widened in a round."""
+MAX_ROUNDS = 4
+"""Rounds at most: guides are then 16 times as wide. What is still active is named, not followed further: a
+cost of work alone has no optimum, it asks for ever shorter steps."""
+
+
+def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], Design | None]) -> Design:
+    """Return the design within the widest guides that the simulator agrees with; the first one where no guide
+    decides it, or none within wider ones is ok.
+
+    solve_again: of wider limits and the last solution, solves from there; None where that fails. A round that
+    fails, or is not cheaper, is the last.
+    """
+    best, last = first, first
+    for _ in range(MAX_ROUNDS):
+        if not last.result.ok or not any(last.limits.is_guide(each.field) for each in last.active_limits):
+            break
+        wider = last.limits.with_defaults(**wider_guides(last.limits))
+        again = solve_again(wider, last.result)
+        if again is None or not again.result.cost < last.result.cost:
+            break
+        last = again
+        best = last if last.ok else best
+    return best
+
+
+def wider_guides(limits: StepLimits) -> dict[str, GoalValue]:
+    """Return the defaults that guide, by name, wider by `WIDENING_FACTOR`."""
+    return {
+        name: _widen(value, limits.fields[name])
+        for name, value in limits.defaults.items()
+        if limits.is_guide(name)
+    }
+
+
+def _widen(value: GoalValue, field: GoalField) -> GoalValue:
+    if isinstance(value, Mapping):
+        return {name: WIDENING_FACTOR * number for name, number in value.items()}
+    if not isinstance(value, tuple):
+        return WIDENING_FACTOR * value
+    low, high = field.widest if isinstance(field.widest, tuple) else (0.0, math.inf)
+    return max(value[0] / WIDENING_FACTOR, low), min(value[1] * WIDENING_FACTOR, high)
+
+
+__all__ = ["widen_guides"]

@@ -1,0 +1,139 @@
+"""`ok` means ok: what keeps a design from being believed is said in a sentence each, and stability has a word of
+its own."""
+
+import json
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from strut import gait, optimal, walkers
+from strut.optimal.walk import replay as replay_file
+from strut.optimal.walk.replay import Balance, Replay, replay_gait
+from strut.optimal.walk.step_goal import broken_clearance
+from strut.optimal.walk.sweep_file import SweepPoint
+from strut.optimal.walk.trade_off import NO_RESULT, TradeOff
+from strut.report import design_result, sweep_result
+from strut.system import Input, State, System
+
+
+@pytest.fixture(scope="module")
+def level():
+    passive = gait.find(walkers.compass())
+    return optimal.design(walkers.compass(slope=0.0), speed=0.5, guess=passive)
+
+
+@pytest.fixture
+def again(level):
+    """The same design, with nothing worked out yet."""
+    return replace(level)
+
+
+def test_a_good_design_has_nothing_wrong(level):
+    assert level.ok
+    assert level.wrong == ()
+    assert level.replay.repeats
+    assert level.replay.moved == 0
+    data = json.loads(json.dumps(level.data()))
+    assert (data["ok"], data["wrong"]) == (True, [])
+    assert data["verdict"] == level.verdict
+
+
+def test_a_second_step_needs_no_gait(again):
+    """What makes a design ok is run, not compiled anew: the multipliers are worked out when asked for."""
+    assert again.ok
+    assert "_gait" not in vars(again.replay)
+
+
+def test_stability_has_a_word_of_its_own(level, again, monkeypatch):
+    assert level.verdict == ("ok" if level.gait.stable else "ok, unstable in open loop")
+    for kind, verdict in (("stable", "ok"), ("unstable", "ok, unstable in open loop")):
+        fake = SimpleNamespace(stable=kind == "stable", kind=kind)
+        monkeypatch.setattr(Replay, "gait", fake)
+        assert again.verdict == verdict
+
+
+def test_energy_that_does_not_close(again, monkeypatch):
+    monkeypatch.setattr(Replay, "balance", Balance(fallen=0.0, work=1.0, lost=1.0 - 3e-6, dissipated=0.0))
+    monkeypatch.setattr(Replay, "gait", None)
+    assert not again.ok
+    assert again.wrong == (
+        "the energy account of the replayed step does not close: 3e-06 of what moved is missing, more than 1e-06",
+    )
+    assert again.verdict == "not ok"
+
+
+def test_a_step_that_does_not_repeat(again, monkeypatch):
+    monkeypatch.setattr(Replay, "repeats", False)
+    monkeypatch.setattr(Replay, "gait", None)
+    monkeypatch.setattr(Replay, "no_gait", "take_off")
+    assert again.wrong == ("the plan does not repeat in the simulator: take_off",)
+
+
+def test_another_gait_is_not_that_of_the_plan(again, monkeypatch):
+    far = SimpleNamespace(x0={name: value + 0.05 for name, value in again.result.x0.items()})
+    monkeypatch.setattr(replay_file, "find", lambda *a, **k: far)
+    assert again.gait is None
+    assert again.replay.no_gait.startswith("the nearest gait is another one, 0.04")
+
+
+def test_a_plan_that_drifts_is_replayed_from_its_gait(level):
+    """Begun a little beside its gait, the energy of a step does not close; from the gait it does."""
+    beside = {name: value * (1 + 1e-5) for name, value in level.result.x0.items()}
+    drifting = optimal.replay(level.result, beside)
+    assert drifting.drifts
+    exact = replay_gait(drifting)
+    assert exact.ok
+    assert exact.balance.relative < 1e-7
+    assert 0 < exact.moved < 1e-6
+
+
+def test_feet_in_the_ground(level):
+    """Stiff legs scuff: nobody asked for clearance, and nothing is said; of one that is asked, it is."""
+    assert not any("ground" in why for why in level.wrong)
+    said = broken_clearance(level.replay, 0.01)
+    assert said[0].startswith("foot 'swing' swings through the ground, 0.0")
+    assert said[1].startswith("foot 'swing' passes the other at a height of 0.00")
+    assert said[1].endswith(" m, less than 0.01 m")
+
+
+def test_limits_hold_between_the_points():
+    """Bryson and Denham's cart, on a mesh too coarse for its bound, and on one that is refined."""
+    x, v, u = State("x", unit="m"), State("v"), Input("u")
+    cart = System("cart", x=(x, v), u=(u,), flow={x: v, v: u})
+    problem = optimal.Problem(cart).phase(duration=1.0).begin(x=0, v=1).end(x=0, v=-1)
+    problem = problem.within(x=(-1.0, 1 / 9)).minimise(optimal.Integral("effort", u.sym**2 / 2))
+    coarse = problem.solve(intervals=5, method="shooting", control="linear", accuracy=None)
+    assert list(coarse.exceeded_limits) == ["bounds of x"]
+    assert coarse.exceeded_limits["bounds of x"][0] > 1e-3 / 9
+    said = optimal.walk.verify.plan_faults(coarse)
+    assert said[0].startswith(
+        "'bounds of x' holds at the points of the mesh and is exceeded between them, by 0.00"
+    )
+    fine = problem.solve(intervals=5, method="shooting", control="linear")
+    assert not fine.exceeded_limits
+
+
+def test_pages_say_the_verdict(level):
+    page = design_result(level)
+    assert page.facts["verdict"] == level.verdict
+
+
+def test_failed_points_are_marked_and_no_results():
+    good = [SweepPoint(value=v, ok=True, status="solved", numbers={"cost": v}) for v in (1.0, 2.0, 4.0)]
+    bad = SweepPoint(value=3.0, ok=False, status="not solved: infeasible", numbers={"cost": -50.0})
+    points = tuple(sorted([*good, bad], key=lambda point: point.value))
+    curve = TradeOff("speed", "m/s", points, 1.0, None)
+    row = curve.rows()[1][2]
+    assert row == [3.0, "no", NO_RESULT, NO_RESULT]
+    assert math.isnan(curve.rows(rounded=False)[1][2][3])
+    result = sweep_result(curve)
+    figure = next(chapter for chapter in result.chapters if chapter.heading == "Over speed").figures["cost"]
+    line, trusted, failed = figure.traces
+    assert np.isnan(line.y[2])
+    assert np.array_equal(trusted.x, [1.0, 2.0, 4.0])
+    assert (failed.name, list(failed.x), list(failed.y)) == ("failed", [3.0], [1.0])
+    said = result.chapters[-1].tables[-1].rows
+    assert [tuple(each) for each in said] == [(3.0, "not solved: infeasible")]
