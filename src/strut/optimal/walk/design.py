@@ -15,15 +15,12 @@ from strut.gait.transport import distance, weight_of
 from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
 from strut.optimal.walk.costs import Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
-from strut.optimal.walk.replay import Replay, replay
+from strut.optimal.walk.replay import MAX_IMBALANCE, Replay, replay
 from strut.optimal.walk.step_limits import StepLimits
 from strut.system import Packed, System, time
 
 BOUND_SLACK = 1e-4
 """A parameter nearer to a bound than this part of what is allowed is said to be at it."""
-MAX_IMBALANCE = 1e-6
-"""The largest residual of the energy balance of a replay, relative to the energy that moved, that is no
-drift."""
 COST_RESOLUTION = 1e-9
 """Costs up to this are shown as 0: the solver's tolerance is 1e-8, and a cost of transport is 1e-3 or
 more."""
@@ -214,7 +211,7 @@ class Design(Packed):
         rows += [
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
-            ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.outcome_text}", ""),
+            ("replay", self.replay.agreement_text, ""),
             ("ends later than planned by", self.replay.late, "s"),
             (
                 "largest multiplier",

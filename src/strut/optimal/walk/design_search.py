@@ -48,7 +48,8 @@ SPEED_STAGES = 4
 """Stages in which the speed is brought to what is asked, where the direct way fails."""
 FOOT_MARGIN = 0.01
 """Feet push by at least this part of the weight, and keep away from the edge of the friction cone by this
-part: between the points of the mesh, too, they then stay on the ground and do not slip."""
+part: between the points of the mesh, too, they then stay on the ground and do not slip. A foot lands at
+least at this part of the walking speed: it does not only graze the ground."""
 
 FreeParameters = Sequence[str] | Mapping[str, tuple[float, float]]
 
