@@ -27,10 +27,12 @@ from strut.cli.design_texts import (
 )
 from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Root
+from strut.cli.progress import stage_line
 from strut.cli.save import check_directory
 from strut.errors import ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design, StepGoal, TradeOff
+from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.report import design_result, sweep_result
@@ -39,6 +41,8 @@ from strut.view.pages.folder import ensure_directory
 
 FILES_ONLY = ("defect", "step time")
 """Columns of a sweep that its table leaves out, to fit a terminal; its files have them."""
+INTERRUPTED_EXIT = 130
+"""What the command exits with after Ctrl-C, as shells have it: 128 and the number of the signal."""
 PLAN_ROWS = 201
 """Moments of a plan that are written as plan.csv."""
 
@@ -114,8 +118,14 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     intervals: Annotated[
         int, typer.Option(help="To begin with; more are made where accuracy needs them.")
     ] = 10,
-    starts: Annotated[int, typer.Option(help="Different starts of the search; the best is kept.")] = 1,
+    starts: Annotated[
+        int, typer.Option(help="Different starts of the search, on all cores; the best is kept.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
+    budget: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="How long to go on after the first solution, to make it exact."),
+    ] = BUDGET,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -160,7 +170,13 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     options = {"free": free, "cost": cost}
     options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
     options |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
-    options |= {"seed": str(seed), "sweep": sweep, "drive": drive, "section": section}
+    options |= {
+        "budget": f"{budget:g}",
+        "seed": str(seed),
+        "sweep": sweep,
+        "drive": drive,
+        "section": section,
+    }
     command = command_text(model, settings, options)
     if output is not None:
         check_directory(output)
@@ -180,6 +196,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "intervals": intervals,
         "starts": starts,
         "seed": seed,
+        "budget": budget,
     }
     order = Order(
         system=system,
@@ -214,11 +231,18 @@ class Order:
 
 def run_design(order: Order) -> None:
     """Search for a design, print it, and write its report where one is asked."""
-    result = optimal.design(order.system, **order.arguments)
+    try:
+        with stage_line() as progress:
+            result = optimal.design(order.system, **order.arguments, progress=progress)
+    except KeyboardInterrupt:
+        notes.print("interrupted: no motion was found yet")
+        raise typer.Exit(INTERRUPTED_EXIT) from None
     if order.json:
         as_json(result.data())
     else:
         design_text(result)
+    if result.result.interrupted:
+        raise typer.Exit(INTERRUPTED_EXIT)
     if order.output is not None:
         write_design(result, order)
     if not result.ok:
@@ -273,6 +297,8 @@ def run_sweep(order: Order, text: str, workers: int) -> None:
         as_json(curve.data())
     else:
         sweep_text(curve)
+    if curve.interrupted:
+        raise typer.Exit(INTERRUPTED_EXIT)
     if order.output is not None:
         again = python_text("trade_off", order.source, {"name": name, "values": values, **arguments})
         write_sweep(curve, order, again)
@@ -287,29 +313,22 @@ def _solve_sweep(
     bar = Progress(console=notes, transient=True)
     task = bar.add_task(f"designs over {name}", total=len(values))
     file = order.output / "sweep.sqlite" if order.output is not None else None
-    try:
-        with bar:
-            return optimal.trade_off(
-                order.system,
-                name,
-                values,
-                **arguments,
-                file=file,
-                workers=workers or None,
-                progress=lambda count, _: bar.update(task, completed=count),
-            )
-    except KeyboardInterrupt:
-        what = (
-            f"{int(bar.tasks[0].completed)} of {len(values)} designs are kept in {file}; the same command "
-            f"goes on"
+    with bar:
+        curve = optimal.trade_off(
+            order.system,
+            name,
+            values,
+            **arguments,
+            file=file,
+            workers=workers or None,
+            progress=lambda count, _: bar.update(task, completed=count),
         )
-        notes.print(
-            escape(
-                f"stopped: {what if file is not None else 'nothing is kept; with -o DIR every design is'}"
-            ),
-            soft_wrap=True,
-        )
-        raise typer.Exit(130) from None
+    if curve.interrupted:
+        solved = sum(bool(point.numbers) for point in curve.points)
+        kept = f"{solved} of {len(values)} designs are kept in {file}; the same command goes on"
+        unkept = f"{solved} of {len(values)} designs were solved; with -o DIR every one is kept"
+        notes.print(escape(f"interrupted: {kept if file is not None else unkept}"), soft_wrap=True)
+    return curve
 
 
 def sweep_text(curve: TradeOff) -> None:

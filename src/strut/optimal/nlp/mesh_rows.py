@@ -24,7 +24,8 @@ class MeshRows(Layout):
     linear: rows, unknowns and factors of what is linear. pieces: stage functions, and where they stand.
     total_at: unknowns that are integrals and sums. total_row: the row, and the factor, by which each total
         counts.
-    slack_row: where the slacks of a sign belong.
+    slack_row: where the slacks of a sign belong. interval_rows: the rows that every interval of a phase has,
+        by phase, kind, and whether their multipliers shrink with the interval; then by interval.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class MeshRows(Layout):
         self.linear: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.pieces: list[tuple[StageFunction, np.ndarray, np.ndarray, Targets]] = []
         self.slack_row: dict[int, int] = {}
+        self.interval_rows: dict[tuple[int, str, bool], dict[int, np.ndarray]] = {}
         self._totals()
 
     def _totals(self) -> None:
@@ -65,6 +67,11 @@ class MeshRows(Layout):
         rows = [r for r in asked for _ in range(r.expression.numel())]
         low, high = zip(*[r.bounds(place) for r in rows], strict=True) if rows else ((), ())
         return self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
+
+    def mark(self, k: int, interval: int, kind: str, rows: np.ndarray, shrinks: bool = True) -> None:
+        """Note that rows stand for one interval of phase k, and of which kind they are. shrinks: whether
+        they count in an integral over time, so that their multipliers shrink with the interval."""
+        self.interval_rows.setdefault((k, kind, shrinks), {})[interval] = rows
 
     def add(self, stage: StageFunction, index: Sequence[Any], data: Sequence[Any], targets: Targets) -> None:
         """Add a stage function at some places: unknowns and data of each, and (output, place, row, factor) of

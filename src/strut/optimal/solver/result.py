@@ -16,6 +16,8 @@ from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
 from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
+from strut.optimal.solver.optimum import OptimumPoint
+from strut.optimal.solver.watch import INTERRUPTED
 from strut.system import Packed, System, memo, time
 
 MAX_KKT_RESIDUAL = 1e-6
@@ -71,6 +73,8 @@ class Solution(Packed):
     iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on
         the processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
+    starts: of the search; agreeing: how many of them ended with the least cost.
+    optimum: unknowns and multipliers, for another search to begin warm.
     """
 
     problem: Problem = field(repr=False)
@@ -88,6 +92,8 @@ class Solution(Packed):
     accuracy: float | None = None
     meshes: tuple[tuple[int, float], ...] = ()
     starts: int = 1
+    agreeing: int = 1
+    optimum: OptimumPoint | None = field(repr=False, default=None)
     unmet: ClassVar[cached_property[dict[str, float]]]
     """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
     about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since
@@ -96,8 +102,20 @@ class Solution(Packed):
     @property
     def ok(self) -> bool:
         """Whether the conditions of an optimum hold, and the plan is as accurate as was asked."""
+        if self.interrupted:
+            return False
         fine = self.accuracy is None or self.defect <= self.accuracy
         return self.success and max(self.kkt.values()) <= MAX_KKT_RESIDUAL and fine
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search: this is the best that it had."""
+        return self.status == INTERRUPTED
+
+    @property
+    def agreement_text(self) -> str:
+        """How many of several starts agree, in words; empty of a single one."""
+        return f"{self.agreeing} of {self.starts} starts agree" if self.starts > 1 else ""
 
     @property
     def duration(self) -> float:
@@ -219,7 +237,7 @@ class Solution(Packed):
                 return lambda s: curve(m.t[0] + m.duration * np.asarray(s))
 
             stretches.append(Stretch(m.duration, place(m.states), place(m.inputs)))
-        return Guess(tuple(stretches), dict(self.parameters))
+        return Guess(tuple(stretches), dict(self.parameters), self.optimum if self.success else None)
 
     def summary(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -231,12 +249,14 @@ class Solution(Packed):
             "duration": self.duration,
             "x0": self.x0,
             "kkt": dict(self.kkt),
-            "defect": self.defect,
+            "defect": None if self.interrupted else self.defect,
             "iterations": self.iterations,
             "times": dict(self.times),
             "worst": dict(self.worst),
-            "exceeded": dict(self.path_violations),
+            "exceeded": {} if self.interrupted else dict(self.path_violations),
             "meshes": [list(m) for m in self.meshes],
+            "starts": self.starts,
+            "agreeing": self.agreeing,
         }
 
     def __repr__(self) -> str:

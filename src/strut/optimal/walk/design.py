@@ -13,6 +13,7 @@ import casadi as ca
 from strut.gait import Gait
 from strut.gait.transport import distance, weight_of
 from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
+from strut.optimal.solver.watch import INTERRUPTED
 from strut.optimal.walk.costs import Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import MAX_IMBALANCE, Replay, replay
@@ -70,7 +71,10 @@ class Design(Packed):
     @cached_property
     def wrong(self) -> tuple[str, ...]:
         """What keeps it from being `ok`, in sentences."""
-        r, replayed = self.result, self.replay
+        r = self.result
+        if r.interrupted:
+            return (f"{INTERRUPTED}: this is the best that the search had",)
+        replayed = self.replay
         if not r.success:
             cannot = [f"'{name}' is missed by {v:.3g}" for name, v in r.unmet.items()]
             return (
@@ -197,8 +201,18 @@ class Design(Packed):
             ("step length", self.step_length, "m"),
             ("step time", r.duration, "s"),
             ("mass", self.mass, "kg"),
+            *([("starts", r.agreement_text, "")] if r.agreement_text else []),
         ]
-        b = self.replay.balance
+        rows += [] if r.interrupted else self._simulated_rows()
+        return [
+            (name, v, "" if self.system.dimensionless and unit in SI_UNITS else unit)
+            for name, v, unit in rows
+        ]
+
+    def _simulated_rows(self) -> list[tuple[str, float | str, str]]:
+        """Return what the simulator and the solver have to say, for tables."""
+        r, b = self.result, self.replay.balance
+        rows: list[tuple[str, float | str, str]] = []
         if self.replay.ok:  # else it is that of another motion
             rows += [
                 ("given by gravity", b.round_energy(b.fallen), "J"),
@@ -208,7 +222,8 @@ class Design(Packed):
                 ("energy balance, relative", b.relative, ""),
             ]
             rows += [(name, v, "") for load in self.replay.foot_loads for name, v in load.rows()]
-        rows += [
+        return [
+            *rows,
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
             ("replay", self.replay.agreement_text, ""),
@@ -223,10 +238,6 @@ class Design(Packed):
                 (f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s")
                 for name, seconds in r.times.items()
             ],
-        ]
-        return [
-            (name, v, "" if self.system.dimensionless and unit in SI_UNITS else unit)
-            for name, v, unit in rows
         ]
 
     @property
@@ -258,16 +269,22 @@ class Design(Packed):
 
     def data(self) -> dict[str, Any]:
         """Return what `strut design --json` prints."""
-        g, b = self.gait, self.replay.balance
-        return {
+        known = {
             **self.result.summary(),
             "ok": self.ok,
             "cost_name": self.cost.name,
             "goal": self.limits.data(),
             "speed": self.speed,
             "step_length": self.step_length,
+        }
+        if self.result.interrupted:  # nothing was simulated
+            return known
+        g, b = self.gait, self.replay.balance
+        return {
+            **known,
             "replay": {
                 "ok": self.replay.ok,
+                "in_one_go": self.replay.stays,
                 "late": self.replay.late,
                 "missed": self.replay.missed,
                 "ended": self.replay.ended,

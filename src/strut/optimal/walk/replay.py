@@ -231,7 +231,11 @@ class Replay:
         """Rows of a run that belong to the motion: up to just before the event that ends it; what comes
         after is the next step's."""
         until = self.result.phases[-1].until
-        if until is None or (run is self.run and not math.isfinite(self.late)) or until not in run.events.names:
+        if (
+            until is None
+            or (run is self.run and not math.isfinite(self.late))
+            or until not in run.events.names
+        ):
             return len(run.t)
         return int(np.searchsorted(run.t, run.events.times(until)[-1])) + 1
 

@@ -61,8 +61,7 @@ def replay_in_pieces(result: Solution, walker: System, exact: Mapping[str, Any])
     of the integrator. Discrete states begin as the simulator left them, but for those of the plan itself."""
     problem, planned = result.problem, {m.until for m in result.phases}
     z: Any = dict(problem.phases[0].z if problem.branch is None else problem.branch.z0)
-    labels, nx = walker.labels("z"), problem.system.size("x")
-    names, places = problem.system.labels("x"), walker.slices("z")
+    names, places, nx = problem.system.labels("x"), walker.slices("z"), problem.system.size("x")
     table = piece_table(result) if problem.system.size("u") else None
     runs: list[Trajectory] = []
     events: list[str] = []
@@ -73,7 +72,7 @@ def replay_in_pieces(result: Solution, walker: System, exact: Mapping[str, Any])
             x0 = dict(zip(names, map(float, m.x[i]), strict=True))
             if table is not None:
                 x0["plan_clock"] = float(m.t[i])
-                z = _begin_piece(z, labels, places, table.values[number], number, m.t[i : i + 2])
+                z = _begin_piece(z, places, table.values[number], number, m.t[i : i + 2])
             ends = i == len(m.t) - 2 and m.until is not None
             run = _run_interval(walker, m, i, ends, {"x0": x0, "z0": z, **exact})
             number += 1
@@ -86,7 +85,8 @@ def replay_in_pieces(result: Solution, walker: System, exact: Mapping[str, Any])
                 hit = next(e for e in run.events if e.name == m.until)
                 late = max(late, hit.t - m.t[-1], key=abs)
                 before, end = (np.array([side[n] for n in names]) for side in (hit.before, hit.after))
-                gap = max(gap, _distance(before, m.x[-1]))
+                # The plan, gone on to when the event came: a landing that is late is not told twice.
+                gap = max(gap, _distance(before, m.x[-1] + (hit.t - m.t[-1]) * m.slopes[1][-1]))
             follows = m.x[i + 1] if not ends else None
             if ends and k + 1 < len(result.phases):
                 follows = result.phases[k + 1].x[0]
@@ -95,22 +95,14 @@ def replay_in_pieces(result: Solution, walker: System, exact: Mapping[str, Any])
     return ReplayPieces(tuple(runs), gap, late, tuple(events))
 
 
-def _begin_piece(
-    z: Any,
-    labels: list[str],
-    places: Mapping[str, slice],
-    inputs: np.ndarray,
-    number: int,
-    t: np.ndarray,
-) -> Any:
+def _begin_piece(z: Any, places: Mapping[str, slice], inputs: np.ndarray, number: int, t: np.ndarray) -> Any:
     """Return discrete states, by name or all of them, in which a piece of the plan begins."""
-    begin = {"piece": number, "piece_begin": float(t[0]), "piece_end": float(t[1])}
+    begin = {"piece": number, "piece_begin": float(t[0]), "piece_end": float(t[1]), "plan_now": inputs}
     if isinstance(z, dict):  # where the motion begins: by name
-        return {**z, **begin, "plan_now": inputs}
+        return {**z, **begin}
     vector = np.array(z, dtype=float)
-    for name, value in {**begin, "plan_now": inputs}.items():
+    for name, value in begin.items():
         vector[places[name]] = value
-    assert len(vector) == len(labels)
     return vector
 
 

@@ -21,7 +21,7 @@ from strut.optimal.walk.costs import add_weight_parameters
 from strut.optimal.walk.design import COST_RESOLUTION, Design
 from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.optimal.walk.sweep_file import COST_PART, SweepFile, SweepPoint
-from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask
+from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask, missing_point
 from strut.system import System
 
 NUMBER_RESOLUTION = 1e-6
@@ -43,7 +43,7 @@ class TradeOff:
 
     name, unit: of what was varied. points: in the order of their values. wall: how long it took [s].
     file: where the points are kept. units: of the numbers of points, by name. again: solves a point once
-        more.
+        more. interrupted: whether Ctrl-C ended it before all points were solved.
     """
 
     name: str
@@ -53,6 +53,7 @@ class TradeOff:
     file: Path | None
     units: Mapping[str, str] = field(repr=False, default_factory=dict)
     again: Callable[[float, Guess | None], Design] | None = field(repr=False, default=None)
+    interrupted: bool = False
 
     @property
     def ok(self) -> bool:
@@ -112,7 +113,13 @@ class TradeOff:
             {"value": p.value, "ok": p.ok, "stable": p.stable, "status": p.status, **p.numbers}
             for p in self.points
         ]
-        return {"name": self.name, "unit": self.unit, "points": points, "wall": self.wall}
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "points": points,
+            "wall": self.wall,
+            "interrupted": self.interrupted,
+        }
 
     def __repr__(self) -> str:
         good = sum(point.ok for point in self.points)
@@ -153,6 +160,8 @@ def trade_off(
     file: SQLite, where every point is kept as soon as it is found. A sweep that is asked for again with the
         same file goes on.
     progress: is told how many points of how many there are. free, cost, options: as for `design`.
+
+    Ctrl-C returns what there is: points that were not solved have the status 'interrupted'.
     """
     began = clock.perf_counter()
     walker = add_weight_parameters(walker, cost)
@@ -178,11 +187,12 @@ def trade_off(
             workers=workers or os.cpu_count() or 1,
             progress=progress,
         )
-        points = run.solve_all()
+        points, interrupted = run.solve_all_or_interrupted()
     return TradeOff(
         name=name,
         unit=SWEPT_UNITS.get(name, units.get(name, "")),
-        points=tuple(points[v] for v in ordered),
+        points=tuple(points.get(v) or missing_point(v) for v in ordered),
+        interrupted=interrupted,
         wall=clock.perf_counter() - began,
         file=Path(file) if file is not None else None,
         units={**NUMBER_UNITS, **units},
