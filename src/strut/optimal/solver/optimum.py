@@ -18,11 +18,10 @@ from strut.optimal.nlp.mesh_rows import MeshRows
 SAME_PLACE = 1e-9
 """Two meshes are one where their intervals are as wide to this part of the phase."""
 MAX_WARM_RESIDUAL = 1.0
-"""Multipliers with which the conditions of an optimum hold no better than this, scaled as IPOPT does, are
-those of another problem: a search begins without them."""
+"""Where constraints, or the gradient of the Lagrangian relative to the largest multiplier, are further from
+zero than this, multipliers are those of another problem: a search begins without them."""
 BARRIER_FACTOR = 1e-3
-"""The barrier parameter of IPOPT at the beginning of a warm search, relative to how far the conditions of an
-optimum are from holding there."""
+"""The barrier parameter of IPOPT at the beginning of a warm search, relative to that residual."""
 MIN_BARRIER, MAX_BARRIER = 1e-8, 1e-2
 """Bounds of that barrier parameter; IPOPT's own begins at 0.1."""
 WARM_PUSH = 1e-9
@@ -40,21 +39,34 @@ WARM_OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class MultiplierCurve:
-    """Multipliers of rows or bounds that every interval of a phase has.
+    """Multipliers of rows or bounds that stand at many places of a phase.
 
-    places: where they are, of one, increasing. widths: of their intervals, or one where they do not shrink
-    with these. values: a row for each place.
+    places: of one, in order. densities: multipliers over the part of an integral that each place stands for,
+    a row for each. smooth: whether they are costates, smooth in time and of either sign; multipliers of
+    inequalities jump.
     """
 
     places: np.ndarray
-    widths: np.ndarray
-    values: np.ndarray
+    densities: np.ndarray
+    smooth: bool
 
-    def at(self, places: np.ndarray, widths: np.ndarray) -> np.ndarray:
-        """Return the multipliers on another mesh: densities are interpolated linearly."""
-        density = self.values / self.widths[:, None]
-        columns = [np.interp(places, self.places, column) for column in density.T]
-        return np.column_stack(columns) * widths[:, None] if columns else np.zeros((len(places), 0))
+    def at(self, places: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the multipliers at other places that stand for other parts: costates by cubic polynomials,
+        and lines beyond the ends; others by lines between."""
+        own, values = self.places, self.densities
+        if len(own) < MIN_PLACES_OF_CUBIC:
+            return np.repeat(values[:1], len(places), axis=0) * weights[:, None]
+        k = np.clip(np.searchsorted(own, places, side="right") - 1, 0, len(own) - 2)
+        h = (own[k + 1] - own[k])[:, None]
+        a = (places - own[k])[:, None] / h
+        if not self.smooth:
+            a = np.clip(a, 0.0, 1.0)
+            return ((1 - a) * values[k] + a * values[k + 1]) * weights[:, None]
+        slopes = np.gradient(values, own, axis=0, edge_order=2)
+        inner = (1 + 2 * a) * (1 - a) ** 2 * values[k] + a**2 * (3 - 2 * a) * values[k + 1]
+        inner += h * a * (1 - a) * ((1 - a) * slopes[k] - a * slopes[k + 1])
+        before, behind = values[:1] + h * a * slopes[:1], values[-1:] + h * (a - 1) * slopes[-1:]
+        return np.where(a < 0, before, np.where(a > 1, behind, inner)) * weights[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +75,7 @@ class OptimumPoint:
 
     fractions: the mesh, by phase the widths of its intervals. unknowns: of that mesh, with their `names`.
     cost: what was minimised. bounds, rows: multipliers of everything that stands once, by name.
-    bound_curves, row_curves: of what every interval has, by group.
+    bound_curves, row_curves: of what stands at many places of a phase, by group.
     """
 
     fractions: tuple[np.ndarray, ...] = field(repr=False)
@@ -117,40 +129,59 @@ def optimum_point(
 
 
 Group = tuple[Any, np.ndarray, np.ndarray, np.ndarray]
-"""A key, places and widths of intervals, and indices: a row for each interval."""
+"""A key, places and weights, and indices: a row for each place."""
+COSTATE_ROWS = ("flow", "end")
+"""Kinds of rows whose multipliers are costates."""
+MIN_PLACES_OF_CUBIC = 3
+"""Places that slopes of second order need."""
+ENOUGH_WEIGHT = 1e-9
+"""A place that stands for less of an integral has no density: its multipliers count as they are."""
 
 
 def _unknown_groups(mesh: MeshRows) -> Iterator[Group]:
-    """Yield the unknowns that every interval has. Their bounds count in an integral over time, and so their
-    multipliers shrink with the interval."""
+    """Yield the unknowns that stand at many places. Bounds hold all along: their multipliers are in proportion
+    to the part of an integral that a place stands for."""
+    c, b = (np.empty(0), np.empty(0)) if mesh.table is None else (mesh.table.c, mesh.table.b)
+    between = (c > 0) & (c < 1)
     for k, span in enumerate(mesh.spans):
         nodes, widths = span.nodes, span.fractions
-        yield ("x", k), nodes, np.concatenate([widths[:1], widths]), span.x
-        for label, index in (("w", span.w), ("inner", span.inner), ("slack", span.slack)):
-            for j in range(index.shape[1]):
-                # Their places within the interval are the same on all meshes: the middle stands for them.
-                columns = index[:, j].reshape(span.count, -1)
-                yield (label, k, j), nodes[:-1] + widths / 2, widths, columns
+        one = np.ones(1)
+        yield ("first", k), nodes[:1], one, span.x[:1]
+        yield ("last", k), nodes[-1:], one, span.x[-1:]
+        yield ("node", k), nodes[1:-1], widths[:-1], span.x[1:-1]
+        within = {"inner": (span.inner, c[between], b[between])}
+        count = span.w.shape[1]
+        middle = np.linspace(0, 1, count) if count > 1 else np.full(1, 0.5)
+        within["w"] = span.w, middle, np.ones(count)
+        weights = mesh.weights()
+        within["slack"] = span.slack, (np.arange(mesh.points) + 0.5) / mesh.points, weights
+        for label, (index, parts, shares) in within.items():
+            if index.size:
+                places = (nodes[:-1, None] + widths[:, None] * parts).reshape(-1)
+                columns = index.reshape(len(places), -1)
+                yield (label, k), places, (widths[:, None] * shares).reshape(-1), columns
 
 
 def _row_groups(mesh: MeshRows) -> Iterator[Group]:
-    """Yield the rows that every interval has."""
-    for (k, key, shrinks), by_interval in mesh.interval_rows.items():
-        span = mesh.spans[k]
-        at = np.array(sorted(by_interval))
-        widths = span.fractions[at] if shrinks else np.ones(len(at))
-        rows = np.array([by_interval[i] for i in at])
-        yield (k, key), span.nodes[:-1][at] + span.fractions[at] / 2, widths, rows
+    """Yield the rows that stand at many places."""
+    for key, marks in mesh.place_rows.items():
+        places, weights, rows = zip(*marks, strict=True)
+        yield key, np.array(places), np.array(weights), np.array(rows)
 
 
 def _gather(
     names: Sequence[str], groups: Iterator[Group], values: np.ndarray
 ) -> tuple[dict[str, float], dict[Any, MultiplierCurve]]:
-    """Return numbers by name of what stands once, and curves of what every interval has."""
+    """Return numbers by name of what stands once, and curves of what stands at many places."""
     once, curves = np.ones(len(names), dtype=bool), {}
-    for key, places, widths, index in groups:
+    for key, places, weights, index in groups:
         once[index.reshape(-1)] = False
-        curves[key] = MultiplierCurve(places, widths, values[index])
+        order = np.argsort(places, kind="stable")
+        densities = values[index] / _whole(weights)[:, None]
+        first = np.concatenate([[True], np.diff(places[order]) > SAME_PLACE])
+        curves[key] = MultiplierCurve(
+            places[order][first], densities[order][first], smooth=key[1] in COSTATE_ROWS
+        )
     return {names[i]: float(values[i]) for i in np.flatnonzero(once).tolist()}, curves
 
 
@@ -161,16 +192,22 @@ def _spread(
     known: Mapping[str, float],
     curves: Mapping[Any, MultiplierCurve],
 ) -> np.ndarray:
-    """Return numbers for everything: by name of what stands once, from curves what every interval has."""
+    """Return numbers for everything: by name of what stands once, from curves of what stands at many
+    places."""
     once, values = np.ones(len(names), dtype=bool), np.zeros(len(names))
-    for key, places, widths, index in groups:
+    for key, places, weights, index in groups:
         once[index.reshape(-1)] = False
         curve = curves.get(key)
-        if curve is not None and curve.values.shape[1] == index.shape[1]:
-            values[index] = curve.at(places, widths)
+        if curve is not None and curve.densities.shape[1] == index.shape[1] and len(curve.places):
+            values[index] = curve.at(places, _whole(weights))
     for i in np.flatnonzero(once).tolist():
         values[i] = known.get(names[i], 0.0)
     return values
+
+
+def _whole(weights: np.ndarray) -> np.ndarray:
+    """Return weights, one for those that are too small to divide by."""
+    return np.where(np.abs(weights) < ENOUGH_WEIGHT, 1.0, weights)
 
 
 __all__ = ["OptimumPoint", "optimum_point"]

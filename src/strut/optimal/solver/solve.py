@@ -272,7 +272,8 @@ class SolveTask:
         own = _evaluate(mesh, begin, multipliers)
         if own.kkt["feasibility"] <= MIN_VIOLATION:
             ceiling = min(ceiling, own.cost)
-        away = max(own.kkt.values())
+        largest = max(1.0, *[float(np.abs(part).max(initial=0.0)) for part in multipliers])
+        away = max(own.kkt["feasibility"], own.kkt["stationarity"] / largest)
         if away > MAX_WARM_RESIDUAL:  # the optimum of another problem: its multipliers mislead
             warm = solve_mesh(mesh, begin, settings)
         else:

@@ -66,7 +66,7 @@ class SearchWatch:
     def __post_init__(self) -> None:
         if not self.budget >= 0:
             raise ValueRangeError(
-                f"budget is {self.budget} s: how long to go on after the first solution must be 0 or more; "
+                f"budget is {self.budget:g} s: how long to go on after the first solution must be 0 or more; "
                 f"math.inf sets no limit"
             )
 
