@@ -176,6 +176,8 @@ def _gather(
     once, curves = np.ones(len(names), dtype=bool), {}
     for key, places, weights, index in groups:
         once[index.reshape(-1)] = False
+        if not len(places):
+            continue
         order = np.argsort(places, kind="stable")
         densities = values[index] / _whole(weights)[:, None]
         first = np.concatenate([[True], np.diff(places[order]) > SAME_PLACE])
@@ -198,7 +200,7 @@ def _spread(
     for key, places, weights, index in groups:
         once[index.reshape(-1)] = False
         curve = curves.get(key)
-        if curve is not None and curve.densities.shape[1] == index.shape[1] and len(curve.places):
+        if curve is not None and curve.densities.shape[1] == index.shape[1]:
             values[index] = curve.at(places, _whole(weights))
     for i in np.flatnonzero(once).tolist():
         values[i] = known.get(names[i], 0.0)
