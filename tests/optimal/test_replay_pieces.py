@@ -55,7 +55,9 @@ def test_what_drifts_says_so(fast):
     drifted = replace(fast.replay, late=5e-3)
     assert drifted.ok
     assert not drifted.stays
-    assert drifted.agreement_text.startswith("agrees interval by interval; in one go it drifts away: heel_strike")
+    assert drifted.agreement_text.startswith(
+        "agrees interval by interval; in one go it drifts away: heel_strike"
+    )
 
 
 @pytest.mark.parametrize("cost", ["energy", "positive-work", "squared-torque-per-metre", "none"])

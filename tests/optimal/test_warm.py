@@ -72,7 +72,8 @@ def test_interpolated_multipliers_save_iterations_on_a_finer_mesh(level, method)
     warm = problem.solve(coarse, intervals=20, **how)
     motion = optimal.Guess(coarse.guess().phases, coarse.parameters)
     cold = problem.solve(motion, intervals=20, **how)
-    assert warm.success and cold.success
+    assert warm.success
+    assert cold.success
     assert warm.cost == pytest.approx(cold.cost, rel=1e-8)
     assert warm.iterations <= 0.8 * cold.iterations
 
@@ -122,5 +123,6 @@ def test_a_design_from_a_design_is_not_worse():
     compass = walkers.compass()
     first = optimal.design(compass, cost="positive-work", slope=0.0, speed=0.5)
     again = optimal.design(compass, cost="positive-work", slope=0.0, speed=0.5, guess=first)
-    assert first.ok and again.ok
+    assert first.ok
+    assert again.ok
     assert again.result.cost <= first.result.cost * (1 + 1e-6)

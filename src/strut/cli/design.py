@@ -241,7 +241,7 @@ def run_design(order: Order) -> None:
         as_json(result.data())
     else:
         design_text(result)
-    if result.result.interrupted:
+    if result.result.is_interrupted:
         raise typer.Exit(INTERRUPTED_EXIT)
     if order.output is not None:
         write_design(result, order)
@@ -325,9 +325,9 @@ def _solve_sweep(
         )
     if curve.interrupted:
         solved = sum(bool(point.numbers) for point in curve.points)
-        kept = f"{solved} of {len(values)} designs are kept in {file}; the same command goes on"
-        unkept = f"{solved} of {len(values)} designs were solved; with -o DIR every one is kept"
-        notes.print(escape(f"interrupted: {kept if file is not None else unkept}"), soft_wrap=True)
+        kept_text = f"{solved} of {len(values)} designs are kept in {file}; the same command goes on"
+        lost_text = f"{solved} of {len(values)} designs were solved; with -o DIR every one is kept"
+        notes.print(escape(f"interrupted: {kept_text if file is not None else lost_text}"), soft_wrap=True)
     return curve
 
 

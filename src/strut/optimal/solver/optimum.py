@@ -55,18 +55,19 @@ class MultiplierCurve:
         and lines beyond the ends; others by lines between."""
         own, values = self.places, self.densities
         if len(own) < MIN_PLACES_OF_CUBIC:
-            return np.repeat(values[:1], len(places), axis=0) * weights[:, None]
+            return np.asarray(np.repeat(values[:1], len(places), axis=0) * weights[:, None])
         k = np.clip(np.searchsorted(own, places, side="right") - 1, 0, len(own) - 2)
         h = (own[k + 1] - own[k])[:, None]
         a = (places - own[k])[:, None] / h
         if not self.smooth:
             a = np.clip(a, 0.0, 1.0)
-            return ((1 - a) * values[k] + a * values[k + 1]) * weights[:, None]
+            return np.asarray(((1 - a) * values[k] + a * values[k + 1]) * weights[:, None])
         slopes = np.gradient(values, own, axis=0, edge_order=2)
         inner = (1 + 2 * a) * (1 - a) ** 2 * values[k] + a**2 * (3 - 2 * a) * values[k + 1]
         inner += h * a * (1 - a) * ((1 - a) * slopes[k] - a * slopes[k + 1])
         before, behind = values[:1] + h * a * slopes[:1], values[-1:] + h * (a - 1) * slopes[-1:]
-        return np.where(a < 0, before, np.where(a > 1, behind, inner)) * weights[:, None]
+        whole = np.where(a < 0, before, np.where(a > 1, behind, inner))
+        return np.asarray(whole * weights[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,7 @@ ENOUGH_WEIGHT = 1e-9
 
 
 def _unknown_groups(mesh: MeshRows) -> Iterator[Group]:
-    """Yield the unknowns that stand at many places. Bounds hold all along: their multipliers are in proportion
+    """Yield the unknowns that stand at many places. Bounds hold all along: multipliers are in proportion
     to the part of an integral that a place stands for."""
     c, b = (np.empty(0), np.empty(0)) if mesh.table is None else (mesh.table.c, mesh.table.b)
     between = (c > 0) & (c < 1)

@@ -17,11 +17,12 @@ from strut.optimal.problem import Problem, Requirement
 from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
 from strut.optimal.solver.optimum import OptimumPoint
-from strut.optimal.solver.watch import INTERRUPTED
 from strut.system import Packed, System, memo, time
 
 MAX_KKT_RESIDUAL = 1e-6
 """The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
+INTERRUPTED = "interrupted"
+"""The status of a solution whose search was ended by Ctrl-C."""
 PATH_SAMPLES = 10
 """Points of an interval at which requirements along the path are looked at again."""
 
@@ -102,13 +103,13 @@ class Solution(Packed):
     @property
     def ok(self) -> bool:
         """Whether the conditions of an optimum hold, and the plan is as accurate as was asked."""
-        if self.interrupted:
+        if self.is_interrupted:
             return False
         fine = self.accuracy is None or self.defect <= self.accuracy
         return self.success and max(self.kkt.values()) <= MAX_KKT_RESIDUAL and fine
 
     @property
-    def interrupted(self) -> bool:
+    def is_interrupted(self) -> bool:
         """Whether Ctrl-C ended the search: this is the best that it had."""
         return self.status == INTERRUPTED
 
@@ -249,11 +250,11 @@ class Solution(Packed):
             "duration": self.duration,
             "x0": self.x0,
             "kkt": dict(self.kkt),
-            "defect": None if self.interrupted else self.defect,
+            "defect": None if self.is_interrupted else self.defect,
             "iterations": self.iterations,
             "times": dict(self.times),
             "worst": dict(self.worst),
-            "exceeded": {} if self.interrupted else dict(self.path_violations),
+            "exceeded": {} if self.is_interrupted else dict(self.path_violations),
             "meshes": [list(m) for m in self.meshes],
             "starts": self.starts,
             "agreeing": self.agreeing,

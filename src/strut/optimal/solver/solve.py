@@ -29,15 +29,9 @@ from strut.optimal.solver.optimum import (
     WARM_OPTIONS,
     optimum_point,
 )
-from strut.optimal.solver.result import Solution
-from strut.optimal.solver.starts import count_agreeing, run_starts
-from strut.optimal.solver.watch import (
-    BUDGET,
-    INTERRUPTED,
-    SearchInterrupted,
-    SearchWatch,
-    StageProgress,
-)
+from strut.optimal.solver.result import INTERRUPTED, Solution
+from strut.optimal.solver.starts import Starts, count_agreeing, run_starts
+from strut.optimal.solver.watch import BUDGET, SearchInterrupted, SearchWatch, StageProgress
 
 SOLVERS = ("ipopt",)
 """Solvers that can be chosen."""
@@ -163,15 +157,6 @@ def solve(  # noqa: PLR0913 -- options of a public function
         return replace(own_watch.best, status=INTERRUPTED, accuracy=accuracy)
 
 
-@dataclass(frozen=True)
-class Starts:
-    """How many starts a search has, and how they differ; see `solve`."""
-
-    count: int
-    spread: float
-    seed: int
-
-
 @dataclass(frozen=True, eq=False)
 class SolveTask:
     """What is solved, and how; see `solve`. settings: of IPOPT."""
@@ -239,10 +224,9 @@ class SolveTask:
         others = [shake_unknowns(begin, mesh, starts.spread, random) for _ in range(starts.count - 1)]
 
         def one_start(k: int) -> Solution:
-            found = (
-                self._solve_from(mesh, guess) if k == 0 else solve_mesh(mesh, others[k - 1], self.settings)
-            )
-            return replace(found, problem=None)  # type: ignore[arg-type]  # stays here: it need not travel
+            own = None if k == 0 else others[k - 1]
+            solution = self._solve_from(mesh, guess) if own is None else solve_mesh(mesh, own, self.settings)
+            return replace(solution, problem=None)  # type: ignore[arg-type]  # it need not travel
 
         results: list[Solution] = [
             replace(r, problem=self.problem) for r in run_starts(starts.count, one_start)

@@ -7,10 +7,21 @@ import multiprocessing.connection
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 SAME_COST = 1e-6
 """Two starts agree where their costs do, relative to 1 + |cost|."""
+
+
+@dataclass(frozen=True)
+class Starts:
+    """How many starts a search has, how far others are from the first (relative, a standard deviation), and
+    the seed of their random numbers."""
+
+    count: int
+    spread: float
+    seed: int
 
 
 def can_fork() -> bool:
@@ -43,7 +54,7 @@ def run_starts(count: int, one_start: Callable[[int], Any], workers: int | None 
             ready = multiprocessing.connection.wait([receiver for _, receiver in running.values()])
             for k, (child, receiver) in list(running.items()):
                 if receiver in ready:
-                    results[k] = _received(receiver, k)
+                    results[k] = _result_of(receiver, k)
                     child.join()
                     del running[k]
     finally:
@@ -56,7 +67,7 @@ def run_starts(count: int, one_start: Callable[[int], Any], workers: int | None 
     return results
 
 
-def _received(receiver: Any, k: int) -> Any:
+def _result_of(receiver: Any, k: int) -> Any:
     """Return what a child sent; a sentence where it was killed before it could."""
     try:
         return receiver.recv()
@@ -80,4 +91,4 @@ def count_agreeing(costs: list[float]) -> int:
     return sum(abs(cost - least) <= SAME_COST * (1 + abs(least)) for cost in costs)
 
 
-__all__ = ["can_fork", "count_agreeing", "run_starts"]
+__all__ = ["Starts", "can_fork", "count_agreeing", "run_starts"]

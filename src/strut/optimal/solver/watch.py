@@ -6,20 +6,15 @@ import math
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from strut.errors import ValueRangeError
-
-if TYPE_CHECKING:
-    from strut.optimal.solver.result import Solution
+from strut.optimal.solver.result import Solution
 
 BUDGET = 60.0
 """How long a search may go on after its first solution [s], compilation not counted: finer meshes, other
 ways to a speed, sharper plans. Five-link walkers take 4 s for a solution and 5 s for three finer meshes."""
 MIN_ROUND = 0.5
 """A round is not begun with less time left [s]."""
-INTERRUPTED = "interrupted"
-"""The status of a solution whose search was ended by Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -104,4 +99,4 @@ class SearchWatch:
         return SearchWatch(self.budget, self.progress, None, self.began, self.deadline)
 
 
-__all__ = ["INTERRUPTED", "SearchInterrupted", "SearchStage", "SearchWatch", "StageProgress"]
+__all__ = ["SearchInterrupted", "SearchStage", "SearchWatch", "StageProgress"]

@@ -12,8 +12,7 @@ import casadi as ca
 
 from strut.gait import Gait
 from strut.gait.transport import distance, weight_of
-from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
-from strut.optimal.solver.watch import INTERRUPTED
+from strut.optimal.solver.result import INTERRUPTED, MAX_KKT_RESIDUAL, Solution
 from strut.optimal.walk.costs import Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import MAX_IMBALANCE, Replay, replay
@@ -72,7 +71,7 @@ class Design(Packed):
     def wrong(self) -> tuple[str, ...]:
         """What keeps it from being `ok`, in sentences."""
         r = self.result
-        if r.interrupted:
+        if r.is_interrupted:
             return (f"{INTERRUPTED}: this is the best that the search had",)
         replayed = self.replay
         if not r.success:
@@ -203,7 +202,7 @@ class Design(Packed):
             ("mass", self.mass, "kg"),
             *([("starts", r.agreement_text, "")] if r.agreement_text else []),
         ]
-        rows += [] if r.interrupted else self._simulated_rows()
+        rows += [] if r.is_interrupted else self._simulated_rows()
         return [
             (name, v, "" if self.system.dimensionless and unit in SI_UNITS else unit)
             for name, v, unit in rows
@@ -269,7 +268,7 @@ class Design(Packed):
 
     def data(self) -> dict[str, Any]:
         """Return what `strut design --json` prints."""
-        known = {
+        facts = {
             **self.result.summary(),
             "ok": self.ok,
             "cost_name": self.cost.name,
@@ -277,11 +276,11 @@ class Design(Packed):
             "speed": self.speed,
             "step_length": self.step_length,
         }
-        if self.result.interrupted:  # nothing was simulated
-            return known
+        if self.result.is_interrupted:  # nothing was simulated
+            return facts
         g, b = self.gait, self.replay.balance
         return {
-            **known,
+            **facts,
             "replay": {
                 "ok": self.replay.ok,
                 "in_one_go": self.replay.stays,

@@ -22,9 +22,9 @@ from strut.gait import Gait
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
-from strut.optimal.solver.result import Solution
+from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.solver.solve import OPTIONS, solve
-from strut.optimal.solver.watch import BUDGET, INTERRUPTED, SearchWatch
+from strut.optimal.solver.watch import BUDGET, SearchWatch
 from strut.optimal.walk.costs import Cost, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
@@ -152,7 +152,7 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
         limits = limits.with_defaults(clearance=0.0)
     task.watch.tell("with a phase for every part of the swing")
     again = attempt(task, limits, careful)
-    if again.result.interrupted:  # what there was before is whole
+    if again.result.is_interrupted:  # what there was before is whole
         return replace(first, result=replace(first.result, status=INTERRUPTED))
     return again if again.ok else first
 

@@ -112,15 +112,15 @@ def _run_interval(
     """Run one interval; where an event ends it, up to just after that; None where this does not come."""
     begin, end = float(m.t[i]), float(m.t[i + 1])
     if not ends:
-        return _uninterrupted(simulate(walker, t=(begin, end), **options))
-    run = _uninterrupted(simulate(walker, t=(begin, end + OVERTIME * (end - begin)), **options))
+        return _check_not_interrupted(simulate(walker, t=(begin, end), **options))
+    run = _check_not_interrupted(simulate(walker, t=(begin, end + OVERTIME * (end - begin)), **options))
     hits = [e.t for e in run.events if e.name == m.until and e.t > begin]
     if not hits:
         return None
-    return _uninterrupted(simulate(walker, t=(begin, hits[0] + AFTER_EVENT), **options))
+    return _check_not_interrupted(simulate(walker, t=(begin, hits[0] + AFTER_EVENT), **options))
 
 
-def _uninterrupted(run: Trajectory) -> Trajectory:
+def _check_not_interrupted(run: Trajectory) -> Trajectory:
     """Return a run; where Ctrl-C ended it, raise `KeyboardInterrupt`, which ends the whole search."""
     if run.raw.interrupted:
         raise KeyboardInterrupt

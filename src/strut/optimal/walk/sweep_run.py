@@ -17,8 +17,8 @@ from strut.errors import StrutError, ValueRangeError
 from strut.gait import Gait
 from strut.gait.section import default_section
 from strut.optimal.solver.guess import Guess
+from strut.optimal.solver.result import INTERRUPTED
 from strut.optimal.solver.starts import can_fork
-from strut.optimal.solver.watch import INTERRUPTED
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import FreeParameters, design
 from strut.optimal.walk.goal_field import goal_fields
@@ -102,7 +102,7 @@ class SweepTask:
         best: tuple[SweepPoint, bytes] | None = None
         for guess in guesses:
             there = self.solve(value, guess)
-            if there.result.interrupted:
+            if there.result.is_interrupted:
                 raise KeyboardInterrupt  # the point is not solved: the file goes on with it
             point = SweepPoint(
                 value=value,
