@@ -242,7 +242,7 @@ class Design(Packed):
     @property
     def advice(self) -> str:
         """What to try where it is not `ok`, if there is something to say; empty otherwise."""
-        if self.ok or self.cost.name not in WORK_ALONE:
+        if self.result.is_interrupted or self.ok or self.cost.name not in WORK_ALONE:
             return ""
         return (
             f"work alone asks for ever larger torques for ever shorter times: try --cost "
