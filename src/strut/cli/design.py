@@ -29,10 +29,12 @@ from strut.cli.design_texts import (
 from strut.cli.goal_file import read_goal_file
 from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Root
+from strut.cli.progress import stage_line
 from strut.cli.save import check_directory
 from strut.errors import ModelError, ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design, StepGoal, TradeOff
+from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.step_goal import SWEPT_UNITS
@@ -43,6 +45,8 @@ from strut.view.pages.folder import ensure_directory
 
 FILES_ONLY = ("defect", "step time")
 """Columns of a sweep that its table leaves out, to fit a terminal; its files have them."""
+INTERRUPTED_EXIT = 130
+"""What the command exits with after Ctrl-C, as shells have it: 128 and the number of the signal."""
 PLAN_ROWS = 201
 """Moments of a plan that are written as plan.csv."""
 
@@ -130,8 +134,14 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     intervals: Annotated[
         int, typer.Option(help="To begin with; more are made where accuracy needs them.")
     ] = 10,
-    starts: Annotated[int, typer.Option(help="Different starts of the search; the best is kept.")] = 1,
+    starts: Annotated[
+        int, typer.Option(help="Different starts of the search, on all cores; the best is kept.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
+    budget: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="How long to go on after the first solution, to make it exact."),
+    ] = BUDGET,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -190,7 +200,13 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     options = {"goal": "" if goal_file is None else str(goal_file), "free": free, "cost": named_cost}
     options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
     options |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
-    options |= {"seed": str(seed), "sweep": sweep, "drive": drive, "section": section}
+    options |= {
+        "budget": f"{budget:g}",
+        "seed": str(seed),
+        "sweep": sweep,
+        "drive": drive,
+        "section": section,
+    }
     command = command_text(model, settings, options)
     if sweep and export is not None:
         raise ModelError(
@@ -230,6 +246,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "intervals": intervals,
         "starts": starts,
         "seed": seed,
+        "budget": budget,
     }
     order = Order(
         system=system,
@@ -269,11 +286,18 @@ class Order:
 
 def run_design(order: Order) -> None:
     """Search for a design, print it, and write its report where one is asked."""
-    result = optimal.design(order.system, **order.arguments)
+    try:
+        with stage_line() as progress:
+            result = optimal.design(order.system, **order.arguments, progress=progress)
+    except KeyboardInterrupt:
+        notes.print("interrupted: no motion was found yet")
+        raise typer.Exit(INTERRUPTED_EXIT) from None
     if order.json:
         as_json(result.data())
     else:
         design_text(result)
+    if result.result.is_interrupted:
+        raise typer.Exit(INTERRUPTED_EXIT)
     if order.output is not None:
         write_design(result, order)
     if order.export is not None:
@@ -353,6 +377,8 @@ def run_sweep(order: Order, text: str, workers: int) -> None:
         as_json(curve.data())
     else:
         sweep_text(curve)
+    if curve.interrupted:
+        raise typer.Exit(INTERRUPTED_EXIT)
     if order.output is not None:
         asked = {"name": name, "values": values, **arguments}
         again = python_text("trade_off", order.source, asked, order.goal_call)
@@ -368,29 +394,22 @@ def _solve_sweep(
     bar = Progress(console=notes, transient=True)
     task = bar.add_task(f"designs over {name}", total=len(values))
     file = order.output / "sweep.sqlite" if order.output is not None else None
-    try:
-        with bar:
-            return optimal.trade_off(
-                order.system,
-                name,
-                values,
-                **arguments,
-                file=file,
-                workers=workers or None,
-                progress=lambda count, _: bar.update(task, completed=count),
-            )
-    except KeyboardInterrupt:
-        what = (
-            f"{int(bar.tasks[0].completed)} of {len(values)} designs are kept in {file}; the same command "
-            f"goes on"
+    with bar:
+        curve = optimal.trade_off(
+            order.system,
+            name,
+            values,
+            **arguments,
+            file=file,
+            workers=workers or None,
+            progress=lambda count, _: bar.update(task, completed=count),
         )
-        notes.print(
-            escape(
-                f"stopped: {what if file is not None else 'nothing is kept; with -o DIR every design is'}"
-            ),
-            soft_wrap=True,
-        )
-        raise typer.Exit(130) from None
+    if curve.interrupted:
+        solved = sum(bool(point.numbers) for point in curve.points)
+        kept_text = f"{solved} of {len(values)} designs are kept in {file}; the same command goes on"
+        lost_text = f"{solved} of {len(values)} designs were solved; with -o DIR every one is kept"
+        notes.print(escape(f"interrupted: {kept_text if file is not None else lost_text}"), soft_wrap=True)
+    return curve
 
 
 def sweep_text(curve: TradeOff) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from strut.cli.model import python_of
 from strut.errors import ValueRangeError
 from strut.optimal import StepGoal
+from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.goal_field import goal_fields
 from strut.system import System
 from strut.units import number
@@ -21,6 +22,7 @@ COMMAND_DEFAULTS = {
     "intervals": 10,
     "starts": 1,
     "seed": 0,
+    "budget": f"{BUDGET:g}",
     "drive": "rigid",
 }
 """What options are where they are not given: a command that is typed again leaves them out."""
@@ -73,7 +75,7 @@ def source_of(model: str, settings: list[str], system: System, drive: str) -> st
 def python_text(verb: str, source: str, arguments: Mapping[str, Any], goal_call: str = "") -> str:
     """Return Python that does what the command did. goal_call: what reads the file of what is asked, if there
     is one: what cannot be written as Python stands in it."""
-    anyway = {**COMMAND_DEFAULTS, "control": "cubic", "cost": "squared-torque", "free": {}}
+    anyway = {**COMMAND_DEFAULTS, "budget": BUDGET, "control": "cubic", "cost": "squared-torque", "free": {}}
     lines = [
         f"    {name}={value!r},"
         for name, value in arguments.items()

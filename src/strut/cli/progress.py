@@ -1,14 +1,26 @@
-"""A bar on standard error for work that takes long."""
+"""Bars and lines on standard error for work that takes long."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from strut.cli.console import notes
+
+
+@contextmanager
+def stage_line() -> Iterator[Callable[[object], None]]:
+    """A line on standard error that says which stage a search is in; nothing where that is no terminal."""
+    if not notes.is_terminal:
+        yield lambda _: None
+        return
+    with notes.status("searching") as line:
+        yield lambda stage: line.update(escape(str(stage)))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.infeasible import unmet_requirements
 from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.solve import solve
+from strut.optimal.solver.watch import SearchStage
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design
@@ -44,6 +45,7 @@ __all__ = [
     "Problem",
     "Replay",
     "Search",
+    "SearchStage",
     "Solution",
     "StepGoal",
     "StepRequirement",

@@ -121,6 +121,8 @@ def _verdict(design: Design, stable: bool) -> str:
         )
     agrees = (
         "the simulator replays the plan"
+        if again.stays
+        else "the simulator replays the plan interval by interval; in one go it drifts away"
         if again.ok
         else f"the simulator does not replay the plan ({again.ended})"
     )

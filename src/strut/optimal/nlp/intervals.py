@@ -49,6 +49,8 @@ def add_input_limits(mesh: MeshRows, k: int) -> None:
             rows = mesh.rows.add(
                 [f"{name} in {span.phase.name}, interval {i}"] * len(corners), low, high, limits
             )
+            width = span.fractions[i]
+            mesh.mark(k, f"corners of {name}", rows, span.nodes[i] + width / 2, width)
             for row, corner in zip(rows, corners, strict=True):
                 mesh.linear.append((np.full(len(corner), row), span.w[i, :, j], corner))
 
@@ -76,6 +78,10 @@ def add_collocation(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, s
             mesh.rows.add([f"flow of {n} in {label}" for n in mesh.system.labels("x")], 0.0, 0.0)
             for _ in states[first:]
         ]
+        for j, row in enumerate(rows):
+            # The multiplier of a collocation row is its weight b_j times the costate, on any mesh.
+            c, b = table.c[first + j], table.b[first + j]
+            mesh.mark(k, "flow", row, nodes[i] + c * span.fractions[i], b)
         for j, row in enumerate(rows):  # h f_j + h (inverse a_0)_j f_0 - sum inverse_ji (X_i - x) = 0
             for i2, state in enumerate(states[first:]):
                 mesh.linear.append((row, state, np.full(nx, -inverse[j, i2])))
@@ -83,6 +89,7 @@ def add_collocation(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, s
         if not table.ends:  # Gauss: the end of the interval is no stage, and follows from all of them
             weights = table.b @ inverse
             row = mesh.rows.add([f"end of {n} in {label}" for n in mesh.system.labels("x")], 0.0, 0.0)
+            mesh.mark(k, "end", row, nodes[i + 1], 1.0)
             mesh.linear.append((row, span.x[i + 1], np.ones(nx)))
             mesh.linear.append((row, span.x[i], np.full(nx, weights.sum() - 1)))
             for weight, state in zip(weights, states, strict=True):
@@ -102,9 +109,9 @@ def add_collocation(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, s
             at = nx + len(smooth)
             targets += add_split_rows(mesh, k, split, interval=i, place=j, output=at, evaluation=e)
             if n_path:
-                rows_path = mesh.require(
-                    path, f"{label}, at {c:.3g} of it", k, nodes[i] + c * span.fractions[i]
-                )
+                place, weight = nodes[i] + c * span.fractions[i], span.fractions[i] * b
+                rows_path = mesh.require(path, f"{label}, at {c:.3g} of it", k, place)
+                mesh.mark(k, f"path: {', '.join(r.name for r in path)}", rows_path, place, weight)
                 targets += [(at + len(split) + out, e, r, 1.0) for out, r in enumerate(rows_path)]
     mesh.add(stage, index, data, targets)
 
@@ -119,6 +126,9 @@ def add_split_rows(
         row = mesh.rows.add(
             [f"sign of {t.name} in {mesh.spans[k].phase.name}, interval {interval}"], 0.0, 0.0
         )
+        width, points = mesh.spans[k].fractions[interval], mesh.points
+        at = mesh.spans[k].nodes[interval] + width * (place + 0.5) / points
+        mesh.mark(k, f"sign of {t.name}", row, at, width * mesh.weights()[place])
         targets.append((output + s, evaluation, int(row[0]), 1.0))
         pair = mesh.spans[k].slack[interval, place, s]
         mesh.linear.append((np.repeat(row, 2), pair, np.array([-1.0, 1.0])))
@@ -158,6 +168,7 @@ def add_shooting(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, spli
         row = mesh.rows.add(
             [f"end of {n} in {span.phase.name}, interval {i}" for n in mesh.system.labels("x")], 0.0, 0.0
         )
+        mesh.mark(k, "end", row, span.nodes[i + 1], 1.0)
         mesh.linear.append((row, span.x[i + 1], np.ones(nx)))
         index.append(mesh.index(k, span.x[i], i))
         data.append([span.nodes[i], span.fractions[i]])
@@ -190,6 +201,7 @@ def add_shooting_path(mesh: MeshRows, k: int, point: ca.Function) -> None:
     targets: Targets = []
     for e in range(len(index)):
         rows = mesh.require(path, f"{span.phase.name}, node {e + 1}", k, span.nodes[e + 1])
+        mesh.mark(k, "path", rows, span.nodes[e + 1], span.fractions[e])
         targets += [(out, e, r, 1.0) for out, r in enumerate(rows)]
     mesh.add(stage, index, data, targets)
 

@@ -26,7 +26,8 @@ class MeshRows(Layout):
     linear: rows, unknowns and factors of what is linear. pieces: stage functions, and where they stand.
     total_at: unknowns that are integrals and sums. total_row: the row, and the factor, by which each total
         counts.
-    slack_row: where the slacks of a sign belong.
+    slack_row: where the slacks of a sign belong. place_rows: the rows that stand at many places of a phase,
+        by phase and kind: place, weight and rows of each; see `mark`.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class MeshRows(Layout):
         self.linear: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.pieces: list[tuple[StageFunction, np.ndarray, np.ndarray, Targets]] = []
         self.slack_row: dict[int, int] = {}
+        self.place_rows: dict[tuple[int, str], list[tuple[float, float, np.ndarray]]] = {}
         self._totals()
 
     def _totals(self) -> None:
@@ -73,6 +75,11 @@ class MeshRows(Layout):
             if not (r.margin and at_an_end):
                 self.rows.limits[int(at)] = LimitPlace(r.name, k, place)
         return indices
+
+    def mark(self, k: int, kind: str, rows: np.ndarray, place: float, weight: float) -> None:
+        """Note that rows stand at one place of phase k, 0 to 1, one of many of their kind. weight: the part
+        of an integral over the phase that the place stands for; multipliers are in proportion to it."""
+        self.place_rows.setdefault((k, kind), []).append((place, weight, rows))
 
     def add(self, stage: StageFunction, index: Sequence[Any], data: Sequence[Any], targets: Targets) -> None:
         """Add a stage function at some places: unknowns and data of each, and (output, place, row, factor) of

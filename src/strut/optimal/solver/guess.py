@@ -14,6 +14,7 @@ from strut.gait.gait import Gait
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import tableau
 from strut.optimal.problem import Problem
+from strut.optimal.solver.optimum import OptimumPoint
 from strut.simulate import Trajectory, simulate
 from strut.system import start
 
@@ -38,11 +39,12 @@ class Guess:
     """A motion to begin from.
 
     phases: of the motion. parameters: of those that are free; what is not named begins with the system's own
-        value.
+        value. optimum: where a solver ended with this motion, so that a search begins warm; None of others.
     """
 
     phases: tuple[Stretch, ...]
     parameters: Mapping[str, float] = field(default_factory=dict)
+    optimum: OptimumPoint | None = None
 
 
 def make_guess(problem: Problem, given: Any) -> Guess:

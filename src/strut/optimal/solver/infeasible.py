@@ -68,8 +68,8 @@ def _ends(problem: Problem) -> list[Requirement]:
 
 def unmet_requirements(result: Solution, iterations: int = 500) -> dict[str, float]:
     """Return what was asked and cannot be met near to where a search ended, by name, and by how much; empty
-    where the problem was solved, and where that is not clear either."""
-    if result.success:
+    where the problem was solved or its search interrupted, and where that is not clear either."""
+    if result.success or result.is_interrupted:
         return {}
     problem, names = relaxed_problem(result.problem)
     if not names:

@@ -18,6 +18,7 @@ from strut.optimal.solver.bound_multipliers import BoundMultipliers
 from strut.optimal.solver.curves import HermiteCurve, PhaseCurve, PiecewiseCurve
 from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
 from strut.optimal.solver.guess import Guess, Stretch
+from strut.optimal.solver.optimum import OptimumPoint
 from strut.simulate import SavedResult
 from strut.system import Packed, System, memo, time
 from strut.tabular import TableTexts, Tabular
@@ -29,6 +30,8 @@ MARGIN_SLACK = 1e-7
 there; IPOPT itself keeps bounds to 1e-8."""
 PATH_SLACK = 1e-3
 """A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
+INTERRUPTED = "interrupted"
+"""The status of a solution whose search was ended by Ctrl-C."""
 PATH_SAMPLES = 10
 """Points of an interval at which requirements along the path are looked at again."""
 
@@ -98,6 +101,8 @@ class Solution(SavedResult, Tabular, Packed):
         the processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
     multipliers: of Lagrange, of every limit that has bounds.
+    starts: of the search; agreeing: how many of them ended with the least cost.
+    optimum: unknowns and multipliers, for another search to begin warm.
     """
 
     problem: Problem = field(repr=False)
@@ -116,6 +121,8 @@ class Solution(SavedResult, Tabular, Packed):
     meshes: tuple[tuple[int, float], ...] = ()
     starts: int = 1
     multipliers: tuple[BoundMultipliers, ...] = field(repr=False, default=())
+    agreeing: int = 1
+    optimum: OptimumPoint | None = field(repr=False, default=None)
     unmet: ClassVar[cached_property[dict[str, float]]]
     """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
     about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since
@@ -124,8 +131,20 @@ class Solution(SavedResult, Tabular, Packed):
     @property
     def ok(self) -> bool:
         """Whether the conditions of an optimum hold, and the plan is as accurate as was asked."""
+        if self.is_interrupted:
+            return False
         fine = self.accuracy is None or self.defect <= self.accuracy
         return self.success and max(self.kkt.values()) <= MAX_KKT_RESIDUAL and fine
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search: this is the best that it had."""
+        return self.status == INTERRUPTED
+
+    @property
+    def agreement_text(self) -> str:
+        """How many of several starts agree, in words; empty of a single one."""
+        return f"{self.agreeing} of {self.starts} starts agree" if self.starts > 1 else ""
 
     @property
     def duration(self) -> float:
@@ -271,7 +290,8 @@ class Solution(SavedResult, Tabular, Packed):
 
     def guess(self) -> Guess:
         """Return this motion as the beginning of another search."""
-        return Guess(tuple(m.stretch() for m in self.phases), dict(self.parameters))
+        stretches = tuple(m.stretch() for m in self.phases)
+        return Guess(stretches, dict(self.parameters), self.optimum if self.success else None)
 
     def summary(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -283,12 +303,14 @@ class Solution(SavedResult, Tabular, Packed):
             "duration": self.duration,
             "x0": self.x0,
             "kkt": dict(self.kkt),
-            "defect": self.defect,
+            "defect": None if self.is_interrupted else self.defect,
             "iterations": self.iterations,
             "times": dict(self.times),
             "worst": dict(self.worst),
-            "exceeded": dict(self.path_violations),
+            "exceeded": {} if self.is_interrupted else dict(self.path_violations),
             "meshes": [list(m) for m in self.meshes],
+            "starts": self.starts,
+            "agreeing": self.agreeing,
         }
 
     def __repr__(self) -> str:

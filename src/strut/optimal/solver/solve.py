@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import casadi as ca
@@ -17,13 +17,22 @@ import numpy as np
 from strut.checks import checked, integer, seed_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
-from strut.optimal.nlp.scheme import Transcription, lagrange
-from strut.optimal.problem import Jumps, Problem
+from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.problem import Problem
 from strut.optimal.solver.bound_multipliers import collect_multipliers
-from strut.optimal.solver.defect import phase_integrals
 from strut.optimal.solver.guess import Guess, fill_unknowns, make_guess, shake_unknowns
-from strut.optimal.solver.result import Motion, Solution, flow_function, path_slack
-from strut.system import time
+from strut.optimal.solver.mesh_motion import motions, totals
+from strut.optimal.solver.optimum import (
+    BARRIER_FACTOR,
+    MAX_BARRIER,
+    MAX_WARM_RESIDUAL,
+    MIN_BARRIER,
+    WARM_OPTIONS,
+    optimum_point,
+)
+from strut.optimal.solver.result import INTERRUPTED, Solution, path_slack
+from strut.optimal.solver.starts import Starts, count_agreeing, run_starts
+from strut.optimal.solver.watch import BUDGET, SearchInterrupted, SearchWatch, StageProgress
 
 SOLVERS = ("ipopt",)
 """Solvers that can be chosen."""
@@ -37,6 +46,8 @@ OPTIONS = (
     "iterations",
     "solver",
     "backend",
+    "budget",
+    "progress",
     "options",
 )
 """What `solve` takes besides what a `Transcription` does."""
@@ -51,23 +62,32 @@ WORDS = {
     "Invalid_Number_Detected": "something became infinite or not a number",
     "Search_Direction_Becomes_Too_Small": "the search came to a halt",
     "Diverging_Iterates": "the unknowns grow without bound",
+    "Maximum_WallTime_Exceeded": "out of time",
 }
 """What IPOPT returns, in words."""
-INTERRUPTED = "NonIpopt_Exception_Thrown"
+EXCEPTION = "NonIpopt_Exception_Thrown"
 """What IPOPT says where somebody pressed Ctrl-C: functions of ours compute, and raise nothing."""
-MAX_MESHES = 6
-"""Meshes that are tried at most."""
+BOUND_RELAXATION = 1e-10
+"""By which part IPOPT widens bounds to have room inside. Its own 1e-8 lets a force of 200 N be violated by
+2e-6 N, more than a solution that is `ok` may be."""
+MAX_MESHES = 8
+"""Meshes that are tried at most, within the time that is given."""
+MAX_MESHES_HALVED = 3
+"""Meshes after which intervals are split into `MAX_PARTS` at once: halving them was not enough."""
+MAX_MESH_FACTOR = 4
+"""A search begins on the mesh of a solution that it is given where that has at most so many times the
+intervals that are asked for."""
+MAX_COST_RISE = 0.05
+"""A cost that rises by more from one mesh to the next, relative to 1 + |cost|, may be that of another
+optimum: the search is then begun anew from the motion alone, too, and the better one is kept."""
+COST_SLACK = 1e-7
+"""Costs that differ by less, relative to 1 + |cost|, are the same."""
 MAX_INTERVALS = 400
 """Intervals of a phase at most."""
 MAX_PARTS = 4
 """Parts into which an interval is split at most, from one mesh to the next."""
 DEFECT_AIM = 0.3
 """Intervals are split such that defects come to this part of the accuracy that is asked."""
-WARM_BARRIER = 1e-4
-"""The barrier parameter of IPOPT at the beginning of a search from the solution on a coarser mesh."""
-RELAXED_BOUNDS = 0.01
-"""By this part of its tolerance IPOPT may leave the bounds on the way. In the end it puts unknowns back on
-their bounds, which moves states that lie on one by as much: IPOPT's own 1e-8 would show in the defects."""
 MIN_VIOLATION = 1e-7
 """Constraints that are violated by less, in their own unit, are not listed as violated."""
 
@@ -85,6 +105,9 @@ def solve(  # noqa: PLR0913 -- options of a public function
     iterations: int = 500,
     solver: str = "ipopt",
     backend: str | None = None,
+    budget: float = BUDGET,
+    progress: StageProgress | None = None,
+    watch: SearchWatch | None = None,
     options: dict[str, Any] | None = None,
     **transcription: Any,
 ) -> Solution:
@@ -93,12 +116,20 @@ def solve(  # noqa: PLR0913 -- options of a public function
     guess: see `strut.optimal.solver.guess.make_guess`; nothing, a mapping, a trajectory, a gait, or a result.
     accuracy: intervals are split, and the problem is solved again, until every interval agrees so well with
         the adaptive integrator (relative to 1 + |state|); None keeps the mesh.
-    tolerance: of the solver. starts: how many, the first at the guess, others shake_unknowns by `spread`;
-        the best is returned.
+    tolerance: of the solver. starts: how many, the first at the guess, others moved by `spread` (relative,
+        a standard deviation) with the random numbers of `seed`; they run on all cores, the best is returned,
+        and `agreeing` of it says how many came to the same cost. One unless asked: most problems have one
+        good optimum near their guess, and four starts on two cores take twice the time.
     iterations: at most. options: further ones of IPOPT. method, intervals, stages, steps, control: see
         `Transcription`.
+    budget: how long finer meshes may be tried after the first solution [s]; the best so far is returned.
+    progress: is told every stage, a `SearchStage`. watch: of a larger search that this is a part of; it then
+        has budget and progress.
 
-    A problem that cannot be solved does not raise: look at `ok`, `status` and `worst`.
+    From a result the search is warm: it begins with its multipliers, on its mesh if that is fine enough, and
+    never ends worse than the guess where that is a motion of this problem. Ctrl-C returns the best so far,
+    with the status 'interrupted'; where there is nothing yet, `KeyboardInterrupt` is raised. A problem that
+    cannot be solved does not raise: look at `ok`, `status` and `worst`.
     """
     if solver not in SOLVERS:
         raise ModelError(f"solver '{solver}' is unknown: allowed are {', '.join(SOLVERS)}")
@@ -111,30 +142,138 @@ def solve(  # noqa: PLR0913 -- options of a public function
             hint = did_you_mean(name, [*names, *OPTIONS])
             raise UnknownNameError(f"'{name}' is no option of a solution: {hint}")
     how = Transcription(**transcription)
-    settings = {
-        "tol": tolerance,
-        "max_iter": iterations,
-        "bound_relax_factor": RELAXED_BOUNDS * tolerance,
-        **(options or {}),
-    }
-    first = make_guess(problem, guess)
-    mesh = Transcribed(problem, how, None, backend)
-    result = _solve_starts(mesh, _starts(mesh, first, starts, spread, seed), settings)
-    times = dict(result.times)
-    meshes = [_mesh_summary(result)] if accuracy is not None and result.success else []
-    while accuracy is not None and result.success and len(meshes) < MAX_MESHES:
-        fractions = refine_mesh(result, accuracy, how.order)
-        if fractions is None:
-            break
-        mesh = Transcribed(problem, how, fractions, backend)
-        begin = fill_unknowns(mesh, result.guess())
-        better = solve_mesh(mesh, begin, settings | {"mu_init": WARM_BARRIER})
-        if not better.success:
-            better = solve_mesh(mesh, fill_unknowns(mesh, result.guess()), settings)
-        times = {name: times[name] + better.times[name] for name in times}
-        result = better
-        meshes.append(_mesh_summary(result))
-    return replace(result, times=times, accuracy=accuracy, meshes=tuple(meshes), starts=starts)
+    settings = {"tol": tolerance, "max_iter": iterations, **(options or {})}
+    own_watch = watch or SearchWatch(budget, progress)
+    task = SolveTask(problem, how, settings, accuracy, backend, own_watch)
+    try:
+        return task.search(make_guess(problem, guess), Starts(starts, spread, seed))
+    except KeyboardInterrupt:
+        if watch is not None or own_watch.best is None:
+            raise  # whoever watches knows what to do, or nobody can
+        return replace(own_watch.best, status=INTERRUPTED, accuracy=accuracy)
+
+
+@dataclass(frozen=True, eq=False)
+class SolveTask:
+    """What is solved, and how; see `solve`. settings: of IPOPT."""
+
+    problem: Problem
+    how: Transcription
+    settings: dict[str, Any]
+    accuracy: float | None
+    backend: str | None
+    watch: SearchWatch
+
+    def search(self, guess: Guess, starts: Starts) -> Solution:
+        """Return the solution from a guess, on meshes that are refined until it is accurate."""
+        watch, accuracy = self.watch, self.accuracy
+        mesh = self._transcribe(self._first_fractions(guess), "search")
+        try:
+            result = self._solve_starts(mesh, guess, starts)
+        except SearchInterrupted as stop:
+            watch.best = watch.best or stop.best
+            raise
+        watch.count_down()
+        watch.best = result
+        times = dict(result.times)
+        meshes = [_mesh_summary(result)] if accuracy is not None and result.success else []
+        while accuracy is not None and result.success and len(meshes) < MAX_MESHES and watch.may_go_on:
+            parts = MAX_PARTS if len(meshes) > MAX_MESHES_HALVED else 2
+            fractions = refine_mesh(result, accuracy, self.how.order, parts)
+            if fractions is None:
+                break
+            mesh = self._transcribe(fractions, "finer mesh")
+            better = self._solve_from(mesh, result.guess(), result.cost * (1 + MAX_COST_RISE))
+            times = {name: times[name] + better.times[name] for name in times}
+            if not better.success:
+                break  # the best so far is kept, and its defects say how good it is
+            result = replace(better, starts=result.starts, agreeing=result.agreeing)
+            watch.best = result
+            meshes.append(_mesh_summary(result))
+        return replace(result, times=times, accuracy=accuracy, meshes=tuple(meshes))
+
+    def _first_fractions(self, guess: Guess) -> Sequence[np.ndarray] | None:
+        """Return the mesh to begin on: that of an optimum, if it is fine enough and not much finer than what
+        is asked for; None for equal intervals. A mesh that is to stay is as it was asked for."""
+        point = guess.optimum
+        if point is None or self.accuracy is None or len(point.fractions) != len(self.problem.phases):
+            return None
+        asked = np.broadcast_to(self.how.intervals, len(self.problem.phases))
+        counts = [len(widths) for widths in point.fractions]
+        fits = all(n <= count <= MAX_MESH_FACTOR * n for n, count in zip(asked, counts, strict=True))
+        return point.fractions if fits else None
+
+    def _transcribe(self, fractions: Sequence[np.ndarray] | None, stage: str) -> Transcribed:
+        """Return the problem on a mesh; time to compile it does not count."""
+        counts = np.broadcast_to(self.how.intervals, len(self.problem.phases)).tolist()
+        counts = counts if fractions is None else [len(widths) for widths in fractions]
+        self.watch.tell(stage, f"{sum(counts)} intervals")
+        mesh = Transcribed(self.problem, self.how, fractions, self.backend)
+        self.watch.add_compile_time(mesh.compile_time)
+        return mesh
+
+    def _solve_starts(self, mesh: Transcribed, guess: Guess, starts: Starts) -> Solution:
+        """Return the cheapest solution from several starts; where none succeeds, the least infeasible."""
+        if starts.count == 1:
+            return self._solve_from(mesh, guess)
+        begin, random = fill_unknowns(mesh, guess), np.random.default_rng(starts.seed)
+        others = [shake_unknowns(begin, mesh, starts.spread, random) for _ in range(starts.count - 1)]
+
+        def one_start(k: int) -> Solution:
+            own = None if k == 0 else others[k - 1]
+            solution = self._solve_from(mesh, guess) if own is None else solve_mesh(mesh, own, self.settings)
+            return replace(solution, problem=None)  # type: ignore[arg-type]  # it need not travel
+
+        results: list[Solution] = [
+            replace(r, problem=self.problem) for r in run_starts(starts.count, one_start)
+        ]
+        good = [r for r in results if r.success]
+        best = min(good, key=lambda r: r.cost) if good else min(results, key=lambda r: r.kkt["feasibility"])
+        total = {name: sum(r.times[name] for r in results) for name in best.times}
+        return replace(
+            best,
+            times=total | {"build": mesh.build_time, "compile": mesh.compile_time},
+            starts=starts.count,
+            agreeing=count_agreeing([r.cost for r in good]),
+        )
+
+    def _solve_from(self, mesh: Transcribed, guess: Guess, ceiling: float = np.inf) -> Solution:
+        """Return the solution on a mesh from a guess: warm where that is an optimum, and not worse than it.
+
+        ceiling: a cost that should not be exceeded. Where it is, and where a warm search fails, another
+        begins from the motion alone, and the better one is returned.
+        """
+        settings, point = self.settings | self.watch.solver_limit(), guess.optimum
+        if point is None or len(point.fractions) != len(mesh.spans):
+            return solve_mesh(mesh, fill_unknowns(mesh, guess), settings)
+        same = point.is_on(mesh)
+        begin = _within_bounds(mesh, point.unknowns) if same else fill_unknowns(mesh, guess)
+        multipliers = point.multipliers(mesh)
+        own = _evaluate(mesh, begin, multipliers)
+        if own.kkt["feasibility"] <= MIN_VIOLATION:
+            ceiling = min(ceiling, own.cost)
+        largest = max(1.0, *[float(np.abs(part).max(initial=0.0)) for part in multipliers])
+        away = max(own.kkt["feasibility"], own.kkt["stationarity"] / largest)
+        if away > MAX_WARM_RESIDUAL:  # the optimum of another problem: its multipliers mislead
+            warm = solve_mesh(mesh, begin, settings)
+        else:
+            barrier = {"mu_init": float(np.clip(away * BARRIER_FACTOR, MIN_BARRIER, MAX_BARRIER))}
+            warm = solve_mesh(mesh, begin, settings | WARM_OPTIONS | barrier, multipliers)
+        limit = ceiling + COST_SLACK * (1 + abs(ceiling)) if np.isfinite(ceiling) else np.inf
+        if warm.success and warm.cost <= limit:
+            return warm
+        cold = solve_mesh(mesh, begin, self.settings | self.watch.solver_limit())
+        times = {name: warm.times[name] + cold.times[name] for name in ("solve", "cpu")}
+        good = [r for r in (warm, cold) if r.success]
+        best = min(good, key=lambda r: r.cost) if good else cold
+        if own.kkt["feasibility"] <= MIN_VIOLATION and (not good or best.cost > limit):
+            best = own
+        return replace(best, times={**best.times, **times})
+
+
+def _within_bounds(mesh: Transcribed, v: np.ndarray) -> np.ndarray:
+    """Return unknowns within the bounds of a mesh."""
+    return np.asarray(np.clip(v, np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)))
 
 
 def _mesh_summary(result: Solution) -> tuple[int, float]:
@@ -142,10 +281,12 @@ def _mesh_summary(result: Solution) -> tuple[int, float]:
     return sum(len(m.t) - 1 for m in result.phases), result.defect
 
 
-def refine_mesh(result: Solution, accuracy: float, order: int) -> list[np.ndarray] | None:
+def refine_mesh(
+    result: Solution, accuracy: float, order: int, least_parts: int = 2
+) -> list[np.ndarray] | None:
     """Return the fractions of every phase that its intervals take, split where their defect is too large,
-    into as many as the order says, and where a requirement does not hold between the points; None where
-    nothing needs it, or can be split any more."""
+    into as many as the order says and at least `least_parts`, and where a requirement does not hold between
+    the points; None where nothing needs it, or can be split any more."""
     meshes, changed = [], False
     for m, d in zip(result.phases, result.defects, strict=True):
         widths = np.diff(m.t) / m.duration
@@ -158,7 +299,7 @@ def refine_mesh(result: Solution, accuracy: float, order: int) -> list[np.ndarra
             if r.phase in (None, m.name):
                 over, size_of = result.over(r, m)
                 split |= over > path_slack(r, size_of)
-        parts = np.where(split, np.maximum(parts, 2), 1)
+        parts = np.where(split, np.maximum(parts, least_parts), 1)
         if parts.sum() > MAX_INTERVALS:
             parts = np.ones(len(widths), dtype=int)
         changed |= bool((parts > 1).any())
@@ -166,27 +307,18 @@ def refine_mesh(result: Solution, accuracy: float, order: int) -> list[np.ndarra
     return meshes if changed else None
 
 
-def _starts(mesh: Transcribed, guess: Guess, starts: int, spread: float, seed: int) -> list[np.ndarray]:
-    """Return the unknowns to begin from: those of the guess, and others shaken by `spread`."""
-    begin, random = fill_unknowns(mesh, guess), np.random.default_rng(seed)
-    return [begin, *[shake_unknowns(begin, mesh, spread, random) for _ in range(starts - 1)]]
-
-
-def _solve_starts(mesh: Transcribed, starts: list[np.ndarray], settings: dict[str, Any]) -> Solution:
-    """Return the cheapest solution from several starts; where none succeeds, the least infeasible."""
-    results = [solve_mesh(mesh, begin, settings) for begin in starts]
-    good = [r for r in results if r.success]
-    best = min(good, key=lambda r: r.cost) if good else min(results, key=lambda r: r.kkt["feasibility"])
-    total = {name: sum(r.times[name] for r in results) for name in best.times}
-    return replace(best, times=total | {"build": mesh.build_time, "compile": mesh.compile_time})
-
-
 def solver_of(mesh: Transcribed, settings: dict[str, Any]) -> ca.Function:
     """Return IPOPT with the assembled functions; made once per setting."""
     key = repr(sorted(settings.items()))
     if key not in mesh.solvers:
         f = mesh.assembled.functions
-        plain = {"print_level": 0, "sb": "yes", "honor_original_bounds": "yes", **settings}
+        plain = {
+            "print_level": 0,
+            "sb": "yes",
+            "honor_original_bounds": "yes",
+            "bound_relax_factor": BOUND_RELAXATION,
+            **settings,
+        }
         options: dict[str, Any] = {
             "print_time": False,
             "no_nlp_grad": True,
@@ -198,43 +330,63 @@ def solver_of(mesh: Transcribed, settings: dict[str, Any]) -> ca.Function:
     return mesh.solvers[key]
 
 
-def solve_mesh(mesh: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Solution:
-    """Return the solution on one mesh, from the unknowns `begin`. settings: options of IPOPT. Where somebody
-    pressed Ctrl-C, `KeyboardInterrupt` is raised."""
+def solve_mesh(
+    mesh: Transcribed,
+    begin: np.ndarray,
+    settings: dict[str, Any],
+    multipliers: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Solution:
+    """Return the solution on one mesh, from the unknowns `begin`. settings: options of IPOPT. multipliers: of
+    bounds and rows, to begin with. Where somebody pressed Ctrl-C, `SearchInterrupted` is raised, with where
+    the solver was."""
     began = clock.perf_counter()
     run = solver_of(mesh, settings)
     built = clock.perf_counter()
     low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
     g_low, g_high = np.array(mesh.rows.low[1:]), np.array(mesh.rows.high[1:])
     numbers, before = mesh.numbers(), clock.process_time()
-    outcome = run(x0=begin, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high)
+    warm = {} if multipliers is None else {"lam_x0": multipliers[0], "lam_g0": multipliers[1]}
+    outcome = run(x0=begin, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high, **warm)
     wall, cpu = clock.perf_counter() - built, clock.process_time() - before
     v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
     stats = run.stats()
-    g = np.array(outcome["g"]).reshape(-1)
     status = stats["return_status"]
-    if status == INTERRUPTED:
-        raise KeyboardInterrupt
-    phases = motions(mesh, v)
+    if status == EXCEPTION:  # nothing is known but where it was
+        reached = v if np.isfinite(v).all() else begin
+        raise SearchInterrupted(
+            replace(_evaluate(mesh, reached, (0 * lam_x, 0 * lam_g)), status=INTERRUPTED, success=False)
+        )
+    solution = _evaluate(mesh, v, (lam_x, lam_g))
+    return replace(
+        solution,
+        status=WORDS.get(status, status.replace("_", " ").lower()),
+        iterations=int(stats["iter_count"]),
+        times={**solution.times, "build": mesh.build_time + built - began, "solve": wall, "cpu": cpu},
+        success=status in SUCCESS,
+    )
+
+
+def _evaluate(mesh: Transcribed, v: np.ndarray, multipliers: tuple[np.ndarray, np.ndarray]) -> Solution:
+    """Return the unknowns of a mesh, with multipliers of bounds and rows, as a solution that nobody had to
+    search for."""
+    lam_x, lam_g = multipliers
     lam_x = fixed_multipliers(mesh, v, lam_g, lam_x)
+    cost, rows = mesh.assembled.functions["nlp"](v, mesh.numbers())[:2]
+    g, phases = np.array(rows).reshape(-1), motions(mesh, v)
     return Solution(
         problem=mesh.problem,
         how=mesh.how,
-        status=WORDS.get(status, status.replace("_", " ").lower()),
-        cost=float(outcome["f"]),
+        status="kept: no better motion was found",
+        cost=float(cost),
         parameters={name: float(v[at]) for name, at in zip(mesh.problem.parameters, mesh.p_at, strict=True)},
         phases=phases,
         totals=totals(mesh, v, phases),
         kkt=residuals(mesh, v, g, lam_g, lam_x),
         worst=worst(mesh, v, g),
-        iterations=int(stats["iter_count"]),
-        times={
-            "build": mesh.build_time + built - began,
-            "compile": mesh.compile_time,
-            "solve": wall,
-            "cpu": cpu,
-        },
-        success=status in SUCCESS,
+        iterations=0,
+        times={"build": mesh.build_time, "compile": mesh.compile_time, "solve": 0.0, "cpu": 0.0},
+        success=True,
+        optimum=optimum_point(mesh, v, float(cost), bounds=lam_x, rows=lam_g),
         multipliers=collect_multipliers(mesh, np.concatenate([v, g]), np.concatenate([lam_x, lam_g])),
     )
 
@@ -292,67 +444,6 @@ def worst(mesh: Transcribed, v: np.ndarray, g: np.ndarray, count: int = 3) -> di
             break
         violations.setdefault(names[i], float(violation[i]))
     return violations
-
-
-def motions(mesh: Transcribed, v: np.ndarray) -> tuple[Motion, ...]:
-    """Return the motion that the unknowns of a mesh are, phase by phase."""
-    system, begin, phases = mesh.system, 0.0, []
-    p = mesh.start.p.copy()
-    p[mesh.free] = v[mesh.p_at]
-    flow, basis, planned = flow_function(system), lagrange(mesh.how.degree), mesh.planned_integrals(v)
-    for k, span in enumerate(mesh.spans):
-        t = begin + v[span.duration] * span.nodes
-        z = mesh.discrete[k][0].copy()
-        z[list(span.moving)] = v[span.discrete]
-        x, w = v[span.x], v[span.w]
-        ends = [np.vander([a], basis.shape[1], increasing=True)[0] @ basis.T for a in (0.0, 1.0)]
-        slopes = []
-        for side, factors in enumerate(ends):
-            u = np.einsum("j,ijk->ik", factors, w)
-            nodes = slice(side, side + span.count)
-            n = span.count
-            rates = flow(
-                t[nodes].reshape(1, -1),
-                x[nodes].T,
-                np.repeat(z[:, None], n, axis=1),
-                u.T,
-                np.repeat(p[:, None], n, axis=1),
-            )
-            slopes.append(np.array(rates).T.reshape(n, -1))
-        phases.append(
-            Motion(
-                name=span.phase.name,
-                until=span.phase.until,
-                t=t,
-                x=x,
-                w=w,
-                z=z,
-                slopes=(slopes[0], slopes[1]),
-                integrals=planned[k],
-            )
-        )
-        begin = float(t[-1])
-    return tuple(phases)
-
-
-def totals(mesh: Transcribed, v: np.ndarray, phases: Sequence[Motion]) -> dict[str, float]:
-    """Return integrals and sums as the plan has them."""
-    sums: dict[str, float] = {}
-    for m in phases:
-        for k, total in enumerate(phase_integrals(mesh.problem, m.name)):
-            sums[total.name] = sums.get(total.name, 0.0) + float(m.integrals[:, k].sum())
-    for jumps in mesh.problem.totals:
-        if isinstance(jumps, Jumps):
-            sums[jumps.name] = sum(_jump(mesh, m, v, jumps) for m in phases if m.until is not None)
-    return sums
-
-
-def _jump(mesh: Transcribed, m: Motion, v: np.ndarray, total: Jumps) -> float:
-    assert m.until is not None
-    p = mesh.start.p.copy()
-    p[mesh.free] = v[mesh.p_at]
-    f = ca.Function("jump", [time, *mesh.vectors], [total.of(m.until)])
-    return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], p))
 
 
 __all__ = ["refine_mesh", "solve", "solve_mesh"]

@@ -12,7 +12,7 @@ import casadi as ca
 
 from strut.gait import Gait
 from strut.gait.transport import distance, weight_of
-from strut.optimal.solver.result import Solution
+from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import COST_PART, Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
@@ -75,6 +75,8 @@ class Design(SavedResult, Tabular, Packed):
     @cached_property
     def wrong(self) -> tuple[str, ...]:
         """What keeps it from being `ok`, in sentences."""
+        if self.result.is_interrupted:
+            return (f"{INTERRUPTED}: this is the best that the search had",)
         faults = plan_faults(self.result)
         if not self.result.success:
             return tuple(faults)
@@ -199,8 +201,18 @@ class Design(SavedResult, Tabular, Packed):
             ("step length", self.step_length, "m"),
             ("step time", r.duration, "s"),
             ("mass", self.mass, "kg"),
+            *([("starts", r.agreement_text, "")] if r.agreement_text else []),
         ]
-        b = self.replay.balance
+        rows += [] if r.is_interrupted else self._simulated_rows()
+        return [
+            (name, v, "" if self.system.dimensionless and unit in SI_UNITS else unit)
+            for name, v, unit in rows
+        ]
+
+    def _simulated_rows(self) -> list[tuple[str, float | str, str]]:
+        """Return what the simulator and the solver have to say, for tables."""
+        r, b = self.result, self.replay.balance
+        rows: list[tuple[str, float | str, str]] = []
         if self.replay.ok:  # else it is that of another motion
             rows += [
                 ("given by gravity", b.round_energy(b.fallen), "J"),
@@ -210,11 +222,12 @@ class Design(SavedResult, Tabular, Packed):
                 ("energy balance, relative", b.relative, ""),
             ]
             rows += [(name, v, "") for load in self.replay.foot_loads for name, v in load.rows()]
-        rows += [
+        return [
+            *rows,
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
             ("verdict", self.verdict, ""),
-            ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.outcome_text}", ""),
+            ("replay", self.replay.agreement_text, ""),
             ("ends later than planned by", self.replay.late, "s"),
             (
                 "largest multiplier",
@@ -227,15 +240,11 @@ class Design(SavedResult, Tabular, Packed):
                 for name, seconds in r.times.items()
             ],
         ]
-        return [
-            (name, v, "" if self.system.dimensionless and unit in SI_UNITS else unit)
-            for name, v, unit in rows
-        ]
 
     @property
     def advice(self) -> str:
         """What to try where it is not `ok`, if there is something to say; empty otherwise."""
-        if self.ok or self.cost.name not in WORK_ALONE:
+        if self.result.is_interrupted or self.ok or self.cost.name not in WORK_ALONE:
             return ""
         return (
             f"work alone asks for ever larger torques for ever shorter times: try --cost "
@@ -273,8 +282,7 @@ class Design(SavedResult, Tabular, Packed):
 
     def data(self) -> dict[str, Any]:
         """Return what `strut design --json` prints."""
-        g, b = self.gait, self.replay.balance
-        return {
+        facts = {
             **self.result.summary(),
             "ok": self.ok,
             "verdict": self.verdict,
@@ -286,8 +294,15 @@ class Design(SavedResult, Tabular, Packed):
             "goal": self.limits.data(),
             "speed": self.speed,
             "step_length": self.step_length,
+        }
+        if self.result.is_interrupted:  # nothing was simulated
+            return facts
+        g, b = self.gait, self.replay.balance
+        return {
+            **facts,
             "replay": {
                 "ok": self.replay.ok,
+                "in_one_go": self.replay.stays,
                 "late": self.replay.late,
                 "missed": self.replay.missed,
                 "ended": self.replay.ended,

@@ -22,8 +22,9 @@ from strut.gait import Gait
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
-from strut.optimal.solver.result import Solution
+from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.solver.solve import OPTIONS, solve
+from strut.optimal.solver.watch import BUDGET, SearchWatch
 from strut.optimal.walk.costs import Cost, CostChoice, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
@@ -47,13 +48,16 @@ SHARP_TOLERANCE = 1e-11
 """The solver's tolerance where these are tried."""
 LARGE_MULTIPLIER = 1e3
 """The smallest defect is tried for gaits that magnify a disturbance by at least this factor in a step."""
+SHARP_COST_RISE = 1e-3
+"""A sharper plan that costs more by this, relative to 1 + |cost|, is another motion, and a worse one."""
 SPEED_STAGES = 4
 """Stages in which the speed is brought to what is asked, where the direct way fails."""
 WIDENING_ITERATIONS = 150
 """Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
 FOOT_MARGIN = 0.01
 """Feet push by at least this part of the weight, and keep away from the edge of the friction cone by this
-part: between the points of the mesh, too, they then stay on the ground and do not slip."""
+part: between the points of the mesh, too, they then stay on the ground and do not slip. A foot lands at
+least at this part of the walking speed: it does not only graze the ground."""
 
 FreeParameters = Sequence[str] | Mapping[str, tuple[float, float]]
 
@@ -63,8 +67,8 @@ class DesignTask:
     """What a search is for, the same in all its stages.
 
     walker: as it is planned for. free: parameters to be found, with or without bounds. cost: a name, one's
-    own, or several with weights. reference: what to begin from. settings: of `solve`. own: requirements of
-    one's own.
+    own, or several with weights. reference: what to begin from. settings: of `solve`. watch: shows its
+    stages, knows how long it may go on, and the best so far. own: requirements of one's own.
     """
 
     walker: System
@@ -72,6 +76,7 @@ class DesignTask:
     cost: CostChoice
     reference: ReferenceStep
     settings: Mapping[str, Any]
+    watch: SearchWatch
     own: OwnLimits = field(default_factory=OwnLimits)
 
 
@@ -108,7 +113,10 @@ def design(  # noqa: PLR0913 -- options of a public function
     section: the event that ends a step. phases: the events that end its phases, in order, the section last;
         by default those of the gait to begin from. guess: to begin from; else a passive gait is looked for.
         like: a gait with the same phases, where the guess is none; it, too, says what is usual.
-    control, intervals, and further options: see `Problem.solve`.
+    control, intervals, and further options (budget, progress, starts, ...): see `Problem.solve`.
+
+    Ctrl-C returns the best so far, with the status 'interrupted'; where there is nothing yet,
+    `KeyboardInterrupt` is raised.
     """
     asked = {name: options.pop(name) for name in goal_fields(StepGoal) if name in options}
     for name in options:
@@ -118,13 +126,16 @@ def design(  # noqa: PLR0913 -- options of a public function
             )
     goal = StepGoal(**asked)
     own = read_own_limits(walker, require, within)
+    watch = SearchWatch(options.pop("budget", BUDGET), options.pop("progress", None))
     ready = hold_disturbances(adapt_walker(add_weight_parameters(walker, cost), goal))
+    watch.tell("looking for a gait to begin from")
     task = DesignTask(
         walker=ready,
         free=[free] if isinstance(free, str) else free,
         cost=cost,
         reference=find_reference(ready, section, guess, like, goal),
         settings={"control": control, "intervals": intervals, "accuracy": MAX_DEFECT, **options},
+        watch=watch,
         own=own,
     )
     return search(task, goal, tuple(phases))
@@ -149,11 +160,14 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
     if isinstance(reference.guess, Guess) and len(reference.guess.phases) == len(careful) != len(simple):
         return attempt(task, limits, careful)  # the guess is of such a plan: begin there
     first = attempt(task, limits, simple)
-    if careful == simple or not first.result.ok or first.replay.ok:
+    if careful == simple or not first.result.ok or first.replay.ok or not task.watch.may_go_on:
         return first
     if limits["clearance"] is None and gait is None:
         limits = limits.with_defaults(clearance=0.0)
+    task.watch.tell("with a phase for every part of the swing")
     again = attempt(task, limits, careful)
+    if again.result.is_interrupted:  # what there was before is whole
+        return replace(first, result=replace(first.result, status=INTERRUPTED))
     return again if again.ok else first
 
 
@@ -177,59 +191,79 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
         return Design(limits.improve(solution), cost, reference.passive, limits)
 
     def solve_again(wider: StepLimits, last: Solution) -> Design | None:
-        settings = {**task.settings, "starts": 1, "iterations": WIDENING_ITERATIONS}
+        if not watch.may_go_on:
+            return None
+        watch.tell("within wider guides")
+        settings = {**task.settings, "starts": 1, "iterations": WIDENING_ITERATIONS, "watch": watch.aside()}
         solution = solve(wider.require(problem_within(wider), "speed"), last, **settings)
         return verifiable(wider, solution) if solution.ok else None
 
-    guess = reference.guess_for(len(events))
-    first = verifiable(limits, reach_speed(problem_within(limits), limits, guess, task.settings))
-    return sharpen(widen_guides(first, solve_again), task.settings)
+    watch = task.watch
+    watch.best = None
+    try:
+        guess = reference.guess_for(len(events))
+        first = verifiable(limits, reach_speed(problem_within(limits), limits, guess, task))
+        watch.best = first.result
+        best = widen_guides(first, solve_again)
+        watch.best = best.result
+        return sharpen(best, task)
+    except KeyboardInterrupt:
+        if watch.best is None:
+            raise
+        return Design(replace(watch.best, status=INTERRUPTED), cost, reference.passive, limits)
 
 
-def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapping[str, Any]) -> Solution:
+def reach_speed(problem: Problem, limits: StepLimits, guess: Any, task: DesignTask) -> Solution:
     """Return the solution at the speed that is wanted: directly, or by continuation from the speed that the
     guess leads to."""
-    speed = limits["speed"]
+    speed, settings, watch = limits["speed"], task.settings, task.watch
     if speed is None:
-        return solve(problem, guess, **settings)
+        return solve(problem, guess, watch=watch, **settings)
     fast_problem = limits.require(problem, "speed")
-    direct = solve(fast_problem, guess, **settings)
-    if direct.ok:
+    direct = solve(fast_problem, guess, watch=watch, **settings)
+    if direct.ok or not watch.may_go_on:
         return direct
     # Without a speed, on a mesh that stays as it is; then towards it.
-    coarse = {**settings, "accuracy": None}
+    coarse = {**settings, "accuracy": None, "watch": watch.aside()}
+    watch.tell("towards the speed in stages")
     start = solve(problem, guess, **coarse)
     if not start.success:
         return direct
     (low, high), now = as_bounds(speed), Design(start, Cost("", ca.SX(0), ())).speed
     for stage in np.linspace(now, min(max(now, low), high), SPEED_STAGES + 1)[1:-1]:
         nearer = solve(require_speed(problem, float(stage), 0.0), start, **coarse)
-        if not nearer.success:
+        if not nearer.success or not watch.may_go_on:
             break
         start = nearer
-    last = solve(fast_problem, start, **settings)
+    last = solve(fast_problem, start, watch=watch.aside() if direct.success else watch, **settings)
     return last if last.ok or not direct.success else direct
 
 
-def sharpen(best: Design, settings: Mapping[str, Any]) -> Design:
-    """Return a design solved again with smaller defects, where the simulator drifts away from its plan; the
-    same one where that is not needed, or does not help.
+def sharpen(best: Design, task: DesignTask) -> Design:
+    """Return a design solved again with smaller defects, where the simulator does not join its plan even
+    interval by interval; the same one where that is not needed, or does not help.
 
-    Not of solutions that were improved after solving, nor where another accuracy was asked for.
+    Not of solutions that were improved after solving, nor where another accuracy was asked for, nor beyond
+    the time that the search has.
     """
-    if best.limits.improves or not best.result.ok or settings["accuracy"] != MAX_DEFECT:
+    watch = task.watch
+    watch.tell("replaying the plan in the simulator")
+    if best.limits.improves or not best.result.ok or task.settings["accuracy"] != MAX_DEFECT:
         return best
     problem = best.result.problem
     for defect in SHARP_DEFECTS:
-        if not best.drifts:
+        if not best.drifts or not watch.may_go_on:
             break
         gentle = best.gait is None or abs(best.gait.multipliers[0]) < LARGE_MULTIPLIER
         if defect < SHARP_DEFECTS[0] and gentle:
             break
-        sharper = {**settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE}
+        watch.tell("sharpening the plan", f"defects of {defect:g}")
+        sharper = {**task.settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE, "watch": watch.aside()}
         solution = replace(solve(problem, best.result, **sharper), accuracy=MAX_DEFECT)
         other = replace(best, result=solution)
-        best = other if other.ok else best
+        dearer = solution.cost > best.result.cost + SHARP_COST_RISE * (1 + abs(best.result.cost))
+        best = other if other.ok and not dearer else best
+        watch.best = best.result
     return best
 
 

@@ -17,6 +17,7 @@ from strut.errors import NoGaitError
 from strut.gait import Gait, find
 from strut.gait.section import section_of
 from strut.optimal.solver.result import Solution
+from strut.optimal.walk.replay_pieces import ReplayPieces, replay_in_pieces
 from strut.optimal.walk.with_plan import machine, step_end_events
 from strut.simulate import Trajectory, simulate
 from strut.system import Foot, System, sx
@@ -120,12 +121,40 @@ class Replay:
 
     @property
     def ok(self) -> bool:
-        """Whether the simulator agrees: same events, same end."""
+        """Whether the simulator agrees: same events, same end; in one go, or interval by interval."""
+        return self.stays or self.pieces.agrees(self.planned_events)
+
+    @property
+    def stays(self) -> bool:
+        """Whether the simulator, run in one go, stays with the plan: same events, same end."""
         return (
             self.actual_events == self.planned_events
             and abs(self.late) <= MAX_DEVIATION
             and self.missed <= MAX_DEVIATION
         )
+
+    @cached_property
+    def pieces(self) -> ReplayPieces:
+        """The plan interval by interval, each from its planned state: a gait that magnifies errors drifts
+        away from the best plan if it runs in one go."""
+        return replay_in_pieces(self.result, self.machine, EXACT)
+
+    @cached_property
+    def runs(self) -> tuple[Trajectory, ...]:
+        """The runs that energies and forces are read from: the one in one go where its energies balance,
+        else those interval by interval, if these agree with the plan."""
+        if self.stays and self._balance_of((self.run,)).relative <= MAX_IMBALANCE:
+            return (self.run,)
+        return self.pieces.runs if self.pieces.agrees(self.planned_events) else (self.run,)
+
+    @property
+    def agreement_text(self) -> str:
+        """How far the simulator agrees with the plan, in words."""
+        if self.stays:
+            return "agrees"
+        if self.ok:
+            return f"agrees interval by interval; in one go it drifts away: {self.outcome_text}"
+        return f"differs: {self.outcome_text}"
 
     @property
     def drifts(self) -> bool:
@@ -160,32 +189,43 @@ class Replay:
     @cached_property
     def balance(self) -> Balance:
         """The energy of the replay, by where it comes from and goes to."""
-        books, walk = self.run.ledger, self.machine.walk
+        return self._balance_of(self.runs)
+
+    def _balance_of(self, runs: tuple[Trajectory, ...]) -> Balance:
+        """Return the energy of runs that follow one another."""
+        walk = self.machine.walk
         gravity_name = "" if walk is None else walk.gravity
-        gravity = books.stored.get(gravity_name, np.zeros(1))
-        sums = {
-            name: float(sum(v[-1] for v in getattr(books, name).values()))
-            for name in ("supplied", "lost", "dissipated")
-        }
-        others = [v for name, v in books.stored.items() if name != gravity_name]
-        stored = 0.0 if self.result.problem.repeats is not None else float(sum(v[-1] - v[0] for v in others))
+        fallen = stored = 0.0
+        sums = dict.fromkeys(("supplied", "lost", "dissipated"), 0.0)
+        for run in runs:
+            books = run.ledger
+            gravity = books.stored.get(gravity_name, np.zeros(1))
+            fallen += float(gravity[0] - gravity[-1])
+            for name in sums:
+                sums[name] += float(sum(v[-1] for v in getattr(books, name).values()))
+            others = [v for name, v in books.stored.items() if name != gravity_name]
+            stored += float(sum(v[-1] - v[0] for v in others))
         return Balance(
-            fallen=float(gravity[0] - gravity[-1]),
+            fallen=fallen,
             work=sums["supplied"],
             lost=sums["lost"],
             dissipated=sums["dissipated"],
-            stored=stored,
+            stored=0.0 if self.result.problem.repeats is not None else stored,
         )
 
     @cached_property
     def foot_loads(self) -> tuple[FootLoad, ...]:
         """How the ground pushed every foot whose walk says so, in the replay."""
         loads = []
-        t = np.linspace(self.run.t0, self.run.t1, LOAD_SAMPLES)[:-1]
-        moments, last = self.run.at(t), self._last_row
+        moments = [
+            run.at(np.linspace(run.t0, run.t1, max(LOAD_SAMPLES // len(self.runs), 2))[:-1])
+            for run in self.runs
+        ]
+        rows = [self._last_row(run) for run in self.runs]
 
         def column(name: str) -> np.ndarray:
-            return np.concatenate([moments[name], self.run[name][:last]])
+            points = [run[name][:last] for run, last in zip(self.runs, rows, strict=True)]
+            return np.concatenate([*[each[name] for each in moments], *points])
 
         for foot in (foot for foot in self.run.names.feet if foot.normal):
             normal = column(foot.normal)
@@ -209,14 +249,17 @@ class Replay:
         heights = self.run.at(passing)[foot.gap] if len(passing) else np.empty(0)
         return float(self.run.at(t)[foot.gap].min()), float(np.min(heights, initial=math.inf))
 
-    @property
-    def _last_row(self) -> int:
-        """Rows of the run that belong to the motion: up to just before the event that ends it; what comes
+    def _last_row(self, run: Trajectory) -> int:
+        """Rows of a run that belong to the motion: up to just before the event that ends it; what comes
         after is the next step's."""
         until = self.result.phases[-1].until
-        if until is None or not math.isfinite(self.late):
-            return len(self.run.t)
-        return int(np.searchsorted(self.run.t, self.run.events.times(until)[-1])) + 1
+        if (
+            until is None
+            or (run is self.run and not math.isfinite(self.late))
+            or until not in run.events.names
+        ):
+            return len(run.t)
+        return int(np.searchsorted(run.t, run.events.times(until)[-1])) + 1
 
     @cached_property
     def repeats(self) -> bool:

@@ -7,13 +7,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.gait.transport import distance
 from strut.optimal.problem import Problem
 from strut.optimal.walk.read_walk import required_swing_foot
-from strut.system import sx
+from strut.system import sx, time
 
 EVENT_MARGIN = 1e-3
 """By how much a guard must stay away from zero in the middle of a phase in which its event must not come, in
 the unit of the guard."""
+
+LANDING = "the foot comes down"
+"""The name of the requirement that a foot does not only graze the ground."""
 
 
 def require_force(
@@ -92,4 +96,18 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
     return problem
 
 
-__all__ = ["require_above_ground", "require_force", "require_swing"]
+def require_landing(problem: Problem, section: str, margin: float) -> Problem:
+    """Require that the foot that ends the motion comes down, at least at this part of the walking speed. A
+    foot that only grazes the ground lands or not by the last digit, and its landing magnifies any error
+    without bound."""
+    system, walk = problem.system, problem.system.walk
+    foot = None if walk is None else walk.foot_of(section)
+    if foot is None or not foot.gap or not margin > 0:
+        return problem
+    height, flow = sx(system[foot.gap]), ca.vertcat(*[system.flow[q.name] for q in system.x])
+    sinks = -ca.jtimes(height, system.vector("x"), flow) - ca.jtimes(height, time, ca.SX(1))
+    pace = distance(system, section) / time
+    return problem.require(LANDING, sinks - margin * pace, low=0.0, at="end")
+
+
+__all__ = ["require_above_ground", "require_force", "require_landing", "require_swing"]

@@ -167,7 +167,7 @@ def drop_variations(result: Solution, problem: Problem) -> Solution:
         )
         for m in result.phases
     )
-    return replace(result, problem=problem, phases=phases)
+    return replace(result, problem=problem, phases=phases, optimum=None)
 
 
 @checked

@@ -27,7 +27,7 @@ from strut.optimal.walk.read_walk import (
     stands_in_turn,
     swing_foot,
 )
-from strut.optimal.walk.require import require_above_ground, require_force, require_swing
+from strut.optimal.walk.require import require_above_ground, require_force, require_landing, require_swing
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker
 from strut.system import Event, System, sx
@@ -45,8 +45,8 @@ class StepPlan:
 
     events: those that end its phases, the section last. gait: one with the same phases; what ends a run, and
     stays away in it, is kept away. branch: the branch that its resets take. foot_margin: the part of the
-    weight by which feet push at least, and the part of the friction cone that is kept free. periodic:
-    whether the step repeats.
+    weight by which feet push at least, the part of the friction cone that is kept free, and the part of the
+    walking speed at which a foot lands at least. periodic: whether the step repeats.
     """
 
     events: tuple[str, ...]
@@ -75,8 +75,8 @@ def step_problem(
     and `step_length` and `speed` those of the last.
 
     {goal}
-    foot_margin: by which part of the weight feet push at least, and by which part of the friction cone they
-        stay away from its edge.
+    foot_margin: by which part of the weight feet push at least, by which part of the friction cone they stay
+        away from its edge, and at which part of the walking speed the last of them comes down at least.
     like: a gait; what would end a run, and did not in it, does not. branch: the branch that its events take.
     Nothing has a default but duration (0.05 s to 10 s) and step_length (at least 1 mm).
     """
@@ -113,6 +113,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
         clearance = limits["clearance"]
         problem = require_above_ground(problem, section, None if clearance is None else as_number(clearance))
     problem = require_liftoff(problem, section)
+    problem = require_landing(problem, section, plan.foot_margin)
     if plan.gait is not None:
         problem = keep_terminal_events_away(problem, plan.gait)
     # What was asked, or is a default.

@@ -6,7 +6,6 @@ import hashlib
 import math
 import multiprocessing
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,8 @@ from strut.errors import StrutError, ValueRangeError
 from strut.gait import Gait
 from strut.gait.section import default_section
 from strut.optimal.solver.guess import Guess
+from strut.optimal.solver.result import INTERRUPTED
+from strut.optimal.solver.starts import can_fork
 from strut.optimal.walk.costs import COST_PART, CostChoice, cost_identity
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import FreeParameters, design
@@ -92,7 +93,7 @@ class SweepTask:
             "free": free,
             "cost": cost_identity(w, self.cost),
             "own": self.own.identity(w),
-            "options": {n: repr(v) for n, v in self.options.items() if n not in ("guess", *OWN)},
+            "options": {n: repr(v) for n, v in self.options.items() if n not in ("guess", "budget", *OWN)},
         }
 
     def solve(self, value: float, guess: Guess | None) -> Design:
@@ -112,6 +113,8 @@ class SweepTask:
         best: tuple[SweepPoint, bytes] | None = None
         for guess in guesses:
             there = self.solve(value, guess)
+            if there.result.is_interrupted:
+                raise KeyboardInterrupt  # the point is not solved: the file goes on with it
             point = SweepPoint(
                 value=value,
                 ok=there.ok,
@@ -177,6 +180,13 @@ class SweepRun:
     workers: int
     progress: Progress | None = None
 
+    def solve_all_or_interrupted(self) -> tuple[dict[float, SweepPoint], bool]:
+        """Return the points by value, and whether Ctrl-C came before all of them were solved."""
+        try:
+            return self.solve_all(), False
+        except KeyboardInterrupt:
+            return self.file.points(), True
+
     def solve_all(self) -> dict[float, SweepPoint]:
         """Return every point, by value: the middle one first, then outwards from it, then failures again."""
         self._report()
@@ -193,7 +203,7 @@ class SweepRun:
         ways = [list(reversed(self.values[:at])), list(self.values[at + 1 :])]
         chains = halve_chains([way for way in ways if any(v not in there for v in way)], self.workers)
         begin = first.plan if first.ok else None
-        if min(self.workers, len(chains)) < 2 or not _can_fork():
+        if min(self.workers, len(chains)) < 2 or not can_fork():
             self._solve_in_turn(chains, begin)
         else:
             self._solve_in_parallel(chains, begin)
@@ -257,6 +267,11 @@ class SweepRun:
             self._report()
 
 
+def missing_point(value: float) -> SweepPoint:
+    """Return the point that stands for one that Ctrl-C left unsolved."""
+    return SweepPoint(value=value, ok=False, status=INTERRUPTED, numbers={})
+
+
 def halve_chains(chains: list[list[float]], workers: int) -> list[list[float]]:
     """Return the chains, the longest of them halved until there is one for each worker, or they are short."""
     while chains and len(chains) < workers and max(map(len, chains)) >= MIN_CHAIN_TO_HALVE:
@@ -265,10 +280,6 @@ def halve_chains(chains: list[list[float]], workers: int) -> list[list[float]]:
         half = len(longest) // 2
         chains[at : at + 1] = [longest[:half], longest[half:]]
     return chains
-
-
-def _can_fork() -> bool:
-    return sys.platform.startswith("linux") and "fork" in multiprocessing.get_all_start_methods()
 
 
 def _solve_chain_in_child(run: SweepRun, chain: list[float], begin: Guess | None, errors: Any) -> None:
@@ -282,4 +293,4 @@ def _solve_chain_in_child(run: SweepRun, chain: list[float], begin: Guess | None
         raise SystemExit(1) from error
 
 
-__all__ = ["SweepRun", "SweepTask"]
+__all__ = ["SweepRun", "SweepTask", "missing_point"]

@@ -20,7 +20,7 @@ from strut.optimal.walk.costs import COST_PART, CostChoice, add_weight_parameter
 from strut.optimal.walk.design import COST_RESOLUTION, Design
 from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.optimal.walk.sweep_file import SweepFile, SweepPoint
-from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask
+from strut.optimal.walk.sweep_run import Progress, SweepRun, SweepTask, missing_point
 from strut.simulate import SavedResult
 from strut.system import System
 from strut.tabular import Tabular
@@ -46,7 +46,7 @@ class TradeOff(SavedResult, Tabular):
 
     name, unit: of what was varied. points: in the order of their values. wall: how long it took [s].
     file: where the points are kept. units: of the numbers of points, by name. task: solves a point once
-        more.
+        more. interrupted: whether Ctrl-C ended it before all points were solved.
     """
 
     name: str
@@ -56,6 +56,7 @@ class TradeOff(SavedResult, Tabular):
     file: Path | None
     units: Mapping[str, str] = field(repr=False, default_factory=dict)
     task: SweepTask | None = field(repr=False, default=None)
+    interrupted: bool = False
 
     @property
     def _task(self) -> SweepTask:
@@ -143,7 +144,13 @@ class TradeOff(SavedResult, Tabular):
             {"value": p.value, "ok": p.ok, "stable": p.stable, "status": p.status, **p.numbers}
             for p in self.points
         ]
-        return {"name": self.name, "unit": self.unit, "points": points, "wall": self.wall}
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "points": points,
+            "wall": self.wall,
+            "interrupted": self.interrupted,
+        }
 
     def __repr__(self) -> str:
         good = sum(point.ok for point in self.points)
@@ -185,6 +192,8 @@ def trade_off(
         same file goes on.
     progress: is told how many points of how many there are. free, cost, options
         (also `require` and `within`): as for `design`; a file knows them by their content.
+
+    Ctrl-C returns what there is: points that were not solved have the status 'interrupted'.
     """
     began = clock.perf_counter()
     walker = add_weight_parameters(walker, cost)
@@ -210,11 +219,12 @@ def trade_off(
             workers=workers or os.cpu_count() or 1,
             progress=progress,
         )
-        points = run.solve_all()
+        points, interrupted = run.solve_all_or_interrupted()
     return TradeOff(
         name=name,
         unit=SWEPT_UNITS.get(name, units.get(name, "")),
-        points=tuple(points[v] for v in ordered),
+        points=tuple(points.get(v) or missing_point(v) for v in ordered),
+        interrupted=interrupted,
         wall=clock.perf_counter() - began,
         file=Path(file) if file is not None else None,
         units={**NUMBER_UNITS, **units, **cost_units(cost)},

@@ -1,0 +1,102 @@
+"""`SearchWatch`: what a search shows while it runs, how long it may go on, and the best it has so far."""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from strut.errors import ValueRangeError
+from strut.optimal.solver.result import Solution
+
+BUDGET = 60.0
+"""How long a search may go on after its first solution [s], compilation not counted: finer meshes, other
+ways to a speed, sharper plans. Five-link walkers take 4 s for a solution and 5 s for three finer meshes."""
+MIN_ROUND = 0.5
+"""A round is not begun with less time left [s]."""
+
+
+@dataclass(frozen=True)
+class SearchStage:
+    """What a search is doing.
+
+    name: of the stage. seconds: since the search began. detail: what there is to say of it, or empty.
+    """
+
+    name: str
+    seconds: float
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{f' ({self.detail})' if self.detail else ''}, {self.seconds:.0f} s"
+
+
+StageProgress = Callable[[SearchStage], None]
+"""Is told every stage that a search begins."""
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C while the solver ran. best: where it was, no solution."""
+
+    def __init__(self, best: Solution) -> None:
+        super().__init__()
+        self.best = best
+
+
+@dataclass(eq=False)
+class SearchWatch:
+    """Watches one search, of all its solves.
+
+    budget: how long it may go on after its first solution [s]. progress: is told its stages. best: the best
+    solution so far. deadline: when the time is over, known once there is a first solution.
+    """
+
+    budget: float = BUDGET
+    progress: StageProgress | None = None
+    best: Solution | None = None
+    began: float = field(default_factory=clock.perf_counter)
+    deadline: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.budget >= 0:
+            raise ValueRangeError(
+                f"budget is {self.budget:g} s: how long to go on after the first solution must be 0 or more; "
+                f"math.inf sets no limit"
+            )
+
+    def tell(self, name: str, detail: str = "") -> None:
+        """Say which stage begins."""
+        if self.progress is not None:
+            self.progress(SearchStage(name, clock.perf_counter() - self.began, detail))
+
+    def count_down(self) -> None:
+        """Let the budget run from now on, if it does not already: there is a first solution."""
+        if math.isinf(self.deadline):
+            self.deadline = clock.perf_counter() + self.budget
+
+    def add_compile_time(self, seconds: float) -> None:
+        """Put off the deadline by a time in which a compiler ran [s]."""
+        self.deadline += seconds
+
+    @property
+    def left(self) -> float:
+        """How long it may still go on [s]."""
+        return self.deadline - clock.perf_counter()
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether there is time for another round."""
+        return self.left > MIN_ROUND
+
+    def solver_limit(self) -> dict[str, float]:
+        """Return the option of IPOPT that keeps it within the time left; none before a first solution."""
+        return {} if math.isinf(self.deadline) else {"max_wall_time": max(self.left, MIN_ROUND)}
+
+    def aside(self) -> SearchWatch:
+        """Return a watch for a search on the way: it shares the time and shows its stages, and what it finds
+        is not what is looked for."""
+        return SearchWatch(self.budget, self.progress, None, self.began, self.deadline)
+
+
+__all__ = ["SearchInterrupted", "SearchStage", "SearchWatch", "StageProgress"]

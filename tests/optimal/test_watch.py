@@ -1,0 +1,169 @@
+"""What a search shows, how long it goes on, several starts, and Ctrl-C."""
+
+import json
+import signal
+
+import numpy as np
+import pytest
+
+from strut import optimal, walkers
+from strut.cli import design as commands
+from strut.cli import main
+from strut.errors import ValueRangeError
+from strut.optimal.solver import solve as solver
+from strut.optimal.solver import starts as parallel
+
+STEP = {"cost": "squared-torque", "slope": 0.0, "speed": 0.5}
+
+
+@pytest.fixture(scope="module")
+def compass():
+    return walkers.compass()
+
+
+@pytest.fixture(scope="module")
+def level(compass):
+    return optimal.design(compass, **STEP)
+
+
+def stop_at(name, told=None):
+    """A progress that presses Ctrl-C when a stage begins."""
+
+    def progress(stage):
+        if told is not None:
+            told.append(stage.name)
+        if stage.name == name:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_stages_are_told(compass):
+    told = []
+    optimal.design(compass, **STEP, intervals=4, progress=told.append)
+    names = [stage.name for stage in told]
+    assert names[0] == "looking for a gait to begin from"
+    assert names[1] == "search"
+    assert "finer mesh" in names
+    assert names[-1] == "replaying the plan in the simulator"
+    assert str(told[1]).startswith("search (4 intervals), ")
+    assert np.all(np.diff([stage.seconds for stage in told]) >= 0)
+
+
+def test_without_a_budget_the_first_mesh_is_the_last(level):
+    motion = optimal.Guess(level.guess().phases)
+    short = level.result.problem.solve(motion, intervals=5, budget=0.0)
+    assert short.success
+    assert not short.ok
+    assert len(short.phases[0].t) == 6
+    assert level.result.problem.solve(motion, intervals=5).ok
+
+
+def test_a_budget_below_zero_is_refused(level):
+    with pytest.raises(ValueRangeError, match=r"budget is -1 s: how long to go on after the first solution"):
+        level.result.problem.solve(level, budget=-1.0)
+
+
+def test_starts_agree_and_are_the_same_on_one_process(level, monkeypatch):
+    problem, motion = level.result.problem, optimal.Guess(level.guess().phases)
+    together = problem.solve(motion, starts=3, seed=4, intervals=10, control="cubic")
+    monkeypatch.setattr(parallel, "can_fork", lambda: False)
+    in_turn = problem.solve(motion, starts=3, seed=4, intervals=10, control="cubic")
+    assert together.cost == in_turn.cost
+    assert together.agreement_text == in_turn.agreement_text == "3 of 3 starts agree"
+    assert together.summary()["agreeing"] == 3
+    assert together.problem is problem
+
+
+def test_an_error_in_a_start_is_raised():
+    def fail(k):
+        raise ValueRangeError(f"start {k} went wrong")
+
+    with pytest.raises(ValueRangeError, match="start 0 went wrong"):
+        parallel.run_starts(2, fail, workers=2)
+
+
+def test_ctrl_c_in_the_solver_returns_where_it_was(level, monkeypatch):
+    problem, real = level.result.problem, solver.solver_of
+
+    def slow_solver(mesh, settings):
+        run = real(mesh, settings | {"tol": 1e-30, "acceptable_iter": 0, "max_iter": 10**6})
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        return run
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(solver, "solver_of", slow_solver)
+    stopped = problem.solve(optimal.Guess(level.guess().phases), intervals=10, control="cubic")
+    assert stopped.status == "interrupted"
+    assert not stopped.ok
+    assert stopped.unmet == {}
+    assert np.isfinite(stopped.cost)
+
+
+def test_ctrl_c_on_a_finer_mesh_returns_the_coarse_one(level):
+    motion = optimal.Guess(level.guess().phases)
+    stopped = level.result.problem.solve(motion, intervals=5, progress=stop_at("finer mesh"))
+    assert stopped.status == "interrupted"
+    assert stopped.success
+    assert not stopped.ok
+    assert len(stopped.phases[0].t) == 6
+
+
+def test_ctrl_c_in_a_design_returns_the_best_so_far(compass):
+    stopped = optimal.design(compass, **STEP, progress=stop_at("replaying the plan in the simulator"))
+    assert not stopped.ok
+    assert stopped.wrong == ("interrupted: this is the best that the search had",)
+    assert stopped.result.cost == pytest.approx(0.945495, rel=1e-5)
+    assert "largest multiplier" not in stopped.table()
+    assert stopped.data()["status"] == "interrupted"
+    again = optimal.design(compass, **STEP, guess=stopped)
+    assert again.ok
+
+
+def test_ctrl_c_before_anything_is_known_is_raised(compass):
+    with pytest.raises(KeyboardInterrupt):
+        optimal.design(compass, **STEP, progress=stop_at("looking for a gait to begin from"))
+
+
+def test_ctrl_c_in_a_trade_off_returns_the_points_that_there_are(compass):
+    def stop(count, _):
+        if count == 1:
+            raise KeyboardInterrupt
+
+    curve = optimal.trade_off(
+        compass, "speed", [0.45, 0.5, 0.55], cost="squared-torque", slope=0.0, workers=1, progress=stop
+    )
+    assert curve.interrupted
+    assert not curve.ok
+    assert [point.status for point in curve.points] == ["interrupted", "solved", "interrupted"]
+    assert curve.data()["interrupted"]
+    assert np.isnan(curve["cost"][0])
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("replaying the plan in the simulator", "interrupted: this is the best that the search had"),
+        ("looking for a gait to begin from", "interrupted: no motion was found yet"),
+    ],
+)
+def test_ctrl_c_on_the_command_line_exits_with_130(stage, said, monkeypatch, capsys):
+    from contextlib import contextmanager
+
+    @contextmanager
+    def impatient():
+        yield stop_at(stage)
+
+    monkeypatch.setattr(commands, "stage_line", impatient)
+    words = ["design", "compass", "--slope", "0", "--speed", "0.5"]
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    assert left.value.code == 130
+    text = capsys.readouterr()
+    assert said in text.err
+    if "best" in said:
+        assert "0.945" in text.out
+        with pytest.raises(SystemExit):
+            main([*words, "--json"])
+        assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
