@@ -137,7 +137,7 @@ class Replay:
     def pieces(self) -> ReplayPieces:
         """The plan interval by interval, each from its planned state: a gait that magnifies errors drifts
         away from the best plan if it runs in one go."""
-        return replay_in_pieces(self.result, self.machine, EXACT)
+        return replay_in_pieces(self.result, self.machine, REPLAY_OPTIONS)
 
     @cached_property
     def runs(self) -> tuple[Trajectory, ...]:
