@@ -221,7 +221,8 @@ def rayleigh():
     system = System("rayleigh", x=(x, v), u=(u,), flow={x: v, v: rate})
     cost = optimal.Integral("cost", x**2 + u**2)
     problem = optimal.Problem(system).phase(duration=2.5).begin(x=-5, v=-5).minimise(cost)
-    return Known(problem, 29.376079656, 1e-6, {"u": 0.0}, {"control": "quadratic", "intervals": 60})
+    how = {"control": "cubic", "stages": 5, "intervals": 120}
+    return Known(problem, 29.376079656, 1e-8, {"u": 0.0}, how)
 
 
 def orbit_raising():
