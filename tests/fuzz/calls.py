@@ -622,7 +622,7 @@ def _leading(signature, arguments):
 
 
 def _text(arguments):
-    from strut.checks import shown
+    from strut.checks import short_repr as shown
 
     return ", ".join(f"{name}={shown(value)}" for name, value in arguments.items())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.system.quantity import Disturbance, Param
 from strut.system.system import System
 
@@ -10,6 +11,7 @@ class HeldDisturbance(Param):
     """A `Disturbance` that is held at its value, a parameter with the same symbol."""
 
 
+@checked
 def hold_disturbances(system: System) -> System:
     """Return the system with its disturbances as parameters, so that no plan finds use for them; the system
     itself where it has none."""
@@ -25,6 +27,7 @@ def hold_disturbances(system: System) -> System:
     return system.replace(u=kept, p=(*system.p, *constants), symmetry=symmetry)
 
 
+@checked
 def release_disturbances(system: System) -> System:
     """Return the system with the disturbances that `hold_disturbances` made parameters as inputs again."""
     constants = [q for q in system.p if isinstance(q, HeldDisturbance)]
