@@ -166,8 +166,8 @@ class Problem(Packed):
         check_system(self.system)
         object.__setattr__(self, "system", hold_disturbances(self.system))
         if self.branch is not None:
-            held = replace(self.branch, system=self.system, actual=hold_disturbances(self.branch.actual))
-            object.__setattr__(self, "branch", held)
+            branch = replace(self.branch, system=self.system, actual=hold_disturbances(self.branch.actual))
+            object.__setattr__(self, "branch", branch)
         if self.system.delays:
             raise ModelError(
                 f"system '{self.system.name}' has delays: a problem needs a state that says what follows"

@@ -42,6 +42,7 @@ class SavedResult:
         return result
 
 
+@checked
 def load_result(path: Path, kinds: tuple[type, ...], system: System | None = None) -> Any:
     """Read a result of one of these classes; see `SavedResult.load`."""
     from strut.simulate import archive_file

@@ -18,6 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.system.quantity import Quantity
 from strut.system.quantity import time as clock
@@ -30,6 +31,7 @@ CLOCK = "@time"
 """Stands for the symbol of time among the owners of symbols; no quantity can be called that."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Archive:
     """Objects as data.
@@ -47,6 +49,7 @@ class Archive:
     root: Any
 
 
+@checked
 def room_classes(*rooms: str) -> dict[str, type]:
     """Return the dataclasses of these packages of strut, by name, of all modules that are loaded."""
     prefixes = tuple(f"strut.{room}." for room in rooms)
@@ -130,6 +133,7 @@ class _Writer:
         return {"record": len(self.records) - 1}
 
 
+@checked
 def to_archive(thing: Any, model: System, classes: Mapping[str, type]) -> Archive:
     """Return an object as data. model: the system whose quantities name symbols. classes: of the objects in
     it, by name, besides those of systems. Raises ModelError for what is not data."""
@@ -236,6 +240,7 @@ def _default(f: dataclasses.Field[Any], name: str) -> Any:
     raise ValueError(f"'{name}' lacks the field '{f.name}'")
 
 
+@checked
 def from_archive(archive: Archive, classes: Mapping[str, type], model: System | None) -> tuple[System, Any]:
     """Return the system and the object of an archive. model: one whose symbols are used, so that its
     expressions fit the object's. Raises ValueError or the like for an archive that is damaged, ModelError for

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system.system import System
 from strut.system.tape import record_tape
 
 
+@checked
 def model_differences(given: System, stored: System) -> list[str]:
     """Return in what two systems that have the same symbols differ, in words; values do not count, nor do
     parameters that no expression reads."""

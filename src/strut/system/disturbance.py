@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.system.quantity import Disturbance, Param
 from strut.system.system import System
 
@@ -10,6 +11,7 @@ class HeldDisturbance(Param):
     """A `Disturbance` that is held at its value, a parameter with the same symbol."""
 
 
+@checked
 def hold_disturbances(system: System) -> System:
     """Return the system with its disturbances as parameters, so that no plan finds use for them; the system
     itself where it has none."""
@@ -20,11 +22,12 @@ def hold_disturbances(system: System) -> System:
         HeldDisturbance(q.name, q.value, q.unit, q.bounds, q.description).copy_with(sym=q.sym, _owner=q)
         for q in outside
     ]
-    kept = tuple(q for q in system.u if not isinstance(q, Disturbance))
+    others = tuple(q for q in system.u if not isinstance(q, Disturbance))
     symmetry = {name: e for name, e in system.symmetry.items() if name not in {q.name for q in outside}}
-    return system.replace(u=kept, p=(*system.p, *constants), symmetry=symmetry)
+    return system.replace(u=others, p=(*system.p, *constants), symmetry=symmetry)
 
 
+@checked
 def release_disturbances(system: System) -> System:
     """Return the system with the disturbances that `hold_disturbances` made parameters as inputs again."""
     constants = [q for q in system.p if isinstance(q, HeldDisturbance)]
@@ -34,8 +37,8 @@ def release_disturbances(system: System) -> System:
         Disturbance(q.name, q.value, q.unit, q.bounds, q.description).copy_with(sym=q.sym, _owner=q)
         for q in constants
     ]
-    kept = tuple(q for q in system.p if not isinstance(q, HeldDisturbance))
-    return system.replace(u=(*system.u, *inputs), p=kept)
+    others = tuple(q for q in system.p if not isinstance(q, HeldDisturbance))
+    return system.replace(u=(*system.u, *inputs), p=others)
 
 
 __all__ = ["HeldDisturbance", "hold_disturbances", "release_disturbances"]

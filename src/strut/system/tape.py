@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 
 INPUT, CONSTANT = "input", "constant"
@@ -43,6 +44,7 @@ MAX_SIDE = 10_000_000
 """Rows or columns of an expression, at most; more are declared only to exhaust memory."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class ExpressionTape:
     """Expressions of `inputs` symbols, as arrays.
