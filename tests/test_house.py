@@ -199,3 +199,14 @@ def test_no_variable_is_named_by_a_participle_alone():
         and re.fullmatch(rf"_?({VAGUE})", node.id)
     ]
     assert not participles
+
+
+def test_every_ignore_has_a_reason():
+    """What a checker is told not to say is explained behind it."""
+    silent = [
+        f"{module}:{k}"
+        for module, path in FILES.items()
+        for k, line in enumerate(path.read_text().splitlines(), start=1)
+        if re.search(r"# type: ignore(\[[\w, -]+\])?\s*$|# noqa(: *[A-Z0-9, ]+)?\s*$", line)
+    ]
+    assert not silent

@@ -39,7 +39,7 @@ def is_number(value: object) -> bool:
     ):
         return False
     try:
-        return not math.isnan(float(value))  # type: ignore[arg-type]
+        return not math.isnan(float(value))  # type: ignore[arg-type]  # what is no number raises, and is caught
     except Exception:
         return False
 

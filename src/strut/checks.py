@@ -137,7 +137,7 @@ def checked(function: F) -> F:
     """Explain errors of a function, or of the making of a class, by the arguments that do not fit their
     annotations; see the module."""
     if isinstance(function, type):
-        function.__init__ = _wrap_function(function.__init__, function.__name__)  # type: ignore[misc]
+        function.__init__ = _wrap_function(function.__init__, function.__name__)  # type: ignore[misc]  # a class is wrapped at its constructor
         return typing.cast(F, function)
     return _wrap_function(function, _title(function))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # Windows has no such locks: there, scratch files of killed saves stay
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # not on this system
 
 from strut.errors import StorageError
 

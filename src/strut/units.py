@@ -73,7 +73,7 @@ def number(text: str, unit: str = "") -> float:
     if not match:
         raise ValueRangeError(f"'{text}' is not a number: write 0.05, 1e-3 or 3deg")
     suffix = match[2]
-    base = _FIRST.match(unit)[0]  # type: ignore[index]
+    base = _FIRST.match(unit)[0]  # type: ignore[index]  # the pattern may be empty, so it always matches
     scaled = FACTORS.get(base, {base: 1.0})
     for name, factor in scaled.items():
         if suffix in ("", name, name + unit[len(base) :]):

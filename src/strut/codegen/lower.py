@@ -254,7 +254,7 @@ def _jump_table(system: System) -> tuple[list[tuple[ca.SX, Event]], list[Jump]]:
 
 
 def _assignments(jump: Jump) -> dict[str, ca.SX]:
-    return jump.source.set if isinstance(jump.source, Sample) else jump.source.reset  # type: ignore[return-value]
+    return jump.source.set if isinstance(jump.source, Sample) else jump.source.reset  # type: ignore[return-value]  # both are checked, so their keys are names
 
 
 def _jump_functions(

@@ -40,7 +40,7 @@ def line(
     [m], and pulls or pushes outside; `friction` [N] is dry. For a sum of angles read N m and rad."""
 
     def effect(tree: Tree) -> Effect:
-        l = length(tree)  # noqa: E741
+        l = length(tree)  # noqa: E741 a length, as in the books
         J = rate_matrix(tree, l)
         rate = J @ tree.v
         stretch = ca.fmax(l - sx(rest[1]), 0) + ca.fmin(l - sx(rest[0]), 0)

@@ -189,7 +189,7 @@ def printed_problem_rows(walks: dict[str, SaurelWalk]) -> list[Row]:
     )
     for name in ("M_C active", "M_D"):
         case = CASES[name]
-        power = _where(lambda e, case=case: walk(case, price=10.0**e), case.published[0], -3.6, -2.5)  # type: ignore[misc]
+        power = _where(lambda e, case=case: walk(case, price=10.0**e), case.published[0], -3.6, -2.5)  # type: ignore[misc]  # the default binds the loop's value
         lines.append(
             Row(
                 f"{name}: price of squared torque at which the optimum costs as published",

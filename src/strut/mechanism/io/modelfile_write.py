@@ -115,7 +115,7 @@ class _Writer:
         lines = [_head("bodies", body.name)]
         lines += [] if body.mass.is_zero() else [f"mass = {self.value(body.mass)}"]
         lines += [] if body.com.is_zero() else [f"com = {self.value(body.com)}"]
-        I = body.about_com  # noqa: E741
+        I = body.about_com  # noqa: E741 the inertia, as in the books
         entries = [I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]]
         if not all(e.is_zero() for e in entries):
             only = self.m.planar and all(e.is_zero() for k, e in enumerate(entries) if k != 3)

@@ -215,7 +215,7 @@ class _Symbols:
             for axis, v in zip("xyz", values, strict=True)
         ]
 
-    def inertia(self, link: str, I: np.ndarray) -> Expression:  # noqa: E741
+    def inertia(self, link: str, I: np.ndarray) -> Expression:  # noqa: E741 the inertia, as in the books
         """An inertia [kg m^2], or its six entries as parameters."""
         if not self.inertias:
             return I

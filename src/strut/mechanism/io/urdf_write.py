@@ -48,7 +48,7 @@ def _add_link(robot: Element, mechanism: Mechanism, body: Body) -> None:
         inertial = ElementTree.SubElement(link, "inertial")
         ElementTree.SubElement(inertial, "origin", xyz=words(mechanism.values(body.com)), rpy="0 0 0")
         ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
-        I = mechanism.values(body.about_com)  # noqa: E741
+        I = mechanism.values(body.about_com)  # noqa: E741 the inertia, as in the books
         entries = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(I[i, j])) for i in range(3) for j in range(i, 3)}
         ElementTree.SubElement(inertial, "inertia", entries)
     add_visuals(mechanism, body.name, link)

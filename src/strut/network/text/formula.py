@@ -438,5 +438,5 @@ def variable_names(text: str) -> list[str]:
             waiting.extend(each)
         elif not isinstance(each, (Number, str, int, float, Operator)) and each is not None:
             # all that is left are trees, and these have slots
-            waiting.extend(getattr(each, slot) for slot in each.__slots__)  # type: ignore[attr-defined]
+            waiting.extend(getattr(each, slot) for slot in each.__slots__)  # type: ignore[attr-defined]  # trees have slots, texts and numbers were left out above
     return names

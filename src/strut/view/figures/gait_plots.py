@@ -11,6 +11,7 @@ import numpy as np
 from strut.checks import checked, number_array, require_attributes, short_repr
 from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_mean
 from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
+from strut.view.figures.gait_results import DrawnBasin, DrawnBranch, HasMultipliers
 from strut.view.units import shown_unit
 
 STABLE_COLOR, UNSTABLE_COLOR = PALETTE[0], PALETTE[1]
@@ -21,13 +22,13 @@ side."""
 
 
 @checked
-def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
+def multipliers(gait: HasMultipliers | Mapping[str, Any] | Any, labels: Sequence[str] = ()) -> Figure:
     """Multipliers of a gait in the complex plane, with the unit circle: the gait is stable if all are inside.
 
     gait: an array of complex numbers, a mapping from names to such arrays, or a result with the attribute
         `multipliers`.
     """
-    data = getattr(gait, "multipliers", gait)
+    data = gait.multipliers if isinstance(gait, HasMultipliers) else gait
     groups = dict(data) if isinstance(data, Mapping) else {"": data}
     angle = np.linspace(0, 2 * np.pi, 241)
     traces: list[Line | Points] = [Line("unit circle", np.cos(angle), np.sin(angle), NEUTRAL, "dash", 1.2)]
@@ -65,7 +66,10 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
 
 @checked
 def bifurcation(
-    branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None
+    branches: DrawnBranch | Mapping[str, Any] | Iterable[DrawnBranch | Mapping[str, Any]],
+    quantity: str = "",
+    parameter: str = "",
+    units: Mapping[str, str] | None = None,
 ) -> Figure:
     """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points
     marked. One becomes the other at the special point between two gaits, or where none is known halfway.
@@ -80,11 +84,11 @@ def bifurcation(
     quantity: the first state unless given. A gait of several steps is drawn at each of them, its
     period divided by their number.
     """
-    if not isinstance(branches, Iterable) and not hasattr(branches, "stable"):
+    if not isinstance(branches, Iterable | DrawnBranch):
         raise ArgumentError(
             f"branches is {short_repr(branches)}: what gait.follow returns, or a list of such, is needed"
         )
-    several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
+    several = [branches] if isinstance(branches, Mapping | DrawnBranch) else list(branches)
     for branch in several:
         if not isinstance(branch, Mapping):
             require_attributes(
@@ -148,7 +152,7 @@ def bifurcation(
     )
 
 
-def _branch(branch: Any, quantity: str) -> dict[str, Any]:
+def _branch(branch: DrawnBranch | Mapping[str, Any], quantity: str) -> dict[str, Any]:
     """What a diagram needs of a branch; rows: the quantity after each step of a gait."""
     if isinstance(branch, Mapping):
         points = [
@@ -189,7 +193,7 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
 
 @checked
 def basin(
-    labels: Any,
+    labels: DrawnBasin | Any,
     x: Any = None,
     y: Any = None,
     x_name: str = "",
@@ -206,7 +210,7 @@ def basin(
     x, y: the values along the axes; x_name, y_name: their names, with units, "rate [rad/s]".
     """
     marked: tuple[Points, ...] = ()
-    if hasattr(labels, "outcomes"):
+    if isinstance(labels, DrawnBasin):
         computed_basin = labels
         units = {q.name: shown_unit(computed_basin.gait.system, q.unit) for q in computed_basin.gait.system.x}
         kinds = sorted(computed_basin.outcomes, key=lambda kind: (kind != "walks", kind))
