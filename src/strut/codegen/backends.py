@@ -85,10 +85,27 @@ def compile_system(
     Raises `ModelError` for a backend that does not exist, `CompileError` where 'native' finds no compiler or
     it fails.
     """
+    return memo(system, _compile, jacobians, chosen_backend(backend), stiff)
+
+
+def chosen_backend(backend: str | None) -> str:
+    """Return the backend that is asked for: that given, else $STRUT_BACKEND, else 'auto'. Raises `ModelError`
+    for one that does not exist."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
-    return memo(system, _compile, jacobians, backend, stiff)
+    return backend
+
+
+def required_compiler(backend: str) -> tuple[str, ...] | None:
+    """Return the C compiler for a backend; None if there is none. Raises `CompileError` where 'native'
+    requires one."""
+    cc = compiler()
+    if cc is None and backend == "native":
+        raise CompileError(
+            f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'"
+        )
+    return cc
 
 
 def _compile(system: System, jacobians: bool, backend: str, stiff: bool) -> Native | Virtual:
@@ -98,12 +115,8 @@ def _compile(system: System, jacobians: bool, backend: str, stiff: bool) -> Nati
 
 
 def _make(low: Lowered, backend: str) -> Native | Virtual:
-    cc = None if backend == "virtual" else compiler()
+    cc = None if backend == "virtual" else required_compiler(backend)
     if cc is None:
-        if backend == "native":
-            raise CompileError(
-                f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'"
-            )
         if backend == "auto":
             _warn_once()
         return Virtual(low)

@@ -11,12 +11,13 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import filelock
@@ -45,6 +46,8 @@ library to its machine."""
 
 QUIET_TIME = 1.0
 """Time [s] of compiling after which something is said."""
+LOW_PRIORITY = 15
+"""By how much a compiler for which nobody waits is nicer to others (0 to 19)."""
 log = logging.getLogger("strut")
 
 
@@ -104,13 +107,25 @@ def key_of(content: str, cc: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join([content, compiler_identity(cc), *FLAGS]).encode()).hexdigest()[:40]
 
 
+def is_cached(key: str) -> bool:
+    """Whether the cache has the library `key`, undamaged: `build` then returns at once."""
+    return _intact(cache_directory() / f"{key}.so")
+
+
 def build(
-    key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[str, ...], name: str = "a system"
+    key: str,
+    sources: Callable[[], dict[str, str]],
+    main: str,
+    cc: tuple[str, ...],
+    name: str = "a system",
+    *,
+    patient: bool = False,
 ) -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
     `key` names the content, `name` is for people. Concurrent processes wait for one another; a build that is
-    interrupted leaves nothing; an entry whose checksum is wrong is built again.
+    interrupted leaves nothing; an entry whose checksum is wrong is built again. patient: nobody waits for it,
+    so the compiler runs at low priority, nothing is said, and `stop_compilers` stops it.
     """
     directory = cache_directory()
     library = directory / f"{key}.so"
@@ -122,8 +137,8 @@ def build(
         check_private_file(lock := directory / f"{key}.lock")
         with filelock.FileLock(lock):
             if not _intact(library):
-                with _announce_if_slow(name):
-                    _compile(library, sources(), main, cc)
+                with nullcontext() if patient else _announce_if_slow(name):
+                    _compile(library, sources(), main, cc, patient)
     except OSError as error:
         if isinstance(error, CompileError):
             raise
@@ -150,7 +165,9 @@ def _intact(library: Path) -> bool:
         return False
 
 
-def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, ...]) -> None:
+def _compile(
+    library: Path, sources: dict[str, str], main: str, cc: tuple[str, ...], patient: bool = False
+) -> None:
     for left in library.parent.glob(
         f"build-{library.stem}-*"
     ):  # of a build that was killed; we hold its lock
@@ -163,7 +180,7 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
         flags = [flag if flag != "-O2" or length < MAX_OPTIMISED_LENGTH else "-O1" for flag in FLAGS]
         command = [*cc, *flags, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:
-            process = subprocess.run(command, capture_output=True, text=True, check=False)
+            process = _run_patiently(command) if patient else _run(command)
         except OSError as error:
             raise CompileError(
                 f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, "
@@ -182,6 +199,40 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
         (Path(scratch) / "seal").chmod(0o600)
         os.replace(product, library)
         os.replace(Path(scratch) / "seal", _seal(library))
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+_patient_compilers: set[subprocess.Popen[str]] = set()
+"""Compilers that run in the background."""
+
+
+def _run_patiently(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command at low priority, in a group of its own, such that `stop_compilers` can stop it and what
+    it started."""
+    nice = _find("nice", os.environ.get("PATH", os.defpath))
+    process = subprocess.Popen(
+        [*([nice, "-n", str(LOW_PRIORITY)] if nice else []), *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    _patient_compilers.add(process)
+    try:
+        out, error = process.communicate()
+    finally:
+        _patient_compilers.discard(process)
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
+
+
+def stop_compilers() -> None:
+    """Stop the compilers that run in the background."""
+    for process in list(_patient_compilers):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 def _check_product(product: Path, cc: tuple[str, ...]) -> None:

@@ -98,6 +98,8 @@ def solve(  # noqa: PLR0913 -- options of a public function
         the best is returned.
     iterations: at most. options: further ones of IPOPT. method, intervals, stages, steps, control: see
         `Transcription`.
+    backend: 'auto' (default, also $STRUT_BACKEND) evaluates in CasADi's virtual machine until compiled C
+        would have paid, 'native' compiles first, 'virtual' never does; the numbers are the same.
 
     A problem that cannot be solved does not raise: look at `ok`, `status` and `worst`.
     """
@@ -207,6 +209,7 @@ def solve_mesh(mesh: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -
     wall, cpu = clock.perf_counter() - built, clock.process_time() - before
     v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
     stats = run.stats()
+    mesh.note_iterations(int(stats["iter_count"]))
     g = np.array(outcome["g"]).reshape(-1)
     status = stats["return_status"]
     if status == INTERRUPTED:
