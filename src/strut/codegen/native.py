@@ -106,6 +106,7 @@ class Native:
         self.path = path
         self.sizes = lowered.sizes
         self.layouts: dict[Any, Any] = {}  # of records, kept by the runs that use them
+        self.run_time: float | None = None  # [s] of a run of the last batch: whether threads pay for the next
         self.library = ctypes.CDLL(str(path))
         for entry in ENTRY_POINTS:
             self._declare(entry)
