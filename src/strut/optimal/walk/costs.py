@@ -153,6 +153,14 @@ def add_weight_parameters(system: System, cost: str | Mapping[str, float]) -> Sy
     return system.replace(p=(*system.p, *more)) if more else system
 
 
+def without_weights(system: System) -> System:
+    """Return the system without the parameters that `add_weight_parameters` gave it. How it moves does not
+    depend on them, so what is compiled of it serves for every cost."""
+    weights = {weight_name(name) for name in COSTS}
+    kept = tuple(q for q in system.p if q.name not in weights)
+    return system if len(kept) == len(system.p) else system.replace(p=kept)
+
+
 def _check_cost(name: str) -> None:
     if name not in COSTS:
         raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
@@ -178,4 +186,4 @@ def cost_of_transport(system: System, name: str | Mapping[str, float], events: t
     return Cost(name, expression, totals)
 
 
-__all__ = ["COSTS", "Cost", "add_weight_parameters", "cost_of_transport", "impact"]
+__all__ = ["COSTS", "Cost", "add_weight_parameters", "cost_of_transport", "impact", "without_weights"]

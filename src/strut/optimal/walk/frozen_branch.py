@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.gait import Gait
+from strut.optimal.walk.read_walk import parameters_in
 from strut.system import Event, System, sx, time
 
 MIN_CONDITION = 1e-6
@@ -54,7 +55,7 @@ def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBr
     if [h.name for h in hits] != list(events) or not any(compares(system, name) for name in events):
         return None
     x, z = system.labels("x"), system.labels("z")
-    p = np.concatenate([np.asarray(q.value, dtype=float) for q in gait.system.p] or [np.empty(0)])
+    p = parameters_in(gait, system)
     discrete = []
     frozen, conditions = dict[str, Event](), dict[str, tuple[ca.SX, ...]]()
     for hit in hits:

@@ -57,6 +57,17 @@ def sample_times(gait: Gait) -> np.ndarray:
     return gait.period * np.linspace(0, 1, GAIT_SAMPLES)[1:-1]
 
 
+def parameters_in(gait: Gait, walker: System) -> np.ndarray:
+    """Return the parameters of a walker as they are in a gait, by name; those that the gait's machine does
+    not have, such as weights of costs, as the walker has them."""
+    run = gait.trajectory
+    values = dict(zip(run.names.p, np.reshape(run.p, -1).tolist(), strict=True))
+    own = np.concatenate(
+        [np.reshape(np.asarray(q.value, dtype=float), -1) for q in walker.p] or [np.empty(0)]
+    )
+    return np.array([values.get(n, v) for n, v in zip(walker.labels("p"), own.tolist(), strict=True)])
+
+
 def clears_ground(gait: Gait) -> bool:
     """Return whether the swing foot of a gait stays above the ground all along."""
     foot = swing_foot(gait.system, gait.section)
@@ -73,4 +84,12 @@ def gravity_of(walker: System) -> float:
     return float(np.ravel(accelerations[0].value)[0]) if accelerations else EARTH_GRAVITY
 
 
-__all__ = ["clears_ground", "feet_with_forces", "gravity_of", "says_friction", "stands_in_turn", "swing_foot"]
+__all__ = [
+    "clears_ground",
+    "feet_with_forces",
+    "gravity_of",
+    "parameters_in",
+    "says_friction",
+    "stands_in_turn",
+    "swing_foot",
+]

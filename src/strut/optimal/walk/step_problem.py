@@ -22,6 +22,7 @@ from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event
 from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
 from strut.optimal.walk.read_walk import (
     feet_with_forces,
+    parameters_in,
     required_swing_foot,
     sample_times,
     stands_in_turn,
@@ -157,7 +158,7 @@ def require_liftoff(problem: Problem, section: str) -> Problem:
 def keep_terminal_events_away(problem: Problem, gait: Gait) -> Problem:
     """Add the path constraint guard <= 0 for every terminal event that a gait stays clear of."""
     walker, run, t = problem.system, gait.trajectory, sample_times(gait)
-    moments, still = run.at(t), [np.zeros(walker.size("u")), np.reshape(run.p, -1)]
+    moments, still = run.at(t), [np.zeros(walker.size("u")), parameters_in(gait, walker)]
     x, z = (np.array([moments[label] for label in walker.labels(g)]).reshape(-1, len(t)) for g in "xz")
 
     def along(expression: ca.SX) -> np.ndarray:
