@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing import util
 
-from strut.codegen.cache import build, stop_compilers
+from strut.codegen.cache import build, is_cached, stop_compilers
 from strut.errors import CompileError
 
 STOP_TIME = 2.0
@@ -49,6 +49,11 @@ def build_in_background(
     _threads[key].start()
 
 
+def is_built(key: str) -> bool:
+    """Whether this process began to build a library in the background, and has it."""
+    return key in _threads and not _threads[key].is_alive() and is_cached(key)
+
+
 def wait_for_builds(timeout: float | None = None) -> None:
     """Wait until everything that is built in the background is ready, each for at most so long [s]."""
     for thread in list(_threads.values()):
@@ -65,4 +70,4 @@ def _stop() -> None:
     wait_for_builds(STOP_TIME)
 
 
-__all__ = ["build_in_background", "wait_for_builds"]
+__all__ = ["build_in_background", "is_built", "wait_for_builds"]

@@ -160,7 +160,9 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         short = model.run_time is not None and model.run_time * runs < ALONE_TIME
         spread_began = clock.perf_counter()
         interrupted = _spread(_native_work(model, task), runs, threads, progress, short=short)
-        model.run_time = (clock.perf_counter() - spread_began) / runs if runs else None
+        spread_time = clock.perf_counter() - spread_began
+        model.run_time = spread_time / runs if runs else None
+        model.spend(spread_time)
     else:
         interrupted = _spread(_virtual_work(model, task), runs, 1, progress)
     wall = clock.perf_counter() - began

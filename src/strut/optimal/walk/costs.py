@@ -157,8 +157,8 @@ def without_weights(system: System) -> System:
     """Return the system without the parameters that `add_weight_parameters` gave it. How it moves does not
     depend on them, so what is compiled of it serves for every cost."""
     weights = {weight_name(name) for name in COSTS}
-    kept = tuple(q for q in system.p if q.name not in weights)
-    return system if len(kept) == len(system.p) else system.replace(p=kept)
+    others = tuple(q for q in system.p if q.name not in weights)
+    return system if len(others) == len(system.p) else system.replace(p=others)
 
 
 def _check_cost(name: str) -> None:
