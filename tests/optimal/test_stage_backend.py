@@ -26,7 +26,6 @@ def solve(**options):
 def first_process(fresh_cache, monkeypatch):
     """As in a process that has solved nothing yet, with an empty cache."""
     monkeypatch.setattr(stage, "_loaded", {})
-    monkeypatch.setattr(stage, "_virtual_use", stage_backend.VirtualUse())
     monkeypatch.setattr(background, "_threads", {})
     return fresh_cache
 
@@ -55,7 +54,7 @@ def test_what_is_solved_often_is_compiled_in_the_background(first_process, monke
     # one solve more than pays: nothing happens before, and the next one is compiled
     enough = 1.5 * costs.excess(first.iterations) / costs.once
     monkeypatch.setattr(stage_backend, "COMPILE_TIME", enough)
-    monkeypatch.setattr(stage, "_virtual_use", stage_backend.VirtualUse())
+    next(first_process.glob("*.spent")).unlink()
     assert solve().times["compile"] == 0
     assert not background._threads
     assert solve().times["compile"] == 0
@@ -64,6 +63,16 @@ def test_what_is_solved_often_is_compiled_in_the_background(first_process, monke
     last = solve()
     assert last.times["compile"] > 0
     assert last.cost == first.cost
+
+
+def test_what_earlier_processes_solved_often_is_compiled_first(first_process):
+    assert solve().times["compile"] == 0
+    next(first_process.glob("*.spent")).write_text("1000.0")
+    assert solve().times["compile"] > 0
+    assert len(libraries(first_process)) == 1
+    # a file that is damaged counts for nothing
+    next(first_process.glob("*.spent")).write_text("many")
+    assert stage_backend.VirtualUse().spent(next(first_process.glob("*.spent")).stem) == 0
 
 
 def test_a_mesh_that_pays_at_once_is_compiled_first(first_process, monkeypatch):

@@ -2,7 +2,7 @@
 libraries, and CasADi's virtual machine. Rooms that use systems read it; rooms that describe them do not."""
 
 from strut.codegen.backends import chosen_backend, compile_system, lower_system, required_compiler
-from strut.codegen.background import build_in_background, wait_for_builds
+from strut.codegen.background import build_in_background, is_begun, wait_for_builds
 from strut.codegen.c import emit
 from strut.codegen.c_tables import literal
 from strut.codegen.cache import build, cache_directory, compiler, is_cached, key_of
@@ -64,6 +64,7 @@ __all__ = [
     "emit",
     "generate",
     "integrator_number",
+    "is_begun",
     "is_cached",
     "key_of",
     "literal",

@@ -49,6 +49,11 @@ def build_in_background(
     _threads[key].start()
 
 
+def is_begun(key: str) -> bool:
+    """Whether this process began to build a library in the background."""
+    return key in _threads
+
+
 def is_built(key: str) -> bool:
     """Whether this process began to build a library in the background, and has it."""
     return key in _threads and not _threads[key].is_alive() and is_cached(key)
@@ -70,4 +75,4 @@ def _stop() -> None:
     wait_for_builds(STOP_TIME)
 
 
-__all__ = ["build_in_background", "is_built", "wait_for_builds"]
+__all__ = ["build_in_background", "is_begun", "is_built", "wait_for_builds"]

@@ -4,7 +4,8 @@ The numbers are the same either way, to the last bit: CasADi's virtual machine a
 operations in the same order. Compiling costs a time per instruction once, the virtual machine a little per
 instruction and evaluation. How often functions are evaluated is not known beforehand, so what pays is decided
 as with skis that may be hired or bought (the ski-rental problem): the virtual machine is used until it has
-cost as much more as compiling would have, and then they are compiled in the background, for the next solve.
+cost as much more as compiling would have, in this process and those before it, and then they are compiled:
+in the background, for the next solve, or, where earlier processes paid for it, at once.
 The sum is then at most twice what the better choice would have cost, had one known. Only where one solve on
 its mesh is expected to cost that much they are compiled first.
 """
@@ -13,9 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
+
+from strut.codegen import cache_directory, make_private
+from strut.files import DAMAGE
 
 COMPILE_TIME = 1.3e-4
 """Time of the compiler per instruction of stage functions [s]. Measured: 159 microseconds for a compass
@@ -78,16 +83,25 @@ def count_instructions(f: ca.Function, written: dict[int, int]) -> int:
 
 
 class VirtualUse:
-    """What the virtual machine has cost this process beyond what compiled C would have, by the key of the
-    functions [s]."""
+    """What the virtual machine has cost beyond what compiled C would have, by the key of the functions [s].
+    It is kept in the cache: many short processes pay for a compiler, too."""
 
-    def __init__(self) -> None:
-        self.spent: dict[str, float] = {}
+    def spent(self, key: str) -> float:
+        """Return the time [s] so far; 0 where none is known."""
+        try:
+            return float(self._file(key).read_text())
+        except DAMAGE:
+            return 0.0
 
     def add(self, key: str, costs: StageCosts, iterations: int) -> bool:
         """Add a solve of so many iterations; say whether all of them together would have paid a compiler."""
-        self.spent[key] = self.spent.get(key, 0.0) + costs.excess(iterations)
-        return self.spent[key] > costs.compile_time
+        total = self.spent(key) + costs.excess(iterations)
+        make_private(cache_directory())
+        self._file(key).write_text(repr(total))
+        return total > costs.compile_time
+
+    def _file(self, key: str) -> Path:
+        return cache_directory() / f"{key}.spent"
 
 
 __all__ = ["StageCosts", "VirtualUse", "count_instructions", "stage_costs"]

@@ -23,6 +23,7 @@ from strut.codegen import (
     build,
     build_in_background,
     chosen_backend,
+    is_begun,
     is_cached,
     key_of,
     required_compiler,
@@ -120,7 +121,8 @@ def ready_stages(
     unit = (key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
     if backend == "auto" and key not in _loaded and not is_cached(key):
         costs = stage_costs(groups, counts)
-        if not costs.pays_at_once:
+        worth = _virtual_use.spent(key) > costs.compile_time and not is_begun(key)
+        if not (costs.pays_at_once or worth):
 
             def note(iterations: int) -> None:
                 if _virtual_use.add(key, costs, iterations):
