@@ -33,6 +33,7 @@ from bench import (
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
+os.environ.setdefault("STRUT_BACKEND", "native")  # what is measured is compiled with care
 CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "pendulum": pendulum.run,
     "fixed-step": fixed_step.run,

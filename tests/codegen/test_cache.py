@@ -31,7 +31,9 @@ def count_builds(monkeypatch):
     builds = []
     original = build._compile
     monkeypatch.setattr(
-        build, "_compile", lambda *arguments: (builds.append(arguments[0].name), original(*arguments))
+        build,
+        "_compile",
+        lambda *arguments, **options: (builds.append(arguments[0].name), original(*arguments, **options)),
     )
     return builds
 

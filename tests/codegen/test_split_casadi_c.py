@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 
+from strut.codegen import compiler
 from strut.codegen.split_casadi_c import split_long_functions
 from strut.optimal.nlp import stage_function as stage
 
@@ -25,7 +26,7 @@ def test_pieces_compute_the_same(monkeypatch):
     )
     source = stage._source([f])
     assert "casadi_f0_9(arg, res, a);" in source
-    cc = stage.compiler()
+    cc = compiler()
     path = stage.build(stage.key_of(source, cc), lambda: {"stages.c": source}, "stages.c", cc)
     compiled = ca.external("wild", str(path))
     for one, other in zip(f(x), compiled(x), strict=True):

@@ -177,17 +177,19 @@ def test_warm_start_from_a_result():
 
 
 def test_nothing_is_compiled_twice(monkeypatch):
-    textbook.kirk().solve(intervals=10, control="quadratic")
+    textbook.kirk().solve(intervals=10, control="quadratic", backend="native")
     made = []
     monkeypatch.setattr(build, "_compile", lambda *a, **k: made.append(a))
     monkeypatch.setattr(stage, "_loaded", {})  # as in another process
-    textbook.kirk().solve(intervals=10, control="quadratic")
-    textbook.kirk().solve(intervals=33, control="quadratic", accuracy=None)
+    for backend in ("native", "auto"):
+        first = textbook.kirk().solve(intervals=10, control="quadratic", backend=backend)
+        textbook.kirk().solve(intervals=33, control="quadratic", accuracy=None, backend=backend)
+        assert first.times["compile"] > 0  # loaded, not left to the virtual machine
     assert not made
 
 
 def test_virtual_machine_agrees(monkeypatch):
-    native = textbook.kirk().solve(intervals=10, control="quadratic")
+    native = textbook.kirk().solve(intervals=10, control="quadratic", backend="native")
     virtual = textbook.kirk().solve(intervals=10, control="quadratic", backend="virtual")
     assert native.times["compile"] > 0 == virtual.times["compile"]
     assert abs(native.cost - virtual.cost) < 1e-12

@@ -1,5 +1,7 @@
 """Many runs: equal to single ones, independent of threads, robust against runs that fail."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -156,3 +158,23 @@ def test_vectors_by_name():
     assert each.x.tolist() == [[4, 5, 6], [7, 8, 9]]
     one = strut.simulate_batch(system, t=0.0, x0={"q[1]": [4.0, 5.0, 6.0]})
     assert one.x[:, 1].tolist() == [4, 5, 6]
+
+
+def test_short_batches_are_done_by_one_thread_and_longer_ones_by_all(monkeypatch):
+    module, made = importlib.import_module("strut.simulate.batch"), []
+    original = module.ThreadPoolExecutor
+    monkeypatch.setattr(module, "ThreadPoolExecutor", lambda n: (made.append(n), original(n))[1])
+    monkeypatch.setattr(module, "ALONE_TIME", 10.0)
+    system, angles = walkers.pendulum(), np.linspace(0, 1, 40)
+    first = strut.simulate_batch(system, t=0.1, x0={"angle": angles}, threads=2)
+    assert made == [2]  # nothing is known of its runs yet
+    again = strut.simulate_batch(system, t=0.1, x0={"angle": angles}, threads=2)
+    assert made == [2]
+    assert np.array_equal(first.x, again.x)
+    # runs of another length: the first are done alone, until it takes too long
+    monkeypatch.setattr(module, "ALONE_TIME", 1e-4)
+    strut.compile_system(system).run_time = 0.0
+    last = strut.simulate_batch(system, t=20.0, x0={"angle": angles}, threads=2)
+    assert made == [2, 2]
+    alone = strut.simulate_batch(system, t=20.0, x0={"angle": angles}, threads=1)
+    assert np.array_equal(last.x, alone.x)

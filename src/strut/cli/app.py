@@ -16,6 +16,7 @@ from rich.markup import escape
 
 from strut.cli.console import log_to_stderr, notes
 from strut.errors import StrutError
+from strut.gc_pause import pause_gc
 from strut.version import VERSION
 
 COMMANDS = {
@@ -95,7 +96,9 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     names = words[:1] if words and words[0] in COMMANDS else COMMANDS
     try:
-        application(names)(args=words)
+        with pause_gc():  # of what is imported, everything stays
+            app = application(names)
+        app(args=words)
     except StrutError as error:
         notes.print(f"[red]error:[/red] {escape(str(error))}", soft_wrap=True)
         sys.exit(2)

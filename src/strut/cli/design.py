@@ -39,9 +39,7 @@ from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.optimal.walk.sweep_run import DECIDES
-from strut.report import design_result, sweep_result
 from strut.system import System
-from strut.view.pages.folder import ensure_directory
 
 FILES_ONLY = ("defect", "step time")
 """Columns of a sweep that its table leaves out, to fit a terminal; its files have them."""
@@ -215,6 +213,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         )
     if output is not None:
         check_directory(output)
+        from strut.view.pages.folder import ensure_directory
+
         ensure_directory(output)
     rigid = find_model(model, Reading(roots=tuple(root)))
     system = with_settings(with_drive(rigid, drive), settings)
@@ -349,6 +349,8 @@ def write_design(result: Design, order: Order) -> None:
     all of it as design.h5, for `optimal.load`."""
     assert order.output is not None
     directory, again = order.output, python_text("design", order.source, order.arguments, order.goal_call)
+    from strut.report import design_result  # pages: not where nothing is written
+
     folder = replace(design_result(result, order.command), again=again).folder(directory)
     put(directory / "design.json", documents.dumps(without_nan(result.data()), indent=1) + "\n")
     t = np.linspace(0, result.result.duration, PLAN_ROWS)
@@ -432,6 +434,8 @@ def sweep_text(curve: TradeOff) -> None:
 def write_sweep(curve: TradeOff, order: Order, again: str) -> None:
     """Write the report of a trade-off: a page, the data, every figure, and the table as sweep.csv."""
     assert order.output is not None
+    from strut.report import sweep_result
+
     folder = replace(sweep_result(curve, order.command), again=again).folder(order.output)
     head, rows = curve.rows(rounded=False)
     lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]

@@ -8,18 +8,21 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.markup import escape
 
-from strut import actuator, mechanism, network
+from strut import actuator, mechanism
 from strut.cli.console import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
 from strut.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
+
+if TYPE_CHECKING:
+    from strut import network  # read on demand: most commands never see a network
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,8 @@ def _find(text: str, how: Reading) -> System | Mechanism:
 
 def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
     """Read a network from a file, and print what it says and warns of."""
+    from strut import network
+
     net = network.load(path, roots=roots)
     for line in net.said:
         notes.print(escape(line), soft_wrap=True)

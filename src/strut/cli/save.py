@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from rich.markup import escape
 
-from strut import view
+import strut
 from strut.cli.console import notes
 from strut.errors import MissingExtraError, StorageError
 from strut.simulate.trajectory import Trajectory
@@ -55,11 +55,11 @@ def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, 
         system.
     """
     if path.suffix == ".html":
-        note_written(view.page(run, path, asked=asked, source=source))
+        note_written(strut.view.page(run, path, asked=asked, source=source))
     elif path.suffix in FILM_SUFFIXES:
-        note_written(view.animation(run, path))
+        note_written(strut.view.animation(run, path))
     elif path.is_dir() or not path.suffix:
-        folder = view.folder(run, path, grid, asked, source)
+        folder = strut.view.folder(run, path, grid, asked, source)
         notes.print(f"wrote {len(folder.files)} files to {escape(str(folder.directory))}/", soft_wrap=True)
         for why in folder.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
@@ -70,7 +70,7 @@ def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, 
 def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> None:
     """Write the page that nobody asked for: where it cannot be written, print a warning."""
     try:
-        note_written(view.page(run, path, asked=asked, source=source))
+        note_written(strut.view.page(run, path, asked=asked, source=source))
     except (MissingExtraError, StorageError) as error:
         notes.print(f"[yellow]warning:[/yellow] no page: {escape(str(error))}", soft_wrap=True)
 

@@ -1,10 +1,11 @@
 """From the expressions of a `System` to something that runs: plain functions, C, a cache of compiled
 libraries, and CasADi's virtual machine. Rooms that use systems read it; rooms that describe them do not."""
 
-from strut.codegen.backends import compile_system, lower_system
+from strut.codegen.backends import chosen_backend, compile_system, lower_system, required_compiler
+from strut.codegen.background import build_in_background, is_begun, wait_for_builds
 from strut.codegen.c import emit
 from strut.codegen.c_tables import literal
-from strut.codegen.cache import build, cache_directory, compiler, key_of
+from strut.codegen.cache import build, cache_directory, compiler, is_cached, key_of
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lower import Lowered, column
 from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
@@ -52,21 +53,27 @@ __all__ = [
     "address",
     "arithmetic",
     "build",
+    "build_in_background",
     "byref",
     "cache_directory",
     "check_private_directory",
+    "chosen_backend",
     "column",
     "compile_system",
     "compiler",
     "emit",
     "generate",
     "integrator_number",
+    "is_begun",
+    "is_cached",
     "key_of",
     "literal",
     "lower_system",
     "make_private",
     "names_of_kind",
+    "required_compiler",
     "runtime_sources",
     "split_long_functions",
     "straight_line",
+    "wait_for_builds",
 ]

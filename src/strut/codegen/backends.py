@@ -9,10 +9,11 @@ import warnings
 from pathlib import Path
 
 from strut.checks import checked
-from strut.codegen.cache import build, compiler, key_of
+from strut.codegen.cache import build, compiler, is_cached, key_of
 from strut.codegen.lower import Lowered, lower
 from strut.codegen.native import Native
 from strut.codegen.translation_unit import runtime_sources, unit_text
+from strut.codegen.upgrade import Upgrade
 from strut.codegen.virtual import Virtual
 from strut.errors import CompileError, ModelError
 from strut.gc_pause import pause_gc
@@ -80,38 +81,55 @@ def compile_system(
 ) -> Native | Virtual:
     """Return the system ready to run, compiled once per system and kept with it.
 
-    jacobians: also derivatives of flow, guards and resets. backend: 'native', 'virtual' or 'auto' (default,
-        also $STRUT_BACKEND). stiff: also implicit methods.
+    jacobians: also derivatives of flow, guards and resets. stiff: also implicit methods. backend: 'native',
+        'virtual' or 'auto' (default, also $STRUT_BACKEND): compiled quickly at first, and with care in the
+        background once runs have taken long enough for that to pay; the numbers are the same.
     Raises `ModelError` for a backend that does not exist, `CompileError` where 'native' finds no compiler or
     it fails.
     """
+    model = memo(system, _compile, jacobians, chosen_backend(backend), stiff)
+    return model.best() if isinstance(model, Native) else model
+
+
+def chosen_backend(backend: str | None) -> str:
+    """Return the backend that is asked for: that given, else $STRUT_BACKEND, else 'auto'. Raises `ModelError`
+    for one that does not exist."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
-    return memo(system, _compile, jacobians, backend, stiff)
+    return backend
+
+
+def required_compiler(backend: str) -> tuple[str, ...] | None:
+    """Return the C compiler for a backend; None if there is none. Raises `CompileError` where 'native'
+    requires one."""
+    cc = compiler()
+    if cc is None and backend == "native":
+        raise CompileError(
+            f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'"
+        )
+    return cc
 
 
 def _compile(system: System, jacobians: bool, backend: str, stiff: bool) -> Native | Virtual:
-    if backend == "auto" and compiler() is not None:
-        return memo(system, _compile, jacobians, "native", stiff)
     return _make(lower_system(system, jacobians, stiff), backend)
 
 
 def _make(low: Lowered, backend: str) -> Native | Virtual:
-    cc = None if backend == "virtual" else compiler()
+    cc = None if backend == "virtual" else required_compiler(backend)
     if cc is None:
-        if backend == "native":
-            raise CompileError(
-                f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'"
-            )
         if backend == "auto":
             _warn_once()
         return Virtual(low)
     runtime, generator = _generator()
-    key = key_of(low.digest() + generator, cc)
+    content = low.digest() + generator
 
     def sources() -> dict[str, str]:
         with pause_gc():
             return {**runtime, "model.c": unit_text(low)}
 
-    return Native(build(key, sources, "model.c", cc, low.name), low)
+    unit = (key_of(content, cc), sources, "model.c", cc, low.name)
+    if backend == "native" or is_cached(unit[0]):
+        return Native(build(*unit), low)
+    quick = build(key_of(content, cc, quick=True), *unit[1:], quick=True)
+    return Native(quick, low, Upgrade(quick, unit))

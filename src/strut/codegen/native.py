@@ -25,6 +25,7 @@ from strut.codegen.runtime.layout import (
     ctypes_type,
 )
 from strut.codegen.runtime.status import RESULT_SIZES
+from strut.codegen.upgrade import Upgrade
 
 FUNCTION_NUMBERS = {name: number for number, name in enumerate(RESULT_SIZES)}
 """The number by which `strut_eval` knows a function of the model."""
@@ -102,15 +103,29 @@ class Native:
 
     compiled = True
 
-    def __init__(self, path: Path, lowered: Lowered) -> None:
-        self.path = path
+    def __init__(self, path: Path, lowered: Lowered, upgrade: Upgrade | None = None) -> None:
+        self.path, self.lowered, self.upgrade = path, lowered, upgrade
         self.sizes = lowered.sizes
         self.layouts: dict[Any, Any] = {}  # of records, kept by the runs that use them
+        self.better: Native | None = None
+        self.run_time: float | None = None  # [s] of a run of the last batch: whether threads pay for the next
         self.library = ctypes.CDLL(str(path))
         for entry in ENTRY_POINTS:
             self._declare(entry)
         self.sim_size: int = self.library.strut_sim_size()
         self.parameters_size: int = self.library.strut_parameters_size()
+
+    def spend(self, seconds: float) -> None:
+        """Count the time of its runs [s], where a better library may pay."""
+        if self.upgrade is not None:
+            self.upgrade.spend(seconds)
+
+    def best(self) -> Native:
+        """The better library of the system where there is one by now, else this one."""
+        path = None if self.upgrade is None else self.upgrade.path()
+        if path is not None:
+            self.upgrade, self.better = None, Native(path, self.lowered)
+        return self.better or self
 
     def _declare(self, entry: EntryPoint) -> Any:
         """Tell ctypes the types of a function of the library, and return it."""

@@ -70,12 +70,19 @@ def varying_discrete_states(system: System) -> list[Discrete]:
         if len(depended_on) == len(needed):
             break
         needed = depended_on
-    for _ in range(len(system.z) + 1):
+    if not needed:
+        return []
+    for _ in range(len(system.z) + 1):  # and may vary with another one
         sources = ca.vertcat(states, time, *[q.sym for q in system.z if varies[q.name]])
-        for e in system.events:
-            for name in varies:
-                if name in e.reset and _varies(sx(e.reset[name]), sources):
-                    varies[name] = True
+        fixed = [name for name in varies if not varies[name]]
+        also = {
+            name
+            for name in fixed
+            if any(name in e.reset and _varies(sx(e.reset[name]), sources) for e in system.events)
+        }
+        if not also:
+            break
+        varies |= dict.fromkeys(also, True)
     return [q for q in needed if varies[q.name]]
 
 

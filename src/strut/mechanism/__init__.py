@@ -1,12 +1,14 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a
 parameter."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from strut.mechanism import constraints, forces, joints, observe
 from strut.mechanism.assemble import closed_state, system
 from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
 from strut.mechanism.hamiltonian import hamiltonian_system
-from strut.mechanism.io import mjcf, modelfile, urdf
 from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import default_shapes
 from strut.mechanism.mechanism import Mechanism
@@ -14,6 +16,19 @@ from strut.mechanism.mirror import Symmetry, add_mirror_image, symmetry
 from strut.mechanism.parts import Body, Connection, Frame, Stop
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
+
+if TYPE_CHECKING:
+    from strut.mechanism.io import mjcf, modelfile, urdf
+
+_FILES = ("mjcf", "modelfile", "urdf")
+"""Readers of files: imported when first used, for they bring parsers that most runs do without."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FILES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'", name=name)
+    return globals().setdefault(name, importlib.import_module(f"strut.mechanism.io.{name}"))
+
 
 Mechanism.mirror = add_mirror_image  # a mechanism mirrors itself; its file does not know this one
 

@@ -24,6 +24,10 @@ from strut.simulate.simulate import check_times, names_of
 from strut.system import Start, System, runs_in, start
 from strut.tabular import Tabular
 
+ALONE_TIME = 5e-3
+"""Runs that together are expected to take less [s] are done by one thread: starting others takes 1 ms, and
+the search for a gait asks for hundreds of such batches."""
+
 
 @dataclass(frozen=True, eq=False)
 class Batch(Tabular):
@@ -178,8 +182,15 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         seed=seed,
         at_end=at is None,
     )
-    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(model, task)
-    interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
+    if isinstance(model, Native):
+        short = model.run_time is not None and model.run_time * runs < ALONE_TIME
+        spread_began = clock.perf_counter()
+        interrupted = _spread(_native_work(model, task), runs, threads, progress, short=short)
+        spread_time = clock.perf_counter() - spread_began
+        model.run_time = spread_time / runs if runs else None
+        model.spend(spread_time)
+    else:
+        interrupted = _spread(_virtual_work(model, task), runs, 1, progress)
     wall = clock.perf_counter() - began
     times = None if at is None else np.size(at)
     return _batch(system, task, outputs, times, wall=wall, interrupted=interrupted)
@@ -328,24 +339,34 @@ def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
 
 
 def _spread(
-    work: Callable[[int, int], None], runs: int, threads: int, progress: Callable[[float], None] | None
+    work: Callable[[int, int], None],
+    runs: int,
+    threads: int,
+    progress: Callable[[float], None] | None,
+    *,
+    short: bool = False,
 ) -> bool:
-    """Do all runs in small pieces on several threads. Returned is whether they were interrupted."""
+    """Do all runs in small pieces on several threads. Returned is whether they were interrupted. short: they
+    are expected to take less than `ALONE_TIME`; the calling thread begins alone, and others join in where it
+    takes longer."""
     piece = max(1, min(256, runs // (8 * threads) or 1))
     starts = range(0, runs, piece)
-    if threads == 1 or len(starts) == 1:
-        try:
-            for k, first in enumerate(starts):
-                work(first, min(first + piece, runs))
-                if progress:
-                    progress((k + 1) / len(starts))
-        except KeyboardInterrupt:
-            return True
+    alone = threads == 1 or len(starts) == 1
+    began, pieces_done = clock.perf_counter(), 0
+    try:
+        while pieces_done < len(starts) and (alone or (short and clock.perf_counter() - began < ALONE_TIME)):
+            work(starts[pieces_done], min(starts[pieces_done] + piece, runs))
+            pieces_done += 1
+            if progress:
+                progress(pieces_done / len(starts))
+    except KeyboardInterrupt:
+        return True
+    if pieces_done == len(starts):
         return False
     pool = ThreadPoolExecutor(threads)
     try:
-        futures = [pool.submit(work, first, min(first + piece, runs)) for first in starts]
-        for k, future in enumerate(futures):
+        futures = [pool.submit(work, first, min(first + piece, runs)) for first in starts[pieces_done:]]
+        for k, future in enumerate(futures, pieces_done):
             future.result()
             if progress:
                 progress((k + 1) / len(starts))

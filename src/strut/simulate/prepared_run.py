@@ -3,6 +3,7 @@ arguments would cost more than the run."""
 
 from __future__ import annotations
 
+import time as clock
 from typing import Any
 
 import numpy as np
@@ -71,9 +72,19 @@ class PreparedRun:
             return
         self.rest[0][0] = end
         self.counts[:] = 0
+        began = clock.perf_counter()
         self.go(*self.arguments)
+        self._spend(clock.perf_counter() - began)
         word = STATUS[self.code[0]]
         self.status = self.jumps[self.cause[0]] if word == "terminal" else word
+
+    def _spend(self, seconds: float) -> None:
+        """Count the time of a run [s], and go on with a better library where there is one by now."""
+        assert isinstance(self.model, Native)
+        self.model.spend(seconds)
+        best = self.model.best()
+        if best is not self.model:
+            self.model, self.go = best, best.library.strut_batch
 
 
 __all__ = ["PreparedRun"]

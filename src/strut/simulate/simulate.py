@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked, seed_number
-from strut.codegen import Virtual, compile_system, lower_system
+from strut.codegen import Native, Virtual, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Hold, check_method, check_system, chosen_options, interval
@@ -90,6 +90,8 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
         system, run, control, begin=begin, end=end, values=values, inputs=inputs, progress=progress
     )
     wall = clock.perf_counter() - began
+    if isinstance(model, Native):
+        model.spend(wall)
     provenance = {
         "system": system.name,
         **VERSIONS,

@@ -13,7 +13,7 @@ from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.phase_ends import add_phase_begin, add_phase_end
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.sparse import Assembled, Block
-from strut.optimal.nlp.stage_function import compile_stages
+from strut.optimal.nlp.stage_function import ready_stages
 from strut.optimal.problem import Problem
 
 
@@ -34,12 +34,12 @@ class Transcribed(MeshRows):
             add_intervals(self, k)
             add_phase_begin(self, k)
             add_phase_end(self, k)
-        stages, self.compile_time = compile_stages(
-            [piece[0] for piece in self.pieces], self.system.name, backend
-        )
+        counts = [piece[1].shape[1] for piece in self.pieces]
+        ready = ready_stages([piece[0] for piece in self.pieces], counts, self.system.name, backend)
+        self.compile_time, self.note_iterations = ready.wait, ready.note
         self.blocks = [
             Block(s, index, data, _target_arrays(targets))
-            for s, (_, index, data, targets) in zip(stages, self.pieces, strict=True)
+            for s, (_, index, data, targets) in zip(ready.stages, self.pieces, strict=True)
         ]
         parts = [np.concatenate([part[i] for part in self.linear] or [np.zeros(0)]) for i in range(3)]
         linear = parts[0].astype(int), parts[1].astype(int), parts[2]

@@ -11,7 +11,7 @@ import hashlib
 import os
 import tempfile
 import time as clock
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.codegen import build, compiler, key_of, split_long_functions
+from strut.codegen import (
+    build,
+    build_in_background,
+    chosen_backend,
+    is_begun,
+    is_cached,
+    key_of,
+    required_compiler,
+    split_long_functions,
+)
+from strut.optimal.nlp.stage_backend import VirtualUse, stage_costs
 
 GENERATOR = f"casadi {ca.CasadiMeta.version()}, stage functions 2"
 """What the generated C depends on besides the function."""
@@ -72,34 +82,62 @@ def _nonzeros(matrix: Any) -> Any:
 
 _loaded: dict[str, tuple[ca.Function, ...]] = {}
 """Functions of libraries that this process has loaded, by the key of the library."""
+_virtual_use = VirtualUse()
 
 
-def compile_stages(
-    stages: Sequence[StageFunction], name: str, backend: str | None = None
-) -> tuple[list[StageFunction], float]:
-    """Return the stage functions as compiled C, and how long that took [s]: nothing if there is no compiler
-    or the cache has them."""
-    backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
-    cc = None if backend == "virtual" else compiler()
+@dataclass(frozen=True, eq=False)
+class ReadyStages:
+    """Stage functions ready to be evaluated.
+
+    stages: compiled, or as they are. compiled: which of it. wait: how long it took [s]. note: is to be told
+    the iterations of every solve with them; it has them compiled in the background once that pays.
+    """
+
+    stages: list[StageFunction]
+    compiled: bool
+    wait: float
+    note: Callable[[int], None]
+
+
+def ready_stages(
+    stages: Sequence[StageFunction], counts: Sequence[int], name: str, backend: str | None = None
+) -> ReadyStages:
+    """Return stage functions to be evaluated: as compiled C, or in CasADi's virtual machine.
+
+    counts: how often an iteration evaluates each. name: of the system, for people. backend: 'native',
+        'virtual' or 'auto' (default, also $STRUT_BACKEND): compiled where the cache has them, or where one
+        solve is expected to pay for it; see `strut.optimal.nlp.stage_backend`.
+    Raises `ModelError` for a backend that does not exist, `CompileError` where 'native' finds no compiler.
+    """
+    backend = chosen_backend(backend)
+    cc = None if backend == "virtual" else required_compiler(backend)
+    as_they_are = ReadyStages(list(stages), compiled=False, wait=0.0, note=lambda _: None)
     if cc is None:
-        return list(stages), 0.0
+        return as_they_are
     began = clock.perf_counter()
-    functions = [f for s in stages for f in (s.value, s.jacobian, s.hessian)]
+    groups = [(s.value, s.jacobian, s.hessian) for s in stages]
+    functions = [f for group in groups for f in group]
     key = key_of(GENERATOR + EXPORTED + _digest(functions), cc)
+    unit = (key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
+    if backend == "auto" and key not in _loaded and not is_cached(key):
+        costs = stage_costs(groups, counts)
+        worth = _virtual_use.spent(key) > costs.compile_time and not is_begun(key)
+        if not (costs.pays_at_once or worth):
+
+            def note(iterations: int) -> None:
+                if _virtual_use.add(key, costs, iterations):
+                    build_in_background(*unit)
+
+            return replace(as_they_are, note=note)
     if key not in _loaded:
-        path = build(key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
+        path = build(*unit)
         _loaded[key] = tuple(ca.external(f.name(), str(path)) for f in functions)
-    functions_in_c = _loaded[key]
-    ready = [
-        replace(
-            s,
-            value=functions_in_c[3 * k],
-            jacobian=functions_in_c[3 * k + 1],
-            hessian=functions_in_c[3 * k + 2],
-        )
+    in_c = _loaded[key]
+    compiled = [
+        replace(s, value=in_c[3 * k], jacobian=in_c[3 * k + 1], hessian=in_c[3 * k + 2])
         for k, s in enumerate(stages)
     ]
-    return ready, clock.perf_counter() - began
+    return replace(as_they_are, stages=compiled, compiled=True, wait=clock.perf_counter() - began)
 
 
 def _digest(functions: Sequence[ca.Function]) -> str:

@@ -125,6 +125,8 @@ def solve(  # noqa: PLR0913 -- options of a public function
     budget: how long finer meshes may be tried after the first solution [s]; the best so far is returned.
     progress: is told every stage, a `SearchStage`. watch: of a larger search that this is a part of; it then
         has budget and progress.
+    backend: 'auto' (default, also $STRUT_BACKEND) evaluates in CasADi's virtual machine until compiled C
+        would have paid, 'native' compiles first, 'virtual' never does; the numbers are the same.
 
     From a result the search is warm: it begins with its multipliers, on its mesh if that is fine enough, and
     never ends worse than the guess where that is a motion of this problem. Ctrl-C returns the best so far,
@@ -350,6 +352,7 @@ def solve_mesh(
     wall, cpu = clock.perf_counter() - built, clock.process_time() - before
     v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
     stats = run.stats()
+    mesh.note_iterations(int(stats["iter_count"]))
     status = stats["return_status"]
     if status == EXCEPTION:  # nothing is known but where it was
         reached = v if np.isfinite(v).all() else begin

@@ -212,6 +212,14 @@ def cost_units(cost: CostChoice) -> dict[str, str]:
     return {f"{COST_PART}{name}": part.unit for name, part in own.items()}
 
 
+def without_weights(system: System) -> System:
+    """Return the system without the parameters that `add_weight_parameters` gave it. How it moves does not
+    depend on them, so what is compiled of it serves for every cost."""
+    weights = {weight_name(name) for name in COSTS}
+    others = tuple(q for q in system.p if q.name not in weights)
+    return system if len(others) == len(system.p) else system.replace(p=others)
+
+
 def _check_cost(name: str) -> None:
     if name not in COSTS:
         raise UnknownNameError(
@@ -277,4 +285,5 @@ __all__ = [
     "cost_identity",
     "cost_of_transport",
     "impact",
+    "without_weights",
 ]

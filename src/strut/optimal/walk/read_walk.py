@@ -73,4 +73,11 @@ def gravity_of(walker: System) -> float:
     return float(np.ravel(accelerations[0].value)[0]) if accelerations else EARTH_GRAVITY
 
 
-__all__ = ["clears_ground", "feet_with_forces", "gravity_of", "says_friction", "stands_in_turn", "swing_foot"]
+__all__ = [
+    "clears_ground",
+    "feet_with_forces",
+    "gravity_of",
+    "says_friction",
+    "stands_in_turn",
+    "swing_foot",
+]

@@ -13,6 +13,7 @@ from strut.gait.section import default_section
 from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.check_walker import check_walker
+from strut.optimal.walk.costs import without_weights
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
 from strut.optimal.walk.goal_field import as_bounds
@@ -114,6 +115,7 @@ def gait_of(guess: Any) -> Gait | None:
 def find_passive_gait(walker: System, section: str) -> Gait | None:
     """Return a gait without motors, on the walker's own slope or on one of `FALLBACK_SLOPES`; None if there
     is none."""
+    walker = without_weights(walker)
     for slope in (None, *FALLBACK_SLOPES):
         if slope is not None and not has_slope(walker):
             break

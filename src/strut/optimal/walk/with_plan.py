@@ -16,6 +16,7 @@ import numpy as np
 from strut.checks import checked
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Solution
+from strut.optimal.walk.costs import without_weights
 from strut.system import Discrete, Event, Param, State, System, join, release_disturbances, sx
 
 PIECE_MULTIPLE = 16
@@ -138,7 +139,7 @@ def begin_with_plan(result: Solution) -> System:
     problem = result.problem
     z = dict(problem.phases[0].z if problem.branch is None else problem.branch.z0)
     x = dict(zip(problem.system.labels("x"), result.phases[0].x[0].tolist(), strict=True))
-    return result.system.using({**x, **z})
+    return without_weights(result.system).using({**x, **z})
 
 
 def step_end_events(system: System, section: str | None) -> tuple[str | None, ...]:
