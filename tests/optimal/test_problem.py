@@ -135,7 +135,7 @@ def test_a_margin_keeps_a_requirement_between_the_points():
     assert bare.success
     assert bare.path_violations["above"] > 1e-3
     assert kept.success
-    assert kept.path_violations["above"] <= 1e-7  # IPOPT itself keeps bounds to 1e-8
+    assert kept.path_violations["above"] <= 1e-9
     assert not kept.exceeded_limits
     assert len(kept.meshes) > 1
     with pytest.raises(ValueRangeError, match="margin -1"):

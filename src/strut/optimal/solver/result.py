@@ -25,9 +25,9 @@ from strut.tabular import TableTexts, Tabular
 
 MAX_KKT_RESIDUAL = 1e-6
 """The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
-MARGIN_SLACK = 1e-7
+MARGIN_SLACK = 1e-9
 """A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
-there; IPOPT itself keeps bounds to 1e-8."""
+there."""
 PATH_SLACK = 1e-3
 """A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
 INTERRUPTED = "interrupted"
