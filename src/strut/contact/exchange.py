@@ -25,8 +25,8 @@ def exchange_of(exchange: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
     if isinstance(exchange, str):
         if exchange != AUTOMATIC:
             raise ModelError(
-                f"symmetry is '{exchange}': give 'auto', what mechanism.symmetry returns, or a function of the "
-                f"tree"
+                f"symmetry is '{exchange}': give 'auto', what mechanism.symmetry returns, or a function of "
+                f"the tree"
             )
         exchange = symmetry(assembly.mechanism)
     if not isinstance(exchange, Symmetry):
