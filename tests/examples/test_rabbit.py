@@ -57,3 +57,10 @@ def test_other_guesses_lead_to_the_same_optimum(design):
         again = optimal.design(system, speed=0.6, guess={**shaken, "duration": stride.period})
         assert again.ok, again.wrong
         assert again.result.cost == pytest.approx(design.result.cost, rel=SAME_OPTIMUM)
+
+
+def test_a_fast_plan_does_not_let_its_foot_go_early():
+    """At 0.9 m/s a plan that only asks for a push is let go 10 ms before it lands: free, the foot would rise."""
+    fast = optimal.design(walker(), speed=0.9)
+    assert fast.ok, fast.wrong
+    assert [e.name for e in fast.replay.run.events if e.name.startswith("foot")] == ["foot_l_touchdown"]

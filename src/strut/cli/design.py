@@ -5,25 +5,25 @@ from __future__ import annotations
 import inspect
 import json as documents
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
-from rich.progress import Progress
 
 import strut
 from strut import actuator, optimal
 from strut.cli.console import as_json, notes, out, table
+from strut.cli.design_order import INTERRUPTED_EXIT, Order
+from strut.cli.design_sweep import run_sweep
 from strut.cli.design_texts import (
     command_text,
     python_text,
     read_cost,
     read_free,
     read_goal,
-    read_sweep,
     source_of,
 )
 from strut.cli.goal_file import read_goal_file
@@ -31,20 +31,13 @@ from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Root
 from strut.cli.progress import stage_line
 from strut.cli.save import check_directory
-from strut.errors import ModelError, ValueRangeError
+from strut.errors import ModelError
 from strut.files import put
-from strut.optimal import COSTS, Design, StepGoal, TradeOff
+from strut.optimal import COSTS, Design, StepGoal
 from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
-from strut.optimal.walk.step_goal import SWEPT_UNITS
-from strut.optimal.walk.sweep_run import DECIDES
-from strut.system import System
 
-FILES_ONLY = ("defect", "step time")
-"""Columns of a sweep that its table leaves out, to fit a terminal; its files have them."""
-INTERRUPTED_EXIT = 130
-"""What the command exits with after Ctrl-C, as shells have it: 128 and the number of the signal."""
 PLAN_ROWS = 201
 """Moments of a plan that are written as plan.csv."""
 
@@ -264,26 +257,6 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         run_design(order)
 
 
-@dataclass(frozen=True, eq=False)
-class Order:
-    """What the command was asked to do.
-
-    system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
-        files. export: the folder for the machine as C.
-    command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
-    goal_call: Python that reads the file of what is asked, if there is one.
-    """
-
-    system: System
-    arguments: dict[str, Any]
-    output: Path | None
-    export: Path | None
-    command: str
-    source: str
-    json: bool
-    goal_call: str = ""
-
-
 def run_design(order: Order) -> None:
     """Search for a design, print it, and write its report where one is asked."""
     try:
@@ -363,89 +336,6 @@ def write_design(result: Design, order: Order) -> None:
     page = directory / "index.html"
     look = f"; open {page}" if page.name in folder.files else ""
     notes.print(escape(f"wrote {len(folder.files) + 3} files to {directory}/{look}"), soft_wrap=True)
-
-
-def run_sweep(order: Order, text: str, workers: int) -> None:
-    """Search for a design at every value of a sweep; with a directory, every one is kept as soon as it is
-    found, and a sweep that was stopped goes on."""
-    name, values = read_sweep(text, {**SWEPT_UNITS, **{q.name: q.unit for q in order.system.p}})
-    arguments = {n: v for n, v in order.arguments.items() if v is not None}
-    if workers < 0:
-        raise ValueRangeError(
-            f"--workers is {workers}: give a number of processes, or 0 for as many as there are cores"
-        )
-    curve = _solve_sweep(order, name, values, arguments, workers)
-    if order.json:
-        as_json(curve.data())
-    else:
-        sweep_text(curve)
-    if curve.interrupted:
-        raise typer.Exit(INTERRUPTED_EXIT)
-    if order.output is not None:
-        asked = {"name": name, "values": values, **arguments}
-        again = python_text("trade_off", order.source, asked, order.goal_call)
-        write_sweep(curve, order, again)
-    if not curve.ok:
-        raise typer.Exit(1)
-
-
-def _solve_sweep(
-    order: Order, name: str, values: list[float], arguments: dict[str, Any], workers: int
-) -> TradeOff:
-    """Return the trade-off, with a bar that shows how far it is; stopped by hand, say what is kept."""
-    bar = Progress(console=notes, transient=True)
-    task = bar.add_task(f"designs over {name}", total=len(values))
-    file = order.output / "sweep.sqlite" if order.output is not None else None
-    with bar:
-        curve = optimal.trade_off(
-            order.system,
-            name,
-            values,
-            **arguments,
-            file=file,
-            workers=workers or None,
-            progress=lambda count, _: bar.update(task, completed=count),
-        )
-    if curve.interrupted:
-        solved = sum(bool(point.numbers) for point in curve.points)
-        kept_text = f"{solved} of {len(values)} designs are kept in {file}; the same command goes on"
-        lost_text = f"{solved} of {len(values)} designs were solved; with -o DIR every one is kept"
-        notes.print(escape(f"interrupted: {kept_text if file is not None else lost_text}"), soft_wrap=True)
-    return curve
-
-
-def sweep_text(curve: TradeOff) -> None:
-    """Print a trade-off as a table, and why points failed."""
-    head, rows = curve.rows()
-    columns = [k for k, title in enumerate(head) if title.split(" [")[0] not in FILES_ONLY]
-    table(
-        "",
-        [head[k] for k in columns],
-        [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in columns] for row in rows],
-    )
-    for point in curve.points:
-        why = f"{curve.name} {point.value:g}: {point.status}"
-        if not point.ok:
-            notes.print(f"[yellow]{escape(why)}[/]", soft_wrap=True)
-        elif DECIDES in point.status:
-            notes.print(escape(why), soft_wrap=True)
-
-
-def write_sweep(curve: TradeOff, order: Order, again: str) -> None:
-    """Write the report of a trade-off: a page, the data, every figure, and the table as sweep.csv."""
-    assert order.output is not None
-    from strut.report import sweep_result
-
-    folder = replace(sweep_result(curve, order.command), again=again).folder(order.output)
-    head, rows = curve.rows(rounded=False)
-    lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
-    put(order.output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
-    for why in folder.missing:
-        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    page = order.output / "index.html"
-    notes.print(
-        escape(f"wrote {len(folder.files) + 2} files to {order.output}/; open {page}"), soft_wrap=True
-    )
 
 
 def without_nan(item: Any) -> Any:

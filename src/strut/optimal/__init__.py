@@ -6,12 +6,13 @@ from functools import cached_property
 from strut.optimal.load import load
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.polynomial.search import Search, gait_search
-from strut.optimal.problem import Integral, Jumps, Problem
+from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.infeasible import unmet_requirements
 from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.solve import solve
 from strut.optimal.solver.watch import SearchStage
+from strut.optimal.totals import Integral, Jumps
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design

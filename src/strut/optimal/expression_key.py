@@ -6,7 +6,7 @@ import hashlib
 
 import casadi as ca
 
-from strut.optimal.problem import Integral, Jumps
+from strut.optimal.totals import Integral, Jumps
 from strut.system import System, known_symbol, time
 
 MAX_TEXT = 120

@@ -12,7 +12,8 @@ from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.scheme import hull
 from strut.optimal.nlp.stage_function import make_stage
 from strut.optimal.nlp.unknowns import LimitPlace
-from strut.optimal.problem import Integral, bounds_name
+from strut.optimal.problem import bounds_name
+from strut.optimal.totals import Integral
 from strut.system import time
 
 Rates = list[tuple[Integral, ca.SX]]

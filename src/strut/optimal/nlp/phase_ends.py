@@ -12,7 +12,7 @@ import numpy as np
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.stage_function import make_stage
 from strut.optimal.nlp.unknowns import LimitPlace
-from strut.optimal.problem import Jumps
+from strut.optimal.totals import Jumps
 from strut.system import sx, time
 
 Give = Callable[[ca.SX, Sequence[tuple[int, float]]], None]

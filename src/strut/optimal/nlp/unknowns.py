@@ -12,7 +12,8 @@ import numpy as np
 
 from strut.gait.section import section_of
 from strut.optimal.nlp.scheme import Transcription, lagrange, tableau
-from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, bounds_name, check_problem
+from strut.optimal.problem import Phase, Problem, Requirement, bounds_name, check_problem
+from strut.optimal.totals import Integral, Jumps
 from strut.system import start, sx, time
 
 UNBOUNDED = (-math.inf, math.inf)

@@ -15,8 +15,9 @@ from numpy.polynomial import chebyshev
 from strut.errors import ModelError
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
-from strut.optimal.problem import Jumps, Problem
+from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess, Stretch
+from strut.optimal.totals import Jumps
 from strut.system import sx, time
 
 MIN_VIOLATION = 1e-7

@@ -22,8 +22,9 @@ from strut.errors import ModelError, ValueRangeError
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.polynomial.program import PolynomialMesh, Program, gauss
-from strut.optimal.problem import Integral, Problem
+from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess, Stretch, make_guess
+from strut.optimal.totals import Integral
 from strut.system import System, time
 
 RULES = ("riemann", "gauss")

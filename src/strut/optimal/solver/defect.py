@@ -10,7 +10,8 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.scheme import lagrange
-from strut.optimal.problem import Integral, Problem
+from strut.optimal.problem import Problem
+from strut.optimal.totals import Integral
 from strut.simulate import simulate_batch
 from strut.system import Input, Param, State, System, memo, time
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import lagrange
-from strut.optimal.problem import Jumps
 from strut.optimal.solver.defect import phase_integrals
 from strut.optimal.solver.result import Motion, flow_function
+from strut.optimal.totals import Jumps
 from strut.system import time
 
 

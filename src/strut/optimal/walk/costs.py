@@ -12,7 +12,7 @@ import casadi as ca
 from strut.checks import checked, is_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.transport import COST_MEANINGS, distance, weight
-from strut.optimal.problem import Integral, Jumps
+from strut.optimal.totals import Integral, Jumps
 from strut.optimal.walk.own_cost import OwnCost, check_weight
 from strut.optimal.walk.track import Track
 from strut.system import Expression, Packed, Param, System

@@ -11,7 +11,8 @@ import casadi as ca
 from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError
 from strut.optimal.expression_key import expression_key, expression_text, totals_of
-from strut.optimal.problem import Integral, Jumps, Problem
+from strut.optimal.problem import Problem
+from strut.optimal.totals import Integral, Jumps
 from strut.system import Expression, Packed, Param, Quantity, System, sx
 
 UNNAMED = "own cost"

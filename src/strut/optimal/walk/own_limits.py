@@ -13,7 +13,8 @@ import casadi as ca
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.expression_key import expression_key, expression_text, totals_of
-from strut.optimal.problem import PLACES, Integral, Jumps, Problem
+from strut.optimal.problem import PLACES, Problem
+from strut.optimal.totals import Integral, Jumps
 from strut.system import Expression, Packed, System, sx
 
 INTEGRAL = "integral"
@@ -211,15 +212,15 @@ def read_own_limits(
     require: each a `StepRequirement`, or a tuple of its first fields (name, expression, low, high, at,
     phase). within: (low, high) by name of a state or input, as for `Problem.within`.
     """
-    wanted = [each if isinstance(each, StepRequirement) else _from_tuple(each) for each in require]
-    names = [each.name for each in wanted]
+    requirements = [each if isinstance(each, StepRequirement) else _from_tuple(each) for each in require]
+    names = [each.name for each in requirements]
     for name in names:
         if names.count(name) > 1:
             raise ModelError(f"requirement '{name}' stands twice: give every requirement its own name")
     # On a problem without phases, so that a wrong name is found before anything is searched for.
     trial = Problem(system).within(within or {})
     event_names = [event.name for event in system.events]
-    for each in wanted:
+    for each in requirements:
         if each.phase and each.phase not in event_names:
             raise UnknownNameError(
                 f"requirement '{each.name}' is for the phase that ends with '{each.phase}', which is no "
@@ -236,7 +237,7 @@ def read_own_limits(
             each
             if each.unit or not isinstance(each.expression, str)
             else _with_unit(each, units.get(each.expression, ""))
-            for each in wanted
+            for each in requirements
         ),
         within=trial.limits,
     )

@@ -55,6 +55,33 @@ def require_above_ground(problem: Problem, section: str, clearance: float | None
     return problem
 
 
+def require_hold(problem: Problem, section: str, margin: float) -> Problem:
+    """Require that the foot that stands while the other swings is not let go before that one lands: no event
+    that would set it free comes. A foot that pushes may be let go all the same, where it would rise without
+    the ground (Duindam's rule of `contact.rigid`).
+
+    margin: by how much guards stay negative, in their unit.
+    """
+    system = problem.system
+    walk = system.walk
+    swing = None if walk is None else walk.foot_of(section)
+    if walk is None or swing is None:
+        return problem
+    landings = {foot.lands for foot in walk.feet}
+    for foot in (f for f in walk.feet if f.name == swing.opposite and f.stands):
+        leaving = [e for e in system.events if foot.stands in e.reset and e.name not in landings]
+        for phase in problem.phases:
+            if not np.any(phase.z.get(foot.stands, 0.0)):
+                continue
+            discrete = [q for q in system.z if q.name in phase.z]
+            values = [ca.DM(phase.z[q.name]) for q in discrete]
+            for event in leaving:
+                guard = ca.substitute([sx(event.guard)], [q.sym for q in discrete], values)[0]
+                if ca.depends_on(guard, system.vector("u")):
+                    problem = problem.require(f"no {event.name}", guard, high=-margin, phase=phase.name)
+    return problem
+
+
 def require_swing(problem: Problem, clearance: float | None) -> Problem:
     """Require that the swing foot passes the other once, and is above the ground from where it comes out of
     it.
@@ -110,4 +137,4 @@ def require_landing(problem: Problem, section: str, margin: float) -> Problem:
     return problem.require(LANDING, sinks - margin * pace, low=0.0, at="end")
 
 
-__all__ = ["require_above_ground", "require_force", "require_landing", "require_swing"]
+__all__ = ["require_above_ground", "require_force", "require_hold", "require_landing", "require_swing"]

@@ -23,10 +23,11 @@ from strut.gait.section import section_of
 from strut.gait.variational import BY_HELD, BY_STATE, variational
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
-from strut.optimal.problem import Jumps, Problem
+from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Curve, Guess, Stretch
 from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.solve import solve
+from strut.optimal.totals import Jumps
 from strut.system import System, sx, time
 
 DERIVATIVE_SQUARINGS = 6

@@ -22,12 +22,19 @@ from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event, gait_pa
 from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
 from strut.optimal.walk.read_walk import (
     feet_with_forces,
+    gravity_of,
     required_swing_foot,
     sample_times,
     stands_in_turn,
     swing_foot,
 )
-from strut.optimal.walk.require import require_above_ground, require_force, require_landing, require_swing
+from strut.optimal.walk.require import (
+    require_above_ground,
+    require_force,
+    require_hold,
+    require_landing,
+    require_swing,
+)
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker
 from strut.system import Event, System, sx
@@ -112,6 +119,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     elif stands_in_turn(walker, section):
         clearance = limits["clearance"]
         problem = require_above_ground(problem, section, None if clearance is None else as_number(clearance))
+        problem = require_hold(problem, section, plan.foot_margin * gravity_of(walker))
     problem = require_liftoff(problem, section)
     problem = require_landing(problem, section, plan.foot_margin)
     if plan.gait is not None:

@@ -20,7 +20,8 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import StorageError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.files import DAMAGE
-from strut.optimal.problem import Integral, Problem
+from strut.optimal.problem import Problem
+from strut.optimal.totals import Integral
 from strut.optimal.walk.own_cost import check_weight
 from strut.system import Param, System, time
 from strut.units import FACTORS, to_si

@@ -1,0 +1,35 @@
+"""What `strut design` was asked to do, as data for the functions that do it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strut.system import System
+
+INTERRUPTED_EXIT = 130
+"""What the command exits with after Ctrl-C, as shells have it: 128 and the number of the signal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What the command was asked to do.
+
+    system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
+        files. export: the folder for the machine as C.
+    command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
+    goal_call: Python that reads the file of what is asked, if there is one.
+    """
+
+    system: System
+    arguments: dict[str, Any]
+    output: Path | None
+    export: Path | None
+    command: str
+    source: str
+    json: bool
+    goal_call: str = ""
+
+
+__all__ = ["INTERRUPTED_EXIT", "Order"]
