@@ -221,11 +221,20 @@ TESTED_ELSEWHERE = {
 }
 
 
+COMPANIONS = {"compass_goal.toml": "tests/cli/test_goal_file.py"}
+"""Data that stands beside an example in the gallery, and where it is tried."""
+
+
 def test_no_example_is_forgotten():
     """Every example stands in the gallery, and what the gallery says that it prints is compared with what it prints."""
     shown = set(entries())
-    assert {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".toml")} == shown
+    files = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".toml")}
+    assert files == shown | set(COMPANIONS)
     here = Path(__file__)
+    gallery = (here.parents[2] / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for name, test in COMPANIONS.items():
+        assert f"../examples/{name}" in gallery
+        assert name in (here.parents[2] / test).read_text(encoding="utf-8")
     for name in shown:
         test = here.parents[2] / TESTED_ELSEWHERE[name] if name in TESTED_ELSEWHERE else here
         assert re.search(rf'check_printed\(\s*"{name}"', test.read_text(encoding="utf-8")), name

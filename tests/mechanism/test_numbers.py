@@ -143,6 +143,15 @@ def test_what_parameters_make_of_it_is_checked_too(name):
         make(1 / nothing if name != "inertia as SX" else inf)
 
 
+@pytest.mark.parametrize("bad", [(nan, 1.0), (0.0, nan), (1.0, -1.0)])
+@pytest.mark.parametrize(
+    ("name", "what"), [("limits", "the limits of joint 'j'"), ("effort", "the effort of joint 'j'")]
+)
+def test_ranges_of_joints_have_two_ends_in_order(name, what, bad):
+    with pytest.raises(ModelError, match=what):
+        build(joint={name: bad})
+
+
 def test_all_numeric_arguments_are_tried():
     """A new argument of these functions must join the table above."""
     tried = {
@@ -160,7 +169,8 @@ def test_all_numeric_arguments_are_tried():
             "armature",
             "stop",
         }
-        | {"actuated", "initial", "rate"},
+        | {"actuated", "initial", "rate"}
+        | {"limits", "effort"},  # whose ends may be infinite: see below
         Mechanism.frame: {"name", "body", "position", "rotation"},
         Stop: {"low", "high", "stiffness", "damping"},
     }

@@ -88,13 +88,13 @@ def test_ctrl_c_in_the_solver_returns_where_it_was(level, monkeypatch):
 
     def slow_solver(mesh, settings):
         run = real(mesh, settings | {"tol": 1e-30, "acceptable_iter": 0, "max_iter": 10**6})
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
         return run
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(solver, "solver_of", slow_solver)
-    stopped = problem.solve(optimal.Guess(level.guess().phases), intervals=10, control="cubic")
+    stopped = problem.solve(optimal.Guess(level.guess().phases), intervals=200, control="cubic")
     assert stopped.status == "interrupted"
     assert not stopped.ok
     assert stopped.unmet == {}

@@ -223,7 +223,7 @@ def test_the_page_of_a_gait_on_a_phone(chromium, found, tmp_path):
 
 
 def test_notebooks(found, design, walker):
-    assert "<strong>Gait of compass</strong>: stable" in walker.gait._repr_html_()
+    assert "<strong>Gait of compass</strong>: 0.734346 s, 0.535445 m, stable" in walker.gait._repr_html_()
     assert "multipliers" in walker.gait._repr_html_()
     assert "doubling" in walker.branch._repr_html_()
     assert "walks" in walker.basin._repr_html_()

@@ -7,6 +7,7 @@ import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from strut.checks import checked
 from strut.errors import ValueRangeError
 from strut.optimal.solver.result import Solution
 
@@ -17,6 +18,7 @@ MIN_ROUND = 0.5
 """A round is not begun with less time left [s]."""
 
 
+@checked
 @dataclass(frozen=True)
 class SearchStage:
     """What a search is doing.

@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.optimal.problem import Problem, bounds_name
 from strut.optimal.solver.bound_multipliers import ACTIVE_EFFECT, EFFECT_FLOOR, BoundMultipliers
 from strut.optimal.solver.result import Solution
@@ -36,6 +37,7 @@ SIDE_WORDS = {"low": "at least", "high": "at most", "equal": "exactly"}
 """What a limit asks, in words."""
 
 
+@checked
 @dataclass(frozen=True)
 class ActiveLimit:
     """A limit that decides the answer.

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from strut.checks import checked
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
+from strut.gait.exchange import mirror
 from strut.gait.section import section_of
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.replay_pieces import ReplayPieces, replay_in_pieces
 from strut.optimal.walk.with_plan import machine, step_end_events
 from strut.simulate import Trajectory, simulate
-from strut.system import Foot, System, sx
+from strut.system import Foot, System
 
 MAX_DURATION_FACTOR = 1.25
 """A replay that lasts more than so many times the planned duration counts as missed."""
@@ -280,9 +280,8 @@ class Replay:
         names = of.system.labels("x")
         first, second = (np.array([hits[k * steps - 1].before[name] for name in names]) for k in (1, 2))
         if of.repeats:
-            images = [sx(of.system.symmetry.get(q.name, q.sym)) for q in of.system.x]
-            exchange = ca.Function("exchange", [of.system.vector("x")], [ca.vertcat(*images)])
-            second = np.array(exchange(second)).reshape(-1)
+            z = np.array([hits[2 * steps - 1].before[name] for name in of.system.labels("z")])
+            second, _ = mirror(of.system, second, z, self.result.p)
         own_rows = [i for i in range(len(names)) if i not in section_of(of.system, last).cyclic]
         later = (hits[2 * steps - 1].t - hits[steps - 1].t) - self.result.duration
         return _apart(second[own_rows], first[own_rows]) <= MAX_DEVIATION and abs(later) <= MAX_DEVIATION
