@@ -26,7 +26,6 @@ from strut.cli.design_texts import (
     read_goal,
     source_of,
 )
-from strut.cli.goal_file import read_goal_file
 from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Root
 from strut.cli.progress import stage_line
@@ -223,6 +222,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "roots": [str(folder) for folder in root],
         }
         keywords = {name: value for name, value in keywords.items() if value}
+        from strut.cli.goal_file import read_goal_file  # readers of files: not where there is none
+
         in_file = read_goal_file(goal_file, system, **keywords)
         words = [repr(str(goal_file)), "walker", *[f"{name}={value!r}" for name, value in keywords.items()]]
         goal_call = f"read_goal_file({', '.join(words)})"

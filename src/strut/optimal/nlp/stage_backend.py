@@ -20,7 +20,7 @@ from typing import Any
 import casadi as ca
 
 from strut.codegen import cache_directory, make_private
-from strut.files import DAMAGE
+from strut.files import DAMAGE, put
 
 COMPILE_TIME = 1.3e-4
 """Time of the compiler per instruction of stage functions [s]. Measured: 159 microseconds for a compass
@@ -97,7 +97,7 @@ class VirtualUse:
         """Add a solve of so many iterations; say whether all of them together would have paid a compiler."""
         total = self.spent(key) + costs.excess(iterations)
         make_private(cache_directory())
-        self._file(key).write_text(repr(total))
+        put(self._file(key), repr(total))
         return total > costs.compile_time
 
     def _file(self, key: str) -> Path:
