@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import strut
 from strut import mechanism
 from strut.errors import ModelError
 from strut.gait.exchange import mirror
@@ -62,3 +63,17 @@ def test_words_that_are_no_symmetry_and_symmetries_of_other_machines_are_refused
 def test_unequal_legs_are_named_when_the_symmetry_is_worked_out():
     with pytest.raises(ModelError, match="the inertia of body 'shank_r' is not the mirror image"):
         on_rigid_ground(telescopic(masses=(2.0, 2.5)))
+
+
+def test_a_run_of_it_is_saved_and_loaded(walker, tmp_path):
+    """A run names feet; where they are, as expressions, stays with the system."""
+    run = strut.simulate(walker, t=0.05)
+    run.save(tmp_path / "run.h5")
+    feet = strut.Trajectory.load(tmp_path / "run.h5").names.feet
+    assert [foot.opposite for foot in feet] == [foot.opposite for foot in walker.walk.feet]
+    assert all(foot.at is None for foot in feet)
+
+
+def test_no_velocity_chosen_is_none_chosen():
+    biped = telescopic()
+    assert mechanism.system(biped, reduced=np.array([])).labels("x") == mechanism.system(biped).labels("x")

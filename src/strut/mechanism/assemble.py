@@ -253,6 +253,7 @@ def system(
     events: list[Event] = []
     samples: list[Sample] = []
     force = ca.SX(0, 1)
+    reduced = reduced if isinstance(reduced, bool) else tuple(reduced)  # also of arrays of names
     if closure is None and reduced and not isinstance(reduced, bool):
         raise ModelError(
             f"reduced names {', '.join(map(str, reduced))}, but '{mechanism.name}' has no constraints: "

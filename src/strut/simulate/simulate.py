@@ -7,6 +7,7 @@ import platform
 import time as clock
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -175,7 +176,8 @@ def _names(system: System) -> Names:
         failures=tuple(e.name for e in system.events if e.failure),
         meanings={e.name: e.description for e in system.events if e.description},
         scales=system.scales,
-        feet=() if system.walk is None else system.walk.feet,
+        # by name only: a run holds numbers, and their expressions stay with the system
+        feet=() if system.walk is None else tuple(replace(foot, at=None) for foot in system.walk.feet),
         step_events=() if system.walk is None else system.walk.step_events,
         points=system.scene.points,
     )
