@@ -12,7 +12,7 @@ import numpy as np
 
 from strut.actuator.drives import Drive
 from strut.errors import ModelError
-from strut.system import Event, System, start, sx, time
+from strut.system import Event, Input, System, start, sx, time
 
 ANGLE_TOLERANCE = 1e-9
 """[rad] Angles that differ by less in every state that is tried are the same."""
@@ -36,6 +36,19 @@ def after_event(system: System, drives: Sequence[Drive], event: Event) -> Places
 def after_mirroring(system: System, drives: Sequence[Drive]) -> Places:
     """Where the motors are when left and right are exchanged."""
     return _places(system, drives, system.symmetry, None, "the exchange of left and right")
+
+
+def motor_images(system: System, drives: Sequence[Drive], motors: Sequence[Input]) -> dict[str, ca.SX]:
+    """What the motors' inputs are, by name, when left and right are exchanged. Where the symmetry of the
+    system has no images of the drives' own inputs, those of their motors have none either."""
+    if not any(d.input.name in system.symmetry for d in drives):
+        return {}
+    places = after_mirroring(system, drives)
+    return {
+        q.name: sign * motors[j].sym
+        for i, (q, (j, sign)) in enumerate(zip(motors, places, strict=True))
+        if (i, 1.0) != (j, sign)
+    }
 
 
 @dataclass(frozen=True)
@@ -144,4 +157,12 @@ def _move_onto_guard(system: System, guard: ca.SX, state: tuple[np.ndarray, ...]
     return (x, *rest)
 
 
-__all__ = ["Places", "Sides", "after_event", "after_mirroring", "jumps", "sides_of_joints"]
+__all__ = [
+    "Places",
+    "Sides",
+    "after_event",
+    "after_mirroring",
+    "jumps",
+    "motor_images",
+    "sides_of_joints",
+]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from strut.actuator.drives import Drive, common_name, drives
-from strut.actuator.exchange import sides_of_joints
+from strut.actuator.exchange import motor_images, sides_of_joints
 from strut.checks import checked
 from strut.system import Input, Ledger, Param, System, join
 
@@ -93,8 +93,11 @@ def _join_springs(system: System, sprung: Sequence[_Sprung]) -> System:
     described = f"{system.description}; springs beside the motors".removeprefix("; ")
     whole = join(system.name, system, part, connect=gives, outputs=gives, description=described)
     units = {s.drive.input.name: s.drive.input.unit for s in sprung}
+    images = motor_images(system, [s.drive for s in sprung], [s.motor for s in sprung])
     return whole.replace(
-        ledger=Ledger(stored, supplied, dissipated), output_units={**whole.output_units, **units}
+        ledger=Ledger(stored, supplied, dissipated),
+        symmetry={**whole.symmetry, **images},
+        output_units={**whole.output_units, **units},
     )
 
 

@@ -16,7 +16,13 @@ from typing import Any
 import casadi as ca
 
 from strut.actuator.drives import Drive, common_name, drives
-from strut.actuator.exchange import Places, after_event, after_mirroring, sides_of_joints
+from strut.actuator.exchange import (
+    Places,
+    after_event,
+    after_mirroring,
+    motor_images,
+    sides_of_joints,
+)
 from strut.checks import checked
 from strut.system import Event, Input, Ledger, Param, State, System, join, sx
 
@@ -87,6 +93,7 @@ def series(
         symmetry={
             **whole.symmetry,
             **(_exchange(motors, after_mirroring(system, chosen)) if system.symmetry else {}),
+            **motor_images(system, chosen, [m.torque for m in motors]),
         },
         output_units={**whole.output_units, **{m.drive.input.name: m.drive.input.unit for m in motors}},
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.exchange import mirrored_states
+from strut.optimal.walk.read_walk import position_places
 from strut.system import Foot, System, start, sx
 
 SYMMETRY_POINTS = 3
@@ -63,9 +64,16 @@ def check_walker(walker: System, section: str) -> None:
 
 
 def _stops_dead(walker: System, foot: Foot) -> bool:
-    """Return whether the landing of a foot is an impact: it changes what the motors accelerate at once."""
-    reset, u = walker.event(foot.lands).reset, walker.vector("u")
-    return any(q.name in reset and ca.depends_on(sx(walker.flow[q.name]), u) for q in walker.x)
+    """Return whether the landing of a foot is an impact: it changes velocities at once. Motors may be
+    behind springs, so what they accelerate says nothing."""
+    x, positions = walker.vector("x"), position_places(walker)
+    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
+    reset, names = walker.event(foot.lands).reset, [q.name for q in walker.x for _ in range(q.size)]
+    return any(
+        name in reset and ca.depends_on(flow[positions], x[i])
+        for i, name in enumerate(names)
+        if i not in positions
+    )
 
 
 def check_symmetry(walker: System) -> None:

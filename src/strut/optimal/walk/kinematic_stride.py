@@ -20,7 +20,7 @@ from strut.gait.section import section_of
 from strut.gait.transport import distance, forward_states
 from strut.optimal.walk.even_stride import PERIOD_FACTOR, EvenStride
 from strut.optimal.walk.frozen_branch import FrozenBranch, compares, freeze_at
-from strut.optimal.walk.read_walk import gravity_of
+from strut.optimal.walk.read_walk import gravity_of, position_places
 from strut.system import Foot, System, start, sx, time
 
 STEP_PER_ROOT_SPEED = 1.2
@@ -62,8 +62,7 @@ class _Kinematics:
         self.walker, self.section = walker, section
         self.x, self.others = walker.vector("x"), [walker.vector(group) for group in "zup"]
         flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
-        fixed = ca.vertcat(time, *self.others)
-        self.positions = [i for i in range(self.x.numel()) if not ca.depends_on(flow[i], fixed)]
+        self.positions = position_places(walker)
         self.velocities = [i for i in range(self.x.numel()) if i not in self.positions]
         self.rates = ca.Function(
             "rates", [self.x, *self.others], [ca.jacobian(flow[self.positions], self.x[self.velocities])]
@@ -158,7 +157,28 @@ class _Kinematics:
         if first is None:
             return None
         ends = first.reshape(2, n)
-        return np.vstack([ends[0], self._middle(ends, height), ends[1]])
+        return self._relax(np.vstack([ends[0], self._middle(ends, height), ends[1]]))
+
+    def _relax(self, postures: np.ndarray) -> np.ndarray:
+        """The postures with motors that are behind springs where these hold no torque. Such motors are the
+        positions of which neither the ground nor gravity knows anything."""
+        walker, q = self.walker, ca.SX.sym("q", len(self.positions))
+        walk, stored = walker.walk, walker.ledger.stored if walker.ledger is not None else {}
+        if walk is None or walk.gravity not in stored:
+            return postures
+        outside = [stored[walk.gravity], *[walker[f.gap] for f in walk.feet if f.gap]]
+        seen_outside = self._at([ca.vertcat(*[sx(e) for e in outside])], q)[0]
+        behind = [k for k in range(q.numel()) if not ca.depends_on(seen_outside, q[k])]
+        if not behind:
+            return postures
+        potential = self._at([sum((sx(e) for e in stored.values()), ca.SX(0))], q)[0]
+        stiffness, torque = ca.hessian(potential, q[behind])
+        newton = ca.Function("newton", [q], [stiffness, torque])
+        at_rest = postures.copy()
+        for row in at_rest:  # springs are linear in their motors' angles: one Newton step
+            matrix, gradient = (np.array(e) for e in newton(row))
+            row[behind] -= np.linalg.lstsq(matrix, gradient, rcond=None)[0].reshape(-1)
+        return at_rest
 
     def _middle(self, ends: np.ndarray, height: float) -> np.ndarray:
         """Positions in mid-step: the stance foot where it was, the swing foot lifted, if the legs can."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait import Gait
-from strut.system import Foot, System, sx
+from strut.system import Foot, System, sx, time
 
 EARTH_GRAVITY = 9.81
 """Gravitational acceleration [m/s^2] of a walker whose weight depends on no parameter of that unit."""
@@ -52,6 +52,14 @@ def stands_in_turn(walker: System, section: str) -> bool:
     return bool(walker.u) and foot is not None and bool(foot.opposite) and not foot.passes
 
 
+def position_places(walker: System) -> list[int]:
+    """Return the places among the states of those that are positions: their rates are velocities, which no
+    motor, parameter or discrete state changes."""
+    fixed = ca.vertcat(time, *[walker.vector(group) for group in "zup"])
+    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
+    return [i for i in range(flow.numel()) if not ca.depends_on(flow[i], fixed)]
+
+
 def sample_times(gait: Gait) -> np.ndarray:
     """Return moments [s] strictly inside one period of a gait."""
     return gait.period * np.linspace(0, 1, GAIT_SAMPLES)[1:-1]
@@ -77,6 +85,7 @@ __all__ = [
     "clears_ground",
     "feet_with_forces",
     "gravity_of",
+    "position_places",
     "says_friction",
     "stands_in_turn",
     "swing_foot",
