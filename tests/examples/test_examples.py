@@ -221,7 +221,10 @@ TESTED_ELSEWHERE = {
 }
 
 
-COMPANIONS = {"compass_goal.toml": "tests/cli/test_goal_file.py"}
+COMPANIONS = {
+    "compass_goal.toml": "tests/cli/test_goal_file.py",
+    "rabbit.toml": "tests/contact/test_model_file.py",
+}
 """Data that stands beside an example in the gallery, and where it is tried."""
 
 

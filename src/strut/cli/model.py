@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.markup import escape
 
-from strut import actuator, mechanism
+from strut import actuator, contact, mechanism
 from strut.cli.console import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
@@ -39,11 +39,13 @@ def find_model(text: str, how: Reading | None = None) -> System:
     """Return a system by what a user types.
 
     text: a name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a mechanism,
-        which is assembled: FILE.toml (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or
-        :planar, :free).
+        which is assembled: FILE.toml (our model files, on the ground that their [contact] describes),
+        FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free).
     Raises UnknownNameError where there is none, and ModelError where a file cannot be read.
     """
     model = _find(text, how or Reading())
+    if isinstance(model, Mechanism) and text.endswith(".toml") and contact.has_ground(text):
+        return contact.load(text)
     return mechanism.system(model) if isinstance(model, Mechanism) else model
 
 

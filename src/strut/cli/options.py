@@ -12,7 +12,8 @@ Model = Annotated[
     typer.Argument(
         help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function "
         "returning one) of your own; "
-        "or a robot: FILE.toml (a model file of ours), FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's "
+        "or a robot: FILE.toml (a model file of ours, on the ground that its table contact describes), "
+        "FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's "
         "MJCF); or a network, FILE.cdn."
     ),
 ]

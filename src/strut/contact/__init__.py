@@ -15,6 +15,7 @@ from strut.contact.laws import (
     viscous,
 )
 from strut.contact.legs import Between, Legs, Lock
+from strut.contact.model_file import has_ground, load, parse
 from strut.contact.rigid import ahead_of, rigid
 from strut.contact.smooth_surfaces import Surface, ellipsoid, plane_surface, sine_ground, surface
 from strut.contact.stepping import stepping
@@ -41,9 +42,12 @@ __all__ = [
     "cylinder",
     "ellipsoid",
     "geyer",
+    "has_ground",
     "hertz",
     "hunt_crossley",
     "linear",
+    "load",
+    "parse",
     "plane",
     "plane_surface",
     "point",

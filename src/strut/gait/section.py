@@ -56,7 +56,8 @@ def default_section(system: System) -> str:
     names = [e.name for e in system.events]
     if not names:
         raise ModelError(
-            f"'{system.name}' does not walk: nothing happens to it that could end a step, it has no events"
+            f"'{system.name}' does not walk: nothing happens to it that could end a step, it has no events. "
+            f"A mechanism needs feet: contact.rigid(mechanism, feet), or a table [contact] in its model file"
         )
     landings = [] if system.walk is None else [foot for foot in system.walk.feet if foot.lands]
     if system.walk is None or not (system.walk.section or landings):

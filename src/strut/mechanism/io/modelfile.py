@@ -25,6 +25,10 @@ parameters.
     body = "thigh"
     at = [0, 0, "-length"]
 
+    pushes = ["foot"]                  # on top: where forces from outside may act
+
+A table [contact] is no part of the mechanism: `contact.load` reads it, and makes a walker of both.
+
 A parameter may be given in cm, deg, g, kN/m and the like: it is kept in SI units, and expressions see it so.
 Any number may be an expression of parameters. `mirror = true` on top adds to all that ends in _l its mirror
 image, which ends in _r. Rotations are [roll, pitch, yaw] about fixed axes [rad], deg(30) where degrees are
@@ -58,7 +62,7 @@ from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Param, time
 from strut.units import to_si
 
-__all__ = ["dump", "load", "parse"]
+__all__ = ["dump", "load", "load_with_tables", "parse", "parse_with_tables", "place_errors"]
 
 VECTORS = ("at", "start", "end", "size", "radii")
 """Arguments of shapes that are three numbers."""
@@ -66,13 +70,25 @@ VECTORS = ("at", "start", "end", "size", "radii")
 
 @checked
 def load(path: str | Path) -> Mechanism:
-    """Read a mechanism from a model file; its name is the file's unless the file says one."""
-    return locate_meshes(parse(read(path), str(path), name_of(Path(path).stem)), path)
+    """Read a mechanism from a model file; its name is the file's unless the file says one. What a table
+    [contact] says of the ground is left to `contact.load`."""
+    return load_with_tables(path)[0]
+
+
+def load_with_tables(path: str | Path) -> tuple[Mechanism, TomlTable]:
+    """Read a mechanism from a model file, and return it with the file's tables, for what else they say."""
+    robot, top = parse_with_tables(read(path), str(path), name_of(Path(path).stem))
+    return locate_meshes(robot, path), top
 
 
 @checked
 def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mechanism:
     """Read a mechanism from the text of a model file; `where` names it in messages."""
+    return parse_with_tables(text, where, name)[0]
+
+
+def parse_with_tables(text: str, where: str, name: str) -> tuple[Mechanism, TomlTable]:
+    """Read a mechanism from the text of a model file, and return it with its tables."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -85,36 +101,40 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
             f"{where} cannot be read: it is nested too deeply, or has a number that is too long ({error})"
         ) from error
     top = TomlTable(data, (), text, where, {})
-    with _at(top):
+    with place_errors(top):
         params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
     gravity = top.number("gravity", params.get("g"))
-    with _at(top):
+    with place_errors(top):
         m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
     m.add_parameters(*params.values())
     for key, table in top.tables("bodies"):
-        with _at(table):
+        with place_errors(table):
             _body(m, key, table)
     for key, table in top.tables("joints"):
-        with _at(table):
+        with place_errors(table):
             _joint(m, key, table)
     for key, table in top.tables("frames"):
-        with _at(table):
+        with place_errors(table):
             m.frame(key, _body_of(m, table, "body"), table.vector("at"), _rotation(table))
             table.refuse_unknown_keys()
     for key, table in top.tables("constraints"):
-        with _at(table):
+        with place_errors(table):
             _constraint(m, key, table)
     mirror = top.take("mirror", False)
     if mirror:
-        with _at(top):
+        with place_errors(top):
             m.mirror(m.sides[0] if mirror is True else str(mirror))
+    with place_errors(top):
+        for frame in top.words("pushes"):
+            m.push(frame)
+    top.table("contact")  # of the ground, which a mechanism does not know
     top.refuse_unknown_keys()
-    return m
+    return m, top
 
 
 @contextmanager
-def _at(table: TomlTable) -> Iterator[None]:
+def place_errors(table: TomlTable) -> Iterator[None]:
     """Say in errors of the mechanism itself where in the file they come from."""
     try:
         yield
@@ -126,7 +146,7 @@ def _param(table: TomlTable | Any, key: str) -> Param:
     """Read a parameter, a table or a bare number, into SI units."""
     if not isinstance(table, TomlTable):
         return Param(key, table)
-    with _at(table):
+    with place_errors(table):
         bounds = table.take("bounds", (-float("inf"), float("inf")))
         if (
             not isinstance(bounds, (list, tuple))
@@ -163,7 +183,7 @@ def _body(m: Mechanism, name: str, table: TomlTable) -> None:
 def _looks(m: Mechanism, body: Body, table: TomlTable) -> None:
     """Read the shapes of a body."""
     for shape in table.list_of_tables("shapes"):
-        with _at(shape):
+        with place_errors(shape):
             m.shape(body, _shape(shape))
     table.refuse_unknown_keys()
 

@@ -42,11 +42,6 @@ class _Writer:
 
     def __init__(self, m: Mechanism) -> None:
         self.m = m
-        if m.pushes:
-            raise ModelError(
-                f"mechanism '{m.name}' has pushes at '{m.pushes[0]}', which a model file cannot say: write "
-                f"it before m.push(...)"
-            )
         if m.forces:
             raise ModelError(
                 f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say"
@@ -74,6 +69,7 @@ class _Writer:
             [
                 f"name = {_quote(m.name)}",
                 *(["planar = true"] if m.planar else []),
+                *([f"pushes = {json.dumps(list(m.pushes))}"] if m.pushes else []),
                 f"gravity = {self.value(m.gravity)}",
             ]
         ]

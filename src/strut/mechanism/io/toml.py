@@ -63,6 +63,13 @@ class TomlTable:
             raise self.error(f"{key} is {value!r}: a text in quotes is needed", key)
         return value
 
+    def words(self, key: str) -> list[str]:
+        """A list of texts; empty if it is not there."""
+        value = self.take(key, [])
+        if not isinstance(value, list) or any(not isinstance(entry, str) for entry in value):
+            raise self.error(f"{key} is {value!r}: a list of texts in quotes is needed", key)
+        return value
+
     def flag(self, key: str, default: bool = False) -> bool:
         """True or false."""
         value = self.take(key, default)

@@ -19,16 +19,18 @@ from strut.gait.section import default_section
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import INTERRUPTED
 from strut.optimal.solver.starts import can_fork
+from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.costs import COST_PART, CostChoice, cost_identity
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import FreeParameters, design
 from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.own_limits import OwnLimits, read_own_limits
+from strut.optimal.walk.read_walk import stands_in_turn
 from strut.optimal.walk.reference import find_passive_gait, gait_of
 from strut.optimal.walk.step_goal import SWEPT_UNITS, StepGoal
 from strut.optimal.walk.step_limits import adapt_walker
 from strut.optimal.walk.sweep_file import SweepFile, SweepPoint, pack_motion
-from strut.system import System, time
+from strut.system import System, hold_disturbances, time
 
 POLL_INTERVAL = 0.1
 """How often progress of processes is looked at [s]."""
@@ -70,7 +72,10 @@ class SweepTask:
             return given_gait
         asked = {name: value for name, value in self.options.items() if name in goal_fields(StepGoal)}
         walker = adapt_walker(self.walker, StepGoal(**asked))
-        return find_passive_gait(walker, self.options.get("section") or default_section(walker))
+        section = self.options.get("section") or default_section(walker)
+        check_walker(hold_disturbances(walker), section)
+        # One that stands on its feet in turn begins from an even stride at every value.
+        return None if stands_in_turn(walker, section) else find_passive_gait(walker, section)
 
     def description(self) -> dict[str, Any]:
         """Return what makes this sweep this one, in words and by the content of the model."""
