@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,6 @@ from strut.contact.stepping import stepping
 from strut.contact.touch import Touch, arc
 from strut.errors import ModelError
 from strut.mechanism.io.modelfile import load_with_tables, parse_with_tables, place_errors
-from strut.mechanism.io.names import read
 from strut.mechanism.io.toml import TomlTable
 from strut.mechanism.mechanism import Mechanism
 from strut.system import Param, System
@@ -65,9 +63,10 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Syst
     return _walker(robot, top)
 
 
+@checked
 def has_ground(path: str | Path) -> bool:
-    """Return whether a model file, which can be read, says what touches the ground."""
-    return "contact" in tomllib.loads(read(path))
+    """Return whether a model file says what touches the ground."""
+    return "contact" in load_with_tables(path)[1].data
 
 
 def _walker(robot: Mechanism, top: TomlTable) -> System:

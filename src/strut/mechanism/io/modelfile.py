@@ -62,7 +62,7 @@ from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Param, time
 from strut.units import to_si
 
-__all__ = ["dump", "load", "load_with_tables", "parse", "parse_with_tables", "place_errors"]
+__all__ = ["dump", "load", "parse"]
 
 VECTORS = ("at", "start", "end", "size", "radii")
 """Arguments of shapes that are three numbers."""
