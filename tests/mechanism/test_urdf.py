@@ -306,3 +306,9 @@ def test_joints_may_be_without_motors():
     ] == ["elbow"]
     with pytest.raises(UnknownNameError, match="no joint 'elbw' to be actuated: did you mean 'elbow'"):
         urdf.parse(ROBOT, base="fixed", actuated=("elbw",))
+
+
+def test_a_loop_that_is_no_table_is_refused():
+    text = '<robot name="r"><link name="a"/></robot>'
+    with pytest.raises(ModelError, match="loop 'shut' is 1: give a table with a and b, the links"):
+        urdf.parse(text, loops={"shut": 1})

@@ -315,6 +315,8 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
 
 def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str, Body]) -> None:
     """Close a loop that URDF cannot say."""
+    if not isinstance(loop, Mapping) or not isinstance(name, str):
+        raise ModelError(f"loop {name!r} is {loop!r}: give a table with a and b, the links that it joins")
     kinds: dict[str, Any] = {"point": constraints.point, "hinge": constraints.hinge, "weld": constraints.weld}
     kind = loop.get("kind", "hinge")
     if kind not in kinds:
