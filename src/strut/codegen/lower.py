@@ -337,7 +337,7 @@ def _flow_derivatives(
     rates = flow.call(arguments)[0]
     implied = system.implied
     results = {}
-    if implied is None:
+    if implied is None or implied.further.numel():
         results = {n: ca.jacobian(rates, by_name[n]) for n in names}
     else:
         at = system.slices("x")

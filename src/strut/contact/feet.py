@@ -256,8 +256,12 @@ class StandingMachine:
     @cached_property
     def free_accelerations(self) -> ca.SX:
         """Accelerations along the rows if no force acted along them."""
-        turning = ca.vertcat(drift(self.tree, self.closure), drift(self.tree, self.contacts))
-        return turning + self.K @ self.loose
+        return self._turning + self.K @ self.loose
+
+    @cached_property
+    def _turning(self) -> ca.SX:
+        """Accelerations along the rows that come from their turning."""
+        return ca.vertcat(drift(self.tree, self.closure), drift(self.tree, self.contacts))
 
     @cached_property
     def row_equations(self) -> SwitchedRows:
@@ -267,10 +271,31 @@ class StandingMachine:
     @cached_property
     def force(self) -> ca.SX:
         """Forces along all rows, those that pull drift back included (Baumgarte's stabilisation)."""
+        return self.row_equations.forces(-(self.free_accelerations + self._pulled_back))
+
+    @cached_property
+    def _pulled_back(self) -> ca.SX:
+        """By how much rows are decelerated that have drifted (Baumgarte's stabilisation)."""
         rate = self.stabilise
         phi = ca.vertcat(self.closure.phi, self.contacts.phi)
         slip = self.u - ca.vertcat(self.closure.k0, self.contacts.k0)
-        return self.row_equations.forces(-(self.free_accelerations + 2 * rate * slip + rate**2 * phi))
+        return 2 * rate * slip + rate**2 * phi
+
+    def residual(self, acceleration: ca.SX, further: ca.SX) -> ca.SX:
+        """Return what is zero for the right accelerations, forces along all rows, and accelerations without
+        these forces (`loose`): the equations of motion by inverse dynamics, those of the rows, which hold,
+        let go or slide, and what the forces accelerate. Not where rows repeat each other, for many forces
+        solve these."""
+        tree, (force, loose) = self.tree, ca.vertsplit(further, [0, self.K.shape[0], further.numel()])
+        switch, on = self.row_equations.switch, self.switches([f.on.sym for f in self.feet])
+        motion = tree.inverse(acceleration) - self.assembly.tau - self.K.T @ force
+        at_rest = ca.substitute(
+            [tree.inverse(acceleration - loose, gravity=False)], [tree.v], [ca.SX.zeros(tree.nv)]
+        )[0]
+        rows = switch * (self.K @ acceleration + self._turning + self._pulled_back) + (1 - switch) * force
+        for s in self._sliding_rows():
+            rows[s.row] = rows[s.row] - s.on * on[s.row] * s.ratio * force[s.normal]
+        return ca.vertcat(motion, rows, at_rest - self.K.T @ force)
 
     def forces(self, on: Sequence[ca.SX]) -> ca.SX:
         """Forces along all rows if these feet stood, without any that pull drift back."""

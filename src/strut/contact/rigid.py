@@ -439,4 +439,6 @@ class _Rigid:
             arrows=arrows,
             floor=self.ground.floor(),
             walk=self._walk(exchange),
+            residual=None if self.machine.masked.redundant else self.machine.residual,
+            forces=ca.vertcat(force, self.machine.loose),
         )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import casadi as ca
+import numpy as np
 
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
@@ -34,6 +35,7 @@ from strut.system import (
     Event,
     Factors,
     Foot,
+    Implied,
     Input,
     Ledger,
     System,
@@ -223,21 +225,34 @@ class _Stepping:
             rows[k, self.tree.v_of[lock.upper].start] = -1
         return rows
 
-    def _flow(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Accelerations of the angles, and the force on the stance foot, along the axes."""
+    def _flow(self, tau: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Accelerations of the angles, the force on the stance foot, along the axes, and those of locks."""
         tree, T = self.tree, self.T
         M, bias = tree.mass_matrix, tree.bias
         reduced = T.T @ M @ T
         push = T.T @ (tau - bias)
         rows, factors = self._lock_rows() @ T, Factors(reduced)
         masked = MaskedRows(factors, rows) if self.locked else None
-        free = factors.solve(push)
+        free, locking = factors.solve(push), ca.SX(0, 1)
         if masked is not None:
             on = ca.vertcat(*[z.sym for z in self.locked])
-            free = free + masked.effect(masked.forces(-(rows @ free), on))
+            locking = masked.forces(-(rows @ free), on)
+            free = free + masked.effect(locking)
         whole = T @ free
         force = (M @ whole + bias)[self.b]
-        return free, force
+        return free, force, locking
+
+    def _residual(self, tau: ca.SX, unknown: ca.SX) -> ca.SX:
+        """What is zero for the right accelerations of the angles, force on the stance foot and forces of
+        locks, the `unknown`: inverse dynamics, and the rows of locks, which hold or let go."""
+        acceleration, force, locking = ca.vertsplit(
+            unknown, np.cumsum([0, len(self.w), len(self.b), len(self.locked)]).tolist()
+        )
+        rows = self._lock_rows() @ self.T
+        on = ca.vertcat(*[z.sym for z in self.locked], ca.SX(0, 1))
+        needed = self.tree.inverse(self.T @ acceleration)
+        motion = self.T.T @ (needed - tau) - rows.T @ locking
+        return ca.vertcat(motion, needed[self.b] - force, on * (rows @ acceleration) + (1 - on) * locking)
 
     # ---- heel strike ----
 
@@ -370,7 +385,9 @@ class _Stepping:
         alone."""
         assembly, tree = self.assembly, self.tree
         tau, entries, inputs = self._drives()
-        acceleration, force = self._flow(tau)
+        acceleration, force, locking = self._flow(tau)
+        forces = ca.vertcat(force, locking)
+        unknown = ca.SX.sym("acceleration", len(self.w) + forces.numel())
         strike, gap = self._strike()
         directions = self.ground.frame(observe.position(tree, self.stance.frame))
         assembly.show("m", {"clearance": gap})
@@ -407,6 +424,7 @@ class _Stepping:
         )
         outputs, looks = all_of_it.add(assembly.outputs), all_of_it.add(scene.columns())
         books = [all_of_it.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
+        equations = all_of_it.add({"residual": self._residual(tau, unknown), "further": forces})
         all_of_it.rewrite(self._bound)
         return System(
             assembly.mechanism.name,
@@ -419,6 +437,9 @@ class _Stepping:
             outputs=outputs() or {},
             output_units=assembly.units,
             ledger=Ledger(*(book() or {} for book in books)),
+            implied=Implied(
+                tuple(assembly.velocities[c].name for c in self.w), unknown, **(equations() or {})
+            ),
             scene=scene.with_columns(looks() or {}),
             walk=self._walk(),
             description=description,

@@ -134,15 +134,16 @@ class Assembly:
         values = {s.name: q[k] for k, s in enumerate(self.positions)}
         return values | {self.velocities[k].name: v[k] for k in self.kept}
 
-    def _implied_rates(self, residual: Callable[[ca.SX], ca.SX] | None) -> Implied | None:
-        """The accelerations as rates that a residual implies: derivatives go through it, by the implicit
-        function theorem."""
-        if residual is None or not self.tree.nv:
+    def _implied_rates(
+        self, equations: Callable[[], dict[str, ca.SX] | None], unknown: ca.SX
+    ) -> Implied | None:
+        """The accelerations, and forces of constraints, as what a residual implies: derivatives go through
+        it, by the implicit function theorem. equations: gives residual and forces, rewritten."""
+        rewritten = equations()
+        if rewritten is None:
             return None
-        unknown = ca.SX.sym("acceleration", self.tree.nv)
-        return Implied(
-            tuple(s.name for s in self.velocities), unknown, self.in_states([residual(unknown)])[0]
-        )
+        names = tuple(s.name for s in self.velocities)
+        return Implied(names, unknown, rewritten["residual"], further=rewritten["forces"])
 
     def _loop_open_event(self) -> list[Event]:
         """The event that ends a run whose loops are open: one begun with other parameters or angles than they
@@ -173,15 +174,17 @@ class Assembly:
         samples: Sequence[Sample] = (),
         symmetry: Mapping[str, ca.SX] | None = None,
         more: Mapping[State, ca.SX] | None = None,
-        residual: Callable[[ca.SX], ca.SX] | None = None,
+        residual: Callable[[ca.SX, ca.SX], ca.SX] | None = None,
+        forces: ca.SX | None = None,
         arrows: Sequence[Arrow] = (),
         floor: Floor | None = None,
         walk: Walk | None = None,
     ) -> System:
         """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further
-        states and their rates; `residual` of accelerations is zero for the right ones, and shorter to
-        differentiate; `arrows` and `floor` are drawn."""
+        states and their rates; `residual` of accelerations and `forces` of constraints is zero for the right
+        ones, and shorter to differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
+        forces = ca.SX(0, 1) if forces is None else forces
         # all expressions are collected first and rewritten at once: common subexpressions stay common
         all_of_it = BatchRewrite()
         flow = all_of_it.add(
@@ -196,6 +199,14 @@ class Assembly:
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = replace(scene_of(self.tree, arrows, floor), points=self.points)
         looks = all_of_it.add(scene.columns())
+        accelerations, unknown_forces = (
+            ca.SX.sym(name, n) for name, n in (("acceleration", self.tree.nv), ("force", forces.numel()))
+        )
+        equations = all_of_it.add(
+            {"residual": residual(accelerations, unknown_forces), "forces": forces}
+            if residual is not None and self.tree.nv
+            else None
+        )
         all_of_it.rewrite(self.in_states)
         return System(
             self.mechanism.name,
@@ -210,7 +221,7 @@ class Assembly:
             output_units=self.units,
             ledger=Ledger(*(book() or {} for book in books)),
             symmetry=exchanged() or {},
-            implied=self._implied_rates(residual),
+            implied=self._implied_rates(equations, ca.vertcat(accelerations, unknown_forces)),
             scene=scene.with_columns(looks() or {}),
             walk=walk,
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
@@ -278,7 +289,7 @@ def system(
         for name, push in _reactions(tree, names, acceleration, closure, force).items():
             assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
     # inverse dynamics is shorter to differentiate than the solve; with constraints there is no such residual
-    residual = None if closure is not None else lambda a: tree.inverse(a) - assembly.tau
+    residual = None if closure is not None else lambda a, _: tree.inverse(a) - assembly.tau
     return assembly.build(acceleration, description, events=events, samples=samples, residual=residual)
 
 

@@ -209,7 +209,16 @@ def _join_implied(
         follow(ca.substitute([one.residual], [one.unknown], [new])[0])
         for one, new in zip(implications, fresh, strict=True)
     ]
-    return Implied(states, ca.vertcat(*fresh), ca.vertcat(*residuals))
+    # the unknown are the rates of all parts first, then what is further known of any
+    counts = [one.unknown.numel() - one.further.numel() for one in implications]
+    rates = [new[:n] for new, n in zip(fresh, counts, strict=True)]
+    forces = [new[n:] for new, n in zip(fresh, counts, strict=True)]
+    return Implied(
+        states=states,
+        unknown=ca.vertcat(*rates, *forces),
+        residual=ca.vertcat(*residuals),
+        further=ca.vertcat(*[follow(one.further) for one in implications]),
+    )
 
 
 def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewrite) -> Scene:

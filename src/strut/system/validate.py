@@ -308,17 +308,19 @@ def _checked_implied(
         return None
     where = f"the implied rates of system '{system.name}'"
     key_by_name(dict.fromkeys(implied.states), states, where)
-    size = sum(states[n] for n in implied.states)
+    rates = sum(states[n] for n in implied.states)
+    size = rates + implied.further.numel()
     if (
         implied.unknown.shape != (size, 1)
         or implied.residual.shape != (size, 1)
         or not implied.unknown.is_valid_input()
     ):
         raise ShapeError(f"{where} need {size} symbols as unknown and as many residuals")
-    residual = merge(implied.residual)
+    residual, further = merge(implied.residual), merge(implied.further)
     at_rest = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
     scope.allow(at_rest, where, "txzupd", "a rate cannot use random numbers", size)
-    return replace(implied, residual=residual)
+    scope.allow(further, where, "txzupd", "a force cannot use random numbers", size - rates)
+    return replace(implied, residual=residual, further=further)
 
 
 def _checked_scales(system: SystemFields) -> tuple[str, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
+from strut.optimal.nlp.point_stage import make_point_stage
 from strut.optimal.nlp.scheme import hull
 from strut.optimal.nlp.stage_function import make_stage
 from strut.optimal.nlp.unknowns import LimitPlace
@@ -26,13 +28,12 @@ def add_intervals(mesh: MeshRows, k: int) -> None:
     smooth, split = [each for each in rates if not each[0].split], [each for each in rates if each[0].split]
     columns = [ca.vertcat(*[e for _, e in group], ca.SX(0, 1)) for group in (smooth, split)]
     asked = ca.vertcat(*[r.expression for r in mesh.requirements(k, "path")], ca.SX(0, 1))
-    point = ca.Function(
-        "point", [time, *mesh.vectors], [mesh.flow, *[ca.densify(e) for e in (*columns, asked)]]
-    )
+    expressions = [mesh.flow, *[ca.densify(e) for e in (*columns, asked)]]
     if mesh.table is None:
+        point = ca.Function("point", [time, *mesh.vectors], expressions)
         add_shooting(mesh, k, point, smooth, split)
     else:
-        add_collocation(mesh, k, point, smooth, split)
+        add_collocation(mesh, k, expressions, smooth, split)
     add_slack_integrals(mesh, k, split)
     add_input_limits(mesh, k)
 
@@ -56,21 +57,26 @@ def add_input_limits(mesh: MeshRows, k: int) -> None:
                 mesh.linear.append((np.full(len(corner), row), span.w[i, :, j], corner))
 
 
-def add_collocation(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
+def add_collocation(
+    mesh: MeshRows, k: int, expressions: Sequence[ca.SX], smooth: Rates, split: Rates
+) -> None:
     """Add the collocation defects of a phase: f at every point, where the states are on the polynomial whose
-    derivative this is; and its path constraints."""
+    derivative this is; and its path constraints. expressions: of the system, f, rates of integrals, powers
+    that are split, and what is required."""
     span, table, nx, path = mesh.spans[k], mesh.table, mesh.nx, mesh.requirements(k, "path")
     assert table is not None
-    v, d = mesh.symbols(ca.SX, k, 4)
-    *where, h = mesh.context(k, v, d, d[2])
-    flow, rates, powers, asked = point(*where)
-    stage = make_stage(f"point_{k}", v, d, ca.vertcat(h * flow, h * d[3] * rates, powers, asked))
+
+    def stack(parts: Sequence[ca.SX], h: ca.SX, d: ca.SX) -> ca.SX:
+        flow, rates, powers, asked = parts
+        return ca.vertcat(h * flow, h * d[3] * rates, powers, asked)
+
+    stage = make_point_stage(mesh, k, f"point_{k}", expressions, data=4, place=lambda d: d[2], stack=stack)
     first = int(table.explicit_first)
     inverse = np.linalg.inv(table.A[first:, first:])
     index: list[np.ndarray] = []
     data: list[list[float]] = []
     targets: Targets = []
-    nodes, n_path = span.nodes, asked.numel()
+    nodes, n_path = span.nodes, expressions[-1].numel()
     for i in range(span.count):
         inner = iter(span.inner[i])
         states = [span.x[i] if c == 0 else span.x[i + 1] if c == 1 else next(inner) for c in table.c]

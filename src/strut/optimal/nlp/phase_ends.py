@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
+from strut.optimal.nlp.point_stage import make_point_stage
 from strut.optimal.nlp.stage_function import make_stage
 from strut.optimal.nlp.unknowns import LimitPlace
 from strut.optimal.totals import Jumps
@@ -26,11 +27,16 @@ def add_phase_begin(mesh: MeshRows, k: int) -> None:
         asked = asked + mesh.requirements(k, "path")
     if not asked:
         return
-    v, d = mesh.symbols(ca.SX, k, 2)
-    *where, _ = mesh.context(k, v, d, 0.0)
-    f = ca.Function("begin", [time, *mesh.vectors], [ca.densify(ca.vertcat(*[r.expression for r in asked]))])
     rows = mesh.require(asked, f"beginning of {span.phase.name}", k)
-    stage = make_stage(f"begin_{k}", v, d, f(*where))
+    stage = make_point_stage(
+        mesh,
+        k,
+        f"begin_{k}",
+        [ca.densify(ca.vertcat(*[r.expression for r in asked]))],
+        data=2,
+        place=lambda _: 0.0,
+        stack=lambda parts, h, d: parts[0],
+    )
     mesh.add(
         stage,
         [mesh.index(k, span.x[0], 0)],

@@ -29,7 +29,7 @@ from strut.codegen import (
     required_compiler,
     split_long_functions,
 )
-from strut.optimal.nlp.stage_backend import VirtualUse, stage_costs
+from strut.optimal.nlp.stage_backend import MIN_EVALUATIONS, VirtualUse, stage_costs
 
 GENERATOR = f"casadi {ca.CasadiMeta.version()}, stage functions 2"
 """What the generated C depends on besides the function."""
@@ -58,17 +58,23 @@ class StageFunction:
 
 def make_stage(name: str, v: Any, d: Any, result: Any) -> StageFunction:
     """Return a stage function of expressions, with Jacobian and Hessian; not compiled."""
-    kind = type(v)
     result = ca.densify(result)
-    weights = kind.sym("weights", result.numel())
+    weights = type(v).sym("weights", result.numel())
     jacobian: Any = ca.jacobian(result, v)
     hessian: Any = ca.triu(ca.hessian(ca.dot(weights, result), v)[0])
+    return stage_of(name, [v, d, weights], result, jacobian, hessian)
+
+
+def stage_of(name: str, arguments: list[Any], result: Any, jacobian: Any, hessian: Any) -> StageFunction:
+    """Return a stage function of expressions of its arguments v, d and weights; of the Hessian the upper
+    triangle."""
+    v, d, weights = arguments
     places = [
         tuple(np.array(part, dtype=int) for part in m.sparsity().get_triplet()) for m in (jacobian, hessian)
     ]
     return StageFunction(
         name,
-        ca.Function(f"{name}_value", [v, d], [result]),
+        ca.Function(f"{name}_value", [v, d], [ca.densify(result)]),
         ca.Function(f"{name}_jacobian", [v, d], [_nonzeros(jacobian)]),
         ca.Function(f"{name}_hessian", [v, d, weights], [_nonzeros(hessian)]),
         (places[0][0], places[0][1]),
@@ -106,7 +112,8 @@ def ready_stages(
 
     counts: how often an iteration evaluates each. name: of the system, for people. backend: 'native',
         'virtual' or 'auto' (default, also $STRUT_BACKEND): compiled where the cache has them, or where one
-        solve is expected to pay for it; see `strut.optimal.nlp.stage_backend`.
+        solve is expected to pay for it; see `strut.optimal.nlp.stage_backend`. What an iteration evaluates
+        but once, such as the end of a phase, is never compiled.
     Raises `ModelError` for a backend that does not exist, `CompileError` where 'native' finds no compiler.
     """
     backend = chosen_backend(backend)
@@ -115,12 +122,13 @@ def ready_stages(
     if cc is None:
         return as_they_are
     began = clock.perf_counter()
-    groups = [(s.value, s.jacobian, s.hessian) for s in stages]
+    often = [k for k, count in enumerate(counts) if count >= MIN_EVALUATIONS]
+    groups = [(stages[k].value, stages[k].jacobian, stages[k].hessian) for k in often]
     functions = [f for group in groups for f in group]
     key = key_of(GENERATOR + EXPORTED + _digest(functions), cc)
     unit = (key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
     if backend == "auto" and key not in _loaded and not is_cached(key):
-        costs = stage_costs(groups, counts)
+        costs = stage_costs(groups, [counts[k] for k in often])
         worth = _virtual_use.spent(key) > costs.compile_time and not is_begun(key)
         if not (costs.pays_at_once or worth):
 
@@ -132,11 +140,10 @@ def ready_stages(
     if key not in _loaded:
         path = build(*unit)
         _loaded[key] = tuple(ca.external(f.name(), str(path)) for f in functions)
-    in_c = _loaded[key]
-    compiled = [
-        replace(s, value=in_c[3 * k], jacobian=in_c[3 * k + 1], hessian=in_c[3 * k + 2])
-        for k, s in enumerate(stages)
-    ]
+    compiled = list(stages)
+    for at, k in enumerate(often):
+        value, jacobian, hessian = _loaded[key][3 * at : 3 * at + 3]
+        compiled[k] = replace(stages[k], value=value, jacobian=jacobian, hessian=hessian)
     return replace(as_they_are, stages=compiled, compiled=True, wait=clock.perf_counter() - began)
 
 

@@ -309,8 +309,32 @@ class Layout:
             u = u + factor * w[i * self.nu : (i + 1) * self.nu]
         numbers = d[d.numel() - self.data :]
         p = _with(numbers[: self.np], self.free, free)
-        z = _with(numbers[self.np + self.nz * k : self.np + self.nz * (k + 1)], span.moving, discrete)
+        z = self._discrete_context(k, numbers, discrete)
         return t, x, z, u, p, durations[k] * width
+
+    def reading(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> Symbolic:
+        """Return what a point reads of the unknowns, which is linear in them: time, state, inputs, discrete
+        states that move, free parameters, and the duration of its interval [s]."""
+        t, x, z, u, p, h = self.context(k, v, d, tau)
+        return ca.vertcat(t, x, u, z[list(self.spans[k].moving)], p[self.free], h)
+
+    def read_context(self, k: int, read: Symbolic, d: Symbolic) -> tuple[Symbolic, ...]:
+        """Return what `context` does, from what a point reads."""
+        span = self.spans[k]
+        sizes = [1, self.nx, self.nu, len(span.moving), len(self.free), 1]
+        t, x, u, moving, free, h = ca.vertsplit(read, np.cumsum([0, *sizes]).tolist())
+        numbers = d[d.numel() - self.data :]
+        p = _with(numbers[: self.np], self.free, free)
+        return t, x, self._discrete_context(k, numbers, moving), u, p, h
+
+    def _discrete_context(self, k: int, numbers: Symbolic, moving: Symbolic) -> Symbolic:
+        """Return the discrete states of phase k: unknowns where they move, numbers else. What is 0 or 1, a
+        flag such as of a foot that stands, is a constant: what it switches off is not even written."""
+        own = numbers[self.np + self.nz * k : self.np + self.nz * (k + 1)]
+        z = _with(own, self.spans[k].moving, moving)
+        flags = [i for i, n in enumerate(self.discrete[k][0]) if n in (0.0, 1.0)]
+        flags = [i for i in flags if i not in self.spans[k].moving]
+        return _with(z, flags, type(numbers)(ca.DM(self.discrete[k][0][flags])))
 
     def index(self, k: int, x: np.ndarray, interval: int, extra: Sequence[int] = ()) -> np.ndarray:
         """Return the indices of the unknowns that a stage takes; see `context`."""
