@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -70,7 +71,10 @@ def add_collocation(
         flow, rates, powers, asked = parts
         return ca.vertcat(h * flow, h * d[3] * rates, powers, asked)
 
-    stage = make_point_stage(mesh, k, f"point_{k}", expressions, data=4, place=lambda d: d[2], stack=stack)
+    stage = mesh.stage(
+        f"point_{k}",
+        lambda name: make_point_stage(mesh, k, name, expressions, data=4, place=lambda d: d[2], stack=stack),
+    )
     first = int(table.explicit_first)
     inverse = np.linalg.inv(table.A[first:, first:])
     index: list[np.ndarray] = []
@@ -121,6 +125,11 @@ def add_collocation(
                 mesh.mark(k, f"path: {', '.join(r.name for r in path)}", rows_path, place, weight)
                 targets += [(at + len(split) + out, e, r, 1.0) for out, r in enumerate(rows_path)]
     mesh.add(stage, index, data, targets)
+    if path and not first:  # the beginning is no point of the method, and the path begins there, too
+        rows_begin = mesh.require(path, f"beginning of {span.phase.name}", k)
+        at_begin = [nodes[0], span.fractions[0], 0.0, 0.0]
+        targets = [(stage.size - n_path + out, 0, r, 1.0) for out, r in enumerate(rows_begin)]
+        mesh.add(stage, [mesh.index(k, span.x[0], 0)], [at_begin], targets)
 
 
 def add_split_rows(
@@ -167,7 +176,8 @@ def add_shooting(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, spli
         q = q + step / 6 * (k1[1] + 2 * k2[1] + 2 * k3[1] + k4[1])
     if split:
         powers.append(at(1.0, x)[2])
-    stage = make_stage(f"interval_{k}", v, d, ca.vertcat(x, q, *(powers if split else [])))
+    result = ca.vertcat(x, q, *(powers if split else []))
+    stage = mesh.stage(f"interval_{k}", lambda name: make_stage(name, v, d, result))
     index: list[np.ndarray] = []
     data: list[list[float]] = []
     targets: Targets = []
@@ -202,7 +212,7 @@ def add_shooting_path(mesh: MeshRows, k: int, point: ca.Function) -> None:
         return
     v, d = mesh.symbols(ca.SX, k, 2)
     *where, _ = mesh.context(k, v, d, 0.0)
-    stage = make_stage(f"path_{k}", v, d, point(*where)[3])
+    stage = mesh.stage(f"path_{k}", lambda name: make_stage(name, v, d, point(*where)[3]))
     index = [mesh.index(k, span.x[i], i) for i in range(1, span.count)]
     data = [[span.nodes[i], span.fractions[i]] for i in range(1, span.count)]
     targets: Targets = []
@@ -223,4 +233,7 @@ def add_slack_integrals(mesh: MeshRows, k: int, split: Rates) -> None:
         index = [[span.duration, *span.slack[i, j, s]] for i in range(span.count) for j in range(mesh.points)]
         data = [[span.fractions[i] * weights[j]] for i in range(span.count) for j in range(mesh.points)]
         targets = [(0, e, *mesh.total_row[total.name]) for e in range(len(index))]
-        mesh.add(make_stage(f"slack_{k}_{s}", v, d, v[0] * d[0] * what), index, data, targets)
+        stage = mesh.stage(
+            f"slack_{k}_{s}", functools.partial(make_stage, v=v, d=d, result=v[0] * d[0] * what)
+        )
+        mesh.add(stage, index, data, targets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -26,14 +26,20 @@ class MeshRows(Layout):
     linear: rows, unknowns and factors of what is linear. pieces: stage functions, and where they stand.
     total_at: unknowns that are integrals and sums. total_row: the row, and the factor, by which each total
         counts.
+    stages: stage functions by name, for all meshes of one problem and method. They are made once.
     slack_row: where the slacks of a sign belong. place_rows: the rows that stand at many places of a phase,
         by phase and kind: place, weight and rows of each; see `mark`.
     """
 
     def __init__(
-        self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None
+        self,
+        problem: Problem,
+        how: Transcription,
+        fractions: Sequence[np.ndarray] | None = None,
+        stages: dict[str, StageFunction] | None = None,
     ) -> None:
         super().__init__(problem, how, fractions)
+        self.stages: dict[str, StageFunction] = {} if stages is None else stages
         self.rows = RowBlock()
         self.rows.add(["the cost"], -math.inf, math.inf)
         self.linear: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -80,6 +86,12 @@ class MeshRows(Layout):
         """Note that rows stand at one place of phase k, 0 to 1, one of many of their kind. weight: the part
         of an integral over the phase that the place stands for; multipliers are in proportion to it."""
         self.place_rows.setdefault((k, kind), []).append((place, weight, rows))
+
+    def stage(self, name: str, make: Callable[[str], StageFunction]) -> StageFunction:
+        """Return the stage function of a name: one that another mesh made, or a new one."""
+        if name not in self.stages:
+            self.stages[name] = make(name)
+        return self.stages[name]
 
     def add(self, stage: StageFunction, index: Sequence[Any], data: Sequence[Any], targets: Targets) -> None:
         """Add a stage function at some places: unknowns and data of each, and (output, place, row, factor) of

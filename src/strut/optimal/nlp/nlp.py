@@ -13,7 +13,7 @@ from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.phase_ends import add_phase_begin, add_phase_end
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.sparse import Assembled, Block
-from strut.optimal.nlp.stage_function import ready_stages
+from strut.optimal.nlp.stage_function import StageFunction, ready_stages
 from strut.optimal.problem import Problem
 
 
@@ -26,9 +26,10 @@ class Transcribed(MeshRows):
         how: Transcription,
         fractions: Sequence[np.ndarray] | None = None,
         backend: str | None = None,
+        stages: dict[str, StageFunction] | None = None,
     ) -> None:
         began = clock.perf_counter()
-        super().__init__(problem, how, fractions)
+        super().__init__(problem, how, fractions, stages)
         self.solvers: dict[str, ca.Function] = {}
         for k in range(len(self.spans)):
             add_intervals(self, k)

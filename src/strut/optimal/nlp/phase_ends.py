@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
-from strut.optimal.nlp.point_stage import make_point_stage
 from strut.optimal.nlp.stage_function import make_stage
 from strut.optimal.nlp.unknowns import LimitPlace
 from strut.optimal.totals import Jumps
@@ -23,20 +22,15 @@ Give = Callable[[ca.SX, Sequence[tuple[int, float]]], None]
 def add_phase_begin(mesh: MeshRows, k: int) -> None:
     """Add what is required where a phase begins."""
     span, asked = mesh.spans[k], mesh.requirements(k, "begin")
-    if mesh.table is None or not mesh.table.explicit_first:
+    if mesh.table is None:
         asked = asked + mesh.requirements(k, "path")
     if not asked:
         return
+    v, d = mesh.symbols(ca.SX, k, 2)
+    *where, _ = mesh.context(k, v, d, 0.0)
+    f = ca.Function("begin", [time, *mesh.vectors], [ca.densify(ca.vertcat(*[r.expression for r in asked]))])
     rows = mesh.require(asked, f"beginning of {span.phase.name}", k)
-    stage = make_point_stage(
-        mesh,
-        k,
-        f"begin_{k}",
-        [ca.densify(ca.vertcat(*[r.expression for r in asked]))],
-        data=2,
-        place=lambda _: 0.0,
-        stack=lambda parts, h, d: parts[0],
-    )
+    stage = mesh.stage(f"begin_{k}", lambda name: make_stage(name, v, d, f(*where)))
     mesh.add(
         stage,
         [mesh.index(k, span.x[0], 0)],
@@ -97,7 +91,7 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         "end", [time, *mesh.vectors, *[s for _, s in totals]], [ca.densify(ca.vertcat(*results, ca.SX(0, 1)))]
     )
     extra = [v[v.numel() - len(totals) + j] for j in range(len(totals))]
-    stage = make_stage(f"end_{k}", v, d, f(*where, *extra))
+    stage = mesh.stage(f"end_{k}", lambda name: make_stage(name, v, d, f(*where, *extra)))
     index = mesh.index(k, span.x[-1], span.count - 1, [at for at, _ in totals])
     mesh.add(stage, [index], [[span.nodes[-2], span.fractions[-1]]], targets)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import casadi as ca
@@ -18,6 +18,7 @@ from strut.checks import checked, integer, seed_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.nlp.stage_function import StageFunction
 from strut.optimal.problem import Problem
 from strut.optimal.solver.bound_multipliers import collect_multipliers
 from strut.optimal.solver.guess import Guess, fill_unknowns, make_guess, shake_unknowns
@@ -156,7 +157,7 @@ def solve(  # noqa: PLR0913 -- options of a public function
 
 @dataclass(frozen=True, eq=False)
 class SolveTask:
-    """What is solved, and how; see `solve`. settings: of IPOPT."""
+    """What is solved, and how; see `solve`. settings: of IPOPT. stages: functions that all meshes share."""
 
     problem: Problem
     how: Transcription
@@ -164,6 +165,7 @@ class SolveTask:
     accuracy: float | None
     backend: str | None
     watch: SearchWatch
+    stages: dict[str, StageFunction] = field(default_factory=dict)
 
     def search(self, guess: Guess, starts: Starts) -> Solution:
         """Return the solution from a guess, on meshes that are refined until it is accurate."""
@@ -209,7 +211,7 @@ class SolveTask:
         counts = np.broadcast_to(self.how.intervals, len(self.problem.phases)).tolist()
         counts = counts if fractions is None else [len(widths) for widths in fractions]
         self.watch.tell(stage, f"{sum(counts)} intervals")
-        mesh = Transcribed(self.problem, self.how, fractions, self.backend)
+        mesh = Transcribed(self.problem, self.how, fractions, self.backend, self.stages)
         self.watch.add_compile_time(mesh.compile_time)
         return mesh
 
