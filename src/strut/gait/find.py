@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +38,7 @@ NEIGHBOUR_EVALUATIONS = 12
 
 
 @checked
-def find(
+def find(  # noqa: PLR0913 -- options of a public function, by keyword
     system: System,
     guess: Any = None,
     section: str | None = None,
@@ -47,6 +48,7 @@ def find(
     walk: int = 12,
     seed: int = 0,
     z0: Any = None,
+    events: Sequence[str] | None = None,
 ) -> Gait:
     """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of
     the longest period.
@@ -59,12 +61,14 @@ def find(
     `starts=0` tries none, nor neighbours. Every gait found is replayed in the simulator; one that does not
     return is none.
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
-    does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
+    does so too); multiple shooting helps where several are wanted. events: those that happen in a step,
+    where they are known, such as from a run: a step with others is none, and there is less to compile.
+    Raises `NoGaitError`.
     """
     integer("starts", starts, 0)
     integer("walk", walk, 0)
     seed_number(seed)
-    step = ReturnMap(system, section, steps=steps, x0=guess, z0=z0)
+    step = ReturnMap(system, section, steps=steps, x0=guess, z0=z0, events=events)
     y = step.free(step.start.x)
     log = SearchLog()
     if guess is None:

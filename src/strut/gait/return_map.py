@@ -125,7 +125,8 @@ class ReturnMap:
 
     section: the event; by default the one that the system's walk says. parameters: names to differentiate by.
         steps: how many make one evaluation. x0, z0: the states it begins with, where not the system's own.
-        longest: a step that takes longer [s] is none.
+        longest: a step that takes longer [s] is none. events: those that may happen in a step, where that
+        is known; see `variational`.
     Compiled once per system, section and number of parameters.
     """
 
@@ -140,6 +141,7 @@ class ReturnMap:
         x0: Any = None,
         z0: Any = None,
         longest: float = MAX_STEP_TIME,
+        events: Sequence[str] | None = None,
     ) -> None:
         check_system(system)
         integer("steps", steps, 1)
@@ -156,7 +158,9 @@ class ReturnMap:
                 raise UnknownNameError(
                     f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, names)}"
                 )
-        self.varied = memo(system, variational, self.section, len(self.parameters))
+        happening = None if events is None else tuple(sorted(set(events)))
+        flags = () if happening is None else self._kept_flags(happening)
+        self.varied = memo(system, variational, self.section, len(self.parameters), happening, flags)
         nx, n = system.size("x"), system.size("x") + len(self.parameters)
         self.nx, self.n = nx, n
         self.variation = np.hstack([np.eye(nx), np.zeros((nx, n - nx))]).reshape(-1, order="F")
@@ -166,6 +170,17 @@ class ReturnMap:
         along = np.zeros((system.size("p"), len(self.parameters)))
         along[self.places, range(len(self.places))] = 1.0
         self.along = along.reshape(-1, order="F")
+
+    def _kept_flags(self, events: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+        """Discrete states that are 0 or 1 and that none of these events sets before the section, by name."""
+        before = [e for e in self.system.events if e.name in events and e.name != self.section]
+        values = {q.name: self.start.z[self.system.slices("z")[q.name]] for q in self.system.z}
+        changing = {name for e in before for name in e.reset}
+        return tuple(
+            (name, float(value[0]))
+            for name, value in values.items()
+            if name not in changing and len(value) == 1 and value[0] in (0.0, 1.0)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

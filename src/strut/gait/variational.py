@@ -9,19 +9,26 @@ hold numbers others depend on, a foothold, an anchor, are carried too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, sx, time
+from strut.system import BatchRewrite, Discrete, Event, Ledger, Param, Scene, State, System, sx, time
 
 BY_STATE, BY_HELD, OF_TIME, ALONG = "variation", "held_variation", "time_variation", "direction"
 """Names of what a variational system has besides: see `variational`."""
 
 
-def variational(system: System, section: str, directions: int = 0) -> System:
+def variational(
+    system: System,
+    section: str,
+    directions: int = 0,
+    events: tuple[str, ...] | None = None,
+    flags: tuple[tuple[str, float], ...] = (),
+) -> System:
     """A system whose runs carry how their state depends on the initial x and on parameters, along so many
     directions, and end after the event `section`.
 
@@ -30,6 +37,9 @@ def variational(system: System, section: str, directions: int = 0) -> System:
     time it happens: those of the return map; the discrete `time_variation` (n) is how the time of the section
     varies. The parameter `direction` (number of parameters x directions, column by column) says along what
     parameters vary, so that one system serves for all of them.
+    events: those that may happen before the section, where that is known; any other ends the run. flags:
+    discrete states that keep a value until the section, by name. Both leave out most of the code of a walker
+    on rigid ground, which is made of saltation matrices and of feet that do not stand.
 
     Raises ModelError for a system with samples or delays, UnknownNameError for an event that it does not
     have.
@@ -49,7 +59,32 @@ def variational(system: System, section: str, directions: int = 0) -> System:
         raise UnknownNameError(
             f"system '{system.name}' has no event '{section}' for a section: {did_you_mean(section, names)}"
         )
+    if events is not None:
+        system = keep_to_events(system, (section, *events), dict(flags))
     return _Variational(system, section, directions).build()
+
+
+def keep_to_events(system: System, events: Sequence[str], flags: Mapping[str, float]) -> System:
+    """Return the flow and the events of a system on which all other events end a run, without a reset.
+    flags: discrete states that are numbers there; events that can then not happen are left out."""
+    kept = [e if e.name in events else replace(e, reset={}, terminal=True, loss=None) for e in system.events]
+    batch = BatchRewrite()
+    flow, jumps = batch.add(system.flow), batch.add_jumps(kept)
+    enabled = batch.add({e.name: e.when for e in kept if e.when is not None})
+    symbols, numbers = [system[name] for name in flags], [ca.SX(value) for value in flags.values()]
+    batch.rewrite(lambda expressions: ca.substitute(expressions, symbols, numbers))
+    when = enabled() or {}
+    possible = [e for e in jumps() if not (sx(e.guard).is_constant() and float(sx(e.guard)) <= 0)]
+    return system.replace(
+        flow=flow() or {},
+        events=tuple(replace(e, when=when.get(e.name)) for e in possible),
+        outputs={},
+        output_units={},
+        ledger=Ledger(),
+        scene=Scene(),
+        implied=None,
+        walk=None,
+    )
 
 
 def varying_discrete_states(system: System) -> list[Discrete]:
@@ -142,6 +177,8 @@ class _Variational:
     def _event(self, event: Event) -> Event:
         """An event that resets the variations too, by its saltation matrix; the section ends the run, and
         leaves them as derivatives at the time it happens."""
+        if event.terminal and not event.reset and event.name != self.section:
+            return event  # the run ends, and nobody asks for derivatives
         system = self.system
         guard = sx(event.guard)
         reset = {n: sx(e) for n, e in event.reset.items()}

@@ -302,8 +302,15 @@ class Replay:
         last = self.result.phases[-1].until
         if self.result.problem.repeats is None or last is None:
             return None, "the motion is not to repeat"
+        # What happened in the replay happens in its gait; were there more, the map would be compiled whole.
+        happened = sorted({event.name for event in self.run.events})
         try:
-            gait = find(self.machine, self.result.x0, last, walk=0, starts=1)
+            try:
+                gait = find(self.machine, self.result.x0, last, walk=0, starts=1, events=happened)
+            except NoGaitError as error:
+                if not {e.name for e in self.machine.events} - {*happened} & {*error.fell}:
+                    raise
+                gait = find(self.machine, self.result.x0, last, walk=0, starts=1)
         except NoGaitError as error:
             return None, ", ".join(error.fell) or str(error)
         # Where the plan is hardly a motion of the machine, Newton's method may end in quite another gait.
