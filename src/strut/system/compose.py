@@ -211,8 +211,8 @@ def _join_implied(
     ]
     # the unknown are the rates of all parts first, then what is further known of any
     counts = [one.unknown.numel() - one.further.numel() for one in implications]
-    rates = [new[:n] for new, n in zip(fresh, counts, strict=True)]
-    forces = [new[n:] for new, n in zip(fresh, counts, strict=True)]
+    parts_of = [ca.vertsplit(new, [0, n, new.numel()]) for new, n in zip(fresh, counts, strict=True)]
+    rates, forces = [rate for rate, _ in parts_of], [force for _, force in parts_of]
     return Implied(
         states=states,
         unknown=ca.vertcat(*rates, *forces),

@@ -316,7 +316,8 @@ class Layout:
         """Return what a point reads of the unknowns, which is linear in them: time, state, inputs, discrete
         states that move, free parameters, and the duration of its interval [s]."""
         t, x, z, u, p, h = self.context(k, v, d, tau)
-        return ca.vertcat(t, x, u, z[list(self.spans[k].moving)], p[self.free], h)
+        moving, free = [z[i] for i in self.spans[k].moving], [p[i] for i in self.free]
+        return ca.vertcat(t, x, u, *moving, *free, h)  # of a single number, p[[]] would be a row
 
     def read_context(self, k: int, read: Symbolic, d: Symbolic) -> tuple[Symbolic, ...]:
         """Return what `context` does, from what a point reads."""
