@@ -5,7 +5,7 @@ import pytest
 
 from strut import gait, walkers
 from strut.codegen import lower_system
-from strut.errors import NoGaitError
+from strut.errors import NoGaitError, UnknownNameError
 from strut.gait import ReturnMap
 
 
@@ -32,6 +32,11 @@ def test_a_step_with_another_event_is_none(kneed):
     with pytest.raises(NoGaitError, match="knee_strike") as caught:
         gait.find(kneed.system, kneed.x0, z0=kneed.z0, events=["heel_strike"], walk=0, starts=0)
     assert set(caught.value.fell) == {"knee_strike_ready"}
+
+
+def test_an_event_that_is_none_is_refused(kneed):
+    with pytest.raises(UnknownNameError, match=r"no event 'knee_stroke'.*did you mean 'knee_strike'"):
+        gait.find(kneed.system, events=["knee_stroke"])
 
 
 def test_flags_that_nothing_changes_are_numbers(kneed):

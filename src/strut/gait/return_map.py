@@ -159,6 +159,8 @@ class ReturnMap:
                     f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, names)}"
                 )
         happening = None if events is None else tuple(sorted(set(events)))
+        for name in happening or ():
+            system.event(name)
         flags = () if happening is None else self._kept_flags(happening)
         self.varied = memo(system, variational, self.section, len(self.parameters), happening, flags)
         nx, n = system.size("x"), system.size("x") + len(self.parameters)
