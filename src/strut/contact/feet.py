@@ -256,10 +256,10 @@ class StandingMachine:
     @cached_property
     def free_accelerations(self) -> ca.SX:
         """Accelerations along the rows if no force acted along them."""
-        return self._turning + self.K @ self.loose
+        return self._row_drift + self.K @ self.loose
 
     @cached_property
-    def _turning(self) -> ca.SX:
+    def _row_drift(self) -> ca.SX:
         """Accelerations along the rows that come from their turning."""
         return ca.vertcat(drift(self.tree, self.closure), drift(self.tree, self.contacts))
 
@@ -292,7 +292,7 @@ class StandingMachine:
         at_rest = ca.substitute(
             [tree.inverse(acceleration - loose, gravity=False)], [tree.v], [ca.SX.zeros(tree.nv)]
         )[0]
-        rows = switch * (self.K @ acceleration + self._turning + self._pulled_back) + (1 - switch) * force
+        rows = switch * (self.K @ acceleration + self._row_drift + self._pulled_back) + (1 - switch) * force
         for s in self._sliding_rows():
             rows[s.row] = rows[s.row] - s.on * on[s.row] * s.ratio * force[s.normal]
         return ca.vertcat(motion, rows, at_rest - self.K.T @ force)

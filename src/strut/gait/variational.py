@@ -67,10 +67,12 @@ def variational(
 def keep_to_events(system: System, events: Sequence[str], flags: Mapping[str, float]) -> System:
     """Return the flow and the events of a system on which all other events end a run, without a reset.
     flags: discrete states that are numbers there; events that can then not happen are left out."""
-    kept = [e if e.name in events else replace(e, reset={}, terminal=True, loss=None) for e in system.events]
+    jumps_kept = [
+        e if e.name in events else replace(e, reset={}, terminal=True, loss=None) for e in system.events
+    ]
     batch = BatchRewrite()
-    flow, jumps = batch.add(system.flow), batch.add_jumps(kept)
-    enabled = batch.add({e.name: e.when for e in kept if e.when is not None})
+    flow, jumps = batch.add(system.flow), batch.add_jumps(jumps_kept)
+    enabled = batch.add({e.name: e.when for e in jumps_kept if e.when is not None})
     symbols, numbers = [system[name] for name in flags], [ca.SX(value) for value in flags.values()]
     batch.rewrite(lambda expressions: ca.substitute(expressions, symbols, numbers))
     when = enabled() or {}

@@ -135,15 +135,16 @@ class Assembly:
         return values | {self.velocities[k].name: v[k] for k in self.kept}
 
     def _implied_rates(
-        self, equations: Callable[[], dict[str, ca.SX] | None], unknown: ca.SX
-    ) -> Implied | None:
-        """The accelerations, and forces of constraints, as what a residual implies: derivatives go through
-        it, by the implicit function theorem. equations: gives residual and forces, rewritten."""
-        rewritten = equations()
-        if rewritten is None:
-            return None
-        names = tuple(s.name for s in self.velocities)
-        return Implied(names, unknown, rewritten["residual"], further=rewritten["forces"])
+        self, batch: BatchRewrite, residual: Callable[[ca.SX, ca.SX], ca.SX] | None, forces: ca.SX
+    ) -> Callable[[], Implied | None]:
+        """Collect accelerations and forces of constraints as what a residual implies: derivatives go through
+        it, by the implicit function theorem."""
+        if residual is None or not self.tree.nv:
+            return lambda: None
+        names, rates = tuple(s.name for s in self.velocities), ca.SX.sym("acceleration", self.tree.nv)
+        unknown = ca.SX.sym("force", forces.numel())
+        equations = batch.add({"residual": residual(rates, unknown), "further": forces})
+        return lambda: Implied(names, ca.vertcat(rates, unknown), **(equations() or {}))
 
     def _loop_open_event(self) -> list[Event]:
         """The event that ends a run whose loops are open: one begun with other parameters or angles than they
@@ -184,7 +185,6 @@ class Assembly:
         states and their rates; `residual` of accelerations and `forces` of constraints is zero for the right
         ones, and shorter to differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
-        forces = ca.SX(0, 1) if forces is None else forces
         # all expressions are collected first and rewritten at once: common subexpressions stay common
         all_of_it = BatchRewrite()
         flow = all_of_it.add(
@@ -199,14 +199,7 @@ class Assembly:
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = replace(scene_of(self.tree, arrows, floor), points=self.points)
         looks = all_of_it.add(scene.columns())
-        accelerations, unknown_forces = (
-            ca.SX.sym(name, n) for name, n in (("acceleration", self.tree.nv), ("force", forces.numel()))
-        )
-        equations = all_of_it.add(
-            {"residual": residual(accelerations, unknown_forces), "forces": forces}
-            if residual is not None and self.tree.nv
-            else None
-        )
+        rates = self._implied_rates(all_of_it, residual, ca.SX(0, 1) if forces is None else forces)
         all_of_it.rewrite(self.in_states)
         return System(
             self.mechanism.name,
@@ -221,7 +214,7 @@ class Assembly:
             output_units=self.units,
             ledger=Ledger(*(book() or {} for book in books)),
             symmetry=exchanged() or {},
-            implied=self._implied_rates(equations, ca.vertcat(accelerations, unknown_forces)),
+            implied=rates(),
             scene=scene.with_columns(looks() or {}),
             walk=walk,
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",

@@ -61,12 +61,12 @@ def make_point_stage(
     data: how many numbers each point has. place: of these, where it is in its interval, 0 to 1.
     """
     v, d = mesh.symbols(ca.SX, k, data)
-    read = mesh.reading(k, v, d, place(d))
+    read = mesh.read_vector(k, v, d, place(d))
     y = ca.SX.sym("read", read.numel())
     *where, h = mesh.read_context(k, y, d)
     groups = [time, *mesh.vectors]
     lifted = lift_system(mesh.system, expressions)
-    given = ca.Function("given", groups, [*expressions, lifted.explicit]).call(where)
+    values = ca.Function("values", groups, [*expressions, lifted.explicit]).call(where)
     equations = ca.Function("equations", [*groups, lifted.unknown], [lifted.residual, *lifted.results])
     residual, *results = equations.call([*where, lifted.unknown])
     residual, result = ca.cse([residual, stack(results, h, d)])
@@ -74,9 +74,9 @@ def make_point_stage(
     point = PointEquations(
         read=y,
         data=d,
-        value=stack(given[:-1], h, d),
+        value=stack(values[:-1], h, d),
         unknown=lifted.unknown[unknowns],
-        explicit=given[-1][unknowns],
+        explicit=values[-1][unknowns],
         residual=residual[rows],
         result=result,
     )

@@ -312,7 +312,7 @@ class Layout:
         z = self._discrete_context(k, numbers, discrete)
         return t, x, z, u, p, durations[k] * width
 
-    def reading(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> Symbolic:
+    def read_vector(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> Symbolic:
         """Return what a point reads of the unknowns, which is linear in them: time, state, inputs, discrete
         states that move, free parameters, and the duration of its interval [s]."""
         t, x, z, u, p, h = self.context(k, v, d, tau)
