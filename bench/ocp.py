@@ -1,9 +1,14 @@
-"""Optimal control against its peers, in one run: a cart-pole swung up, and Goddard's rocket.
+"""Optimal control against its peers, in one run: a cart-pole swung up, RABBIT's step, and Goddard's rocket.
 
 Each peer solves the same problem, with the same bounds and the same guess, in the way its users write it.
 Counted are the lines that a user writes beside the equations of motion, the time to the first answer (all of
 it from nothing but the import; strut compiles, with an empty cache), the time of a further solve, and the
-error of the cost against the optimum of the continuous problem.
+error of the cost against the optimum of the continuous problem. Of RABBIT the lines of strut are those of its
+whole description, and its time includes the replay in the simulator; the others' begin with equations of
+motion that somebody has derived for this robot.
+
+opty is in the table where it is installed: it needs cyipopt, which has no wheels and is built against an
+IPOPT with its headers. It has no impacts, so RABBIT's step is not asked of it.
 """
 
 from __future__ import annotations
@@ -15,11 +20,14 @@ import tempfile
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
+from examples import rabbit
 
+from bench import opty_peers, rabbit_step
 from bench.peers import optional
 from bench.timing import Effort, Row, Section
 from strut import Input, State, System, optimal
@@ -33,24 +41,28 @@ SHAKE = 1e-3
 
 CART_POLE = 58.80767
 """Least squared force of the swing-up [N^2 s]: what strut and Opti come to on ever finer meshes, to 1e-5."""
+RABBIT = 0.3209474
+"""Least squared torque of RABBIT's step at 0.6 m/s [N s]: what strut and Opti come to, to 1e-6 of it."""
 GODDARD = 1.0128369
 """Greatest height of the rocket, in radii of the Earth: what both come to, to 1e-7. COPS prints 1.01283."""
 
 
-def cart_pole_rates(x: Any, u: Any) -> list[Any]:
-    """Kelly (2017), An introduction to trajectory optimization: cart of 1 kg, pole of 0.3 kg and 0.5 m."""
+def cart_pole_rates(x: Any, u: Any, lib: Any = ca) -> list[Any]:
+    """Kelly (2017), An introduction to trajectory optimization: cart of 1 kg, pole of 0.3 kg and 0.5 m. lib:
+    whose sine and cosine."""
+    sin, cos = lib.sin, lib.cos
     q, w, force = x[1], x[3], u
     m1, m2, length, g = 1.0, 0.3, 0.5, 9.81
-    spread = m1 + m2 * (1 - ca.cos(q) ** 2)
-    pushed = length * m2 * ca.sin(q) * w**2 + force + m2 * g * ca.cos(q) * ca.sin(q)
-    turned = length * m2 * ca.cos(q) * ca.sin(q) * w**2 + force * ca.cos(q) + (m1 + m2) * g * ca.sin(q)
+    spread = m1 + m2 * (1 - cos(q) ** 2)
+    pushed = length * m2 * sin(q) * w**2 + force + m2 * g * cos(q) * sin(q)
+    turned = length * m2 * cos(q) * sin(q) * w**2 + force * cos(q) + (m1 + m2) * g * sin(q)
     return [x[2], x[3], pushed / spread, -turned / (length * spread)]
 
 
-def goddard_rates(x: Any, u: Any) -> list[Any]:
-    """Dolan, More and Munson (COPS), in radii of the Earth."""
+def goddard_rates(x: Any, u: Any, lib: Any = ca) -> list[Any]:
+    """Dolan, More and Munson (COPS), in radii of the Earth. lib: whose exponential."""
     h, v, m = x[0], x[1], x[2]
-    drag = 310 * v**2 * ca.exp(-500 * (h - 1))
+    drag = 310 * v**2 * lib.exp(-500 * (h - 1))
     return [v, (u - drag) / m - 1 / h**2, -2 * u]
 
 
@@ -194,9 +206,20 @@ def rockit_goddard() -> Callable[[float], float]:
     return solve
 
 
-def lines_of(make: Callable[..., Any]) -> int:
-    """Return how many lines a user writes: those of the function, without its head and empty ones."""
-    return sum(1 for line in inspect.getsource(make).splitlines()[1:] if line.strip())
+def strut_rabbit() -> Callable[[float], float]:
+    walker = rabbit.walker()
+
+    def solve(_: float) -> float:  # it begins from its own stride, and remembers nothing of the last one
+        return float(optimal.design(walker, cost="squared-torque", speed=rabbit_step.SPEED).result.cost)
+
+    return solve
+
+
+def lines_of(make: Callable[..., Any], *more: Callable[..., Any]) -> int:
+    """Return how many lines a user writes: those of the functions, without their heads and empty ones."""
+    return sum(
+        1 for each in (make, *more) for line in inspect.getsource(each).splitlines()[1:] if line.strip()
+    )
 
 
 @contextmanager
@@ -213,11 +236,21 @@ def empty_cache() -> Iterator[None]:
                 os.environ["STRUT_CACHE"] = before
 
 
-def peer_row(name: str, make: Callable[[], Callable[[float], float]], exact: float, effort: Effort) -> Row:
+@dataclass(frozen=True)
+class Peer:
+    """Who solves a problem. make: returns what solves it. lines: that a user writes. mesh: its intervals."""
+
+    name: str
+    make: Callable[[], Callable[[float], float]]
+    lines: int
+    mesh: str = f"{INTERVALS} intervals"
+
+
+def peer_row(peer: Peer, exact: float, effort: Effort) -> Row:
     """Return what a peer needs for its first answer, and for further ones."""
     with empty_cache():
         began = clock.perf_counter()
-        solve = make()
+        solve = peer.make()
         value = solve(0.0)
         first = clock.perf_counter() - began
     times = []
@@ -225,34 +258,60 @@ def peer_row(name: str, make: Callable[[], Callable[[float], float]], exact: flo
         began = clock.perf_counter()
         solve(SHAKE * (k + 1))
         times.append(clock.perf_counter() - began)
-    note = f"{lines_of(make)} lines, first answer after {first:.2f} s"
+    note = f"{peer.lines} lines, first answer after {first:.2f} s"
     return Row(
-        name,
-        f"{INTERVALS} intervals",
+        peer.name,
+        peer.mesh,
         abs(value - exact),
         tuple(times),
         note,
-        extra={"first": first, "lines": lines_of(make), "value": value},
+        extra={"first": first, "lines": peer.lines, "value": value},
     )
+
+
+def peers_of(problem: str) -> list[Peer]:
+    """Return who solves a problem, of those that are installed."""
+    opti = "CasADi Opti, by hand"
+    if problem == "rabbit":
+        derived = lines_of(rabbit_step.lagrange, rabbit_step.places)
+        peers = [
+            Peer("strut", strut_rabbit, lines_of(strut_rabbit, rabbit.walker, rabbit.robot), "adaptive"),
+            Peer(
+                opti,
+                rabbit_step.opti_rabbit,
+                lines_of(rabbit_step.opti_rabbit, rabbit_step.first_stride) + derived,
+                "20 intervals, 3 points",
+            ),
+        ]
+        if rockit is not None:
+            lines = lines_of(rabbit_step.rockit_rabbit, rabbit_step.first_stride) + derived
+            peers.append(Peer("rockit", lambda: rabbit_step.rockit_rabbit(rockit, INTERVALS), lines))
+        return peers
+    makers = {
+        "cart_pole": (strut_cart_pole, opti_cart_pole, rockit_cart_pole, opty_peers.cart_pole),
+        "goddard": (strut_goddard, opti_goddard, rockit_goddard, opty_peers.goddard),
+    }[problem]
+    rates = {"cart_pole": cart_pole_rates, "goddard": goddard_rates}[problem]
+    peers = [Peer("strut", makers[0], lines_of(makers[0])), Peer(opti, makers[1], lines_of(makers[1]))]
+    if rockit is not None:
+        peers.append(Peer("rockit", makers[2], lines_of(makers[2])))
+    if opty is not None:
+        peers.append(Peer("opty", lambda: makers[3](rates, INTERVALS), lines_of(makers[3])))
+    return peers
 
 
 def run(effort: Effort) -> list[Section]:
     sections = []
-    for title, exact, makers in (
-        (
-            "cart-pole swing-up (Kelly 2017)",
-            CART_POLE,
-            (strut_cart_pole, opti_cart_pole, rockit_cart_pole),
-        ),
-        ("Goddard's rocket (COPS)", GODDARD, (strut_goddard, opti_goddard, rockit_goddard)),
+    for problem, title, exact in (
+        ("cart_pole", "cart-pole swing-up (Kelly 2017)", CART_POLE),
+        ("rabbit", "RABBIT's step at 0.6 m/s (Chevallereau et al. 2003)", RABBIT),
+        ("goddard", "Goddard's rocket (COPS)", GODDARD),
     ):
-        rows = []
-        for name, make in zip(("strut", "CasADi Opti, by hand", "rockit"), makers, strict=True):
-            if name == "rockit" and rockit is None:
-                rows.append(Row(name, note="not installed"))
-            else:
-                rows.append(peer_row(name, make, exact, effort))
-        if opty is None:
-            rows.append(Row("opty", note="not installed"))
+        rows = [peer_row(peer, exact, effort) for peer in peers_of(problem)]
+        rows += [Row("rockit", note="not installed")] if rockit is None else []
+        if problem == "rabbit":
+            rows.append(Row("opty", note="has no impacts"))
+        elif opty is None:
+            rows.append(Row("opty", note="not installed: it needs cyipopt, built against IPOPT"))
         sections.append(Section(title, "cost against the optimum", tuple(rows), "time of a further solve"))
     return sections

@@ -7,6 +7,12 @@ one way only: the plan keeps their limits. Nothing says how it walks: the search
 inverse kinematics.
 
     python examples/rabbit.py [DIRECTORY]
+
+How should its hips be driven, and how long should its shanks be? `drive_curves` designs it with motors that
+turn the hips themselves, through springs, and with springs beside them, for several speeds and steps of one
+length: springs, shanks and gait are found at once. It takes some minutes:
+
+    python examples/rabbit.py --drives [FILE.svg]
 """
 
 from __future__ import annotations
@@ -14,23 +20,39 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from strut import Mechanism, Param, contact, joints, optimal, report
-from strut.optimal import Design
-from strut.system import System
+import numpy as np
+
+from strut import Mechanism, Param, actuator, contact, joints, optimal, report, view
+from strut.optimal import Design, TradeOff
+from strut.system import Expression, System
+from strut.view.figures.figure import PALETTE, Line
 
 KNEE_LIMITS = (0.02, 2.0)
 """[rad] A knee neither overextends nor folds up."""
+SHANK = 0.4
+"""[m] Length of a shank."""
+SHANK_BOUNDS = (0.3, 0.5)
+"""[m] within which `drive_curves` looks for it."""
+HIPS = ("hip_l", "hip_r")
+"""The joints whose drives are compared; knees are turned by their motors themselves."""
+DRIVE_SPEEDS = (0.5, 0.8, 1.1)
+"""[m/s] of the designs that are compared."""
+DRIVE_STEP = 0.4
+"""[m] Length of their steps: a stiff spring would otherwise ask for ever shorter ones."""
+DRIVE_INTERVALS = 14
+"""Intervals that their meshes begin with: motors behind springs swing faster than legs."""
 
 
-def robot() -> Mechanism:
+def robot(shank_length: Expression = SHANK) -> Mechanism:
     """The mechanism: a torso, and twice a thigh, a shank and a point foot. Angles are relative, as motors
-    turn."""
+    turn. A shank of another length [m] has the same mass, its shape scaled."""
+    part = shank_length / SHANK
     m = Mechanism("rabbit", planar=True)
     torso = m.body("torso", mass=12.0, com=(0, 0, 0.24), inertia=1.33)
     m.joint("base", m.world, torso, joints.planar(), initial=(0, 0.78, 0.05), actuated=False)
     for side, hip in (("_l", -0.35), ("_r", 0.15)):
         thigh = m.body(f"thigh{side}", mass=6.8, com=(0, 0, -0.11), inertia=0.47)
-        shank = m.body(f"shank{side}", mass=3.2, com=(0, 0, -0.24), inertia=0.20)
+        shank = m.body(f"shank{side}", mass=3.2, com=(0, 0, -0.24 * part), inertia=0.20 * part**2)
         m.joint(f"hip{side}", torso, thigh, joints.revolute("y"), initial=hip)
         m.joint(
             f"knee{side}",
@@ -41,16 +63,16 @@ def robot() -> Mechanism:
             initial=0.2,
             limits=KNEE_LIMITS,
         )
-        m.frame(f"foot{side}", shank, (0, 0, -0.4))
+        m.frame(f"foot{side}", shank, (0, 0, -shank_length))
     m.frame("head", torso, (0, 0, 0.63))
     return m
 
 
-def walker() -> System:
+def walker(shank_length: Expression = SHANK) -> System:
     """The robot on rigid ground. Left and right are alike: `symmetry` lets one step be a gait."""
     slope = Param("slope", 0.0, "rad", bounds=(-0.5, 0.5))
     return contact.rigid(
-        robot(), ["foot_l", "foot_r"], contact.plane(slope), symmetry="auto", fall=("torso", 0.4)
+        robot(shank_length), ["foot_l", "foot_r"], contact.plane(slope), symmetry="auto", fall=("torso", 0.4)
     )
 
 
@@ -71,5 +93,45 @@ def main(directory: str | Path | None = None, speed: float = 0.6) -> Design:
     return design
 
 
+def driven_walker(kind: str) -> tuple[System, dict[str, tuple[float, float]]]:
+    """The robot with a free shank length and hips that are driven as a name of `actuator.KINDS` says; and
+    what is free then, with its bounds."""
+    plain = walker(Param("shank", SHANK, "m", bounds=SHANK_BOUNDS))
+    free = {"shank": SHANK_BOUNDS}
+    if kind == "rigid":
+        return plain, free
+    put_springs = {"series": actuator.series, "parallel": actuator.parallel}[kind]
+    springs = {n: ends for n, ends in actuator.constants(plain, kind).items() if n.startswith("hip")}
+    return put_springs(plain, HIPS), free | springs
+
+
+def drive_curves(speeds: tuple[float, ...] = DRIVE_SPEEDS) -> dict[str, TradeOff]:
+    """Squared torque over speed, by kind of drive; every design begins from its neighbour's."""
+    curves = {}
+    for kind in actuator.KINDS:
+        driven, free = driven_walker(kind)
+        curves[kind] = optimal.trade_off(
+            driven, "speed", speeds, free=free, step_length=DRIVE_STEP, intervals=DRIVE_INTERVALS
+        )
+        for point in curves[kind].points:
+            numbers = ", ".join(f"{name} {point.numbers[name]:.4g}" for name in ("cost", *free))
+            print(f"{kind:8s} {point.value:.1f} m/s: {numbers if point.ok else point.status}", flush=True)
+    return curves
+
+
+def drive_figure(curves: dict[str, TradeOff]) -> view.Figure:
+    """The costs of the drives over speed, of the points that are designs."""
+    lines = []
+    for (kind, curve), color in zip(curves.items(), PALETTE, strict=False):
+        good = [point for point in curve.points if point.ok]
+        lines.append(
+            Line(kind, np.array([p.value for p in good]), np.array([p.numbers["cost"] for p in good]), color)
+        )
+    return view.Figure(tuple(lines), "speed [m/s]", "squared torque [N s]", legend=True, height=260)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+    if sys.argv[1:2] == ["--drives"]:
+        drive_figure(drive_curves()).save(sys.argv[2] if len(sys.argv) > 2 else "rabbit_drives.svg")
+    else:
+        main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -5,11 +5,14 @@ import io
 
 import numpy as np
 import pytest
-from examples.rabbit import KNEE_LIMITS, main, robot, walker
+from bench.rabbit_step import opti_rabbit
+from examples.rabbit import KNEE_LIMITS, drive_curves, drive_figure, driven_walker, main, robot, walker
 
 from strut import optimal, simulate
 from strut.gait.section import default_section
+from strut.optimal.walk.check_walker import check_symmetry
 from strut.optimal.walk.kinematic_stride import kinematic_stride
+from strut.optimal.walk.sweep_file import SweepPoint
 from tests.examples.gallery import check_printed
 
 SAME_OPTIMUM = 1e-6  # relative: defects of 1e-7 on the same meshes
@@ -45,18 +48,36 @@ def test_the_machine_takes_its_first_steps_on_either_foot(design):
     assert landings[:2] == ["foot_l_touchdown", "foot_r_touchdown"]
 
 
+def cost_from_a_random_guess(system, seed):
+    """The cost of a design begun from the usual stride, shaken by a tenth."""
+    stride = kinematic_stride(system, default_section(system), speed=0.6)
+    random = np.random.default_rng(seed)
+    shaken = {
+        name: values + 0.1 * (1 + np.abs(values).max()) * random.standard_normal(len(values))
+        for name, values in stride.guess.items()
+    }
+    again = optimal.design(system, speed=0.6, guess={**shaken, "duration": stride.period})
+    assert again.ok, again.wrong
+    return again.result.cost
+
+
 def test_other_guesses_lead_to_the_same_optimum(design):
     system = walker()
-    stride = kinematic_stride(system, default_section(system), speed=0.6)
     for seed in (1, 2):
-        random = np.random.default_rng(seed)
-        shaken = {
-            name: values + 0.1 * (1 + np.abs(values).max()) * random.standard_normal(len(values))
-            for name, values in stride.guess.items()
-        }
-        again = optimal.design(system, speed=0.6, guess={**shaken, "duration": stride.period})
-        assert again.ok, again.wrong
-        assert again.result.cost == pytest.approx(design.result.cost, rel=SAME_OPTIMUM)
+        assert cost_from_a_random_guess(system, seed) == pytest.approx(design.result.cost, rel=SAME_OPTIMUM)
+
+
+@pytest.mark.slow  # ten designs
+@pytest.mark.timeout(1800)
+def test_ten_random_guesses_lead_to_the_same_optimum(design):
+    system = walker()
+    costs = [cost_from_a_random_guess(system, seed) for seed in range(10)]
+    assert costs == pytest.approx([design.result.cost] * 10, rel=SAME_OPTIMUM)
+
+
+def test_another_transcription_of_other_equations_has_the_same_optimum(design):
+    """Lagrange's equations in absolute angles, an impact of their own, Radau collocation by inverse dynamics."""
+    assert opti_rabbit(intervals=30, degree=4)(0.0) == pytest.approx(design.result.cost, rel=SAME_OPTIMUM)
 
 
 def test_a_fast_plan_does_not_let_its_foot_go_early():
@@ -64,3 +85,42 @@ def test_a_fast_plan_does_not_let_its_foot_go_early():
     fast = optimal.design(walker(), speed=0.9)
     assert fast.ok, fast.wrong
     assert [e.name for e in fast.replay.run.events if e.name.startswith("foot")] == ["foot_l_touchdown"]
+
+
+# ---- drives ----
+
+
+@pytest.mark.parametrize(
+    ("kind", "springs"),
+    [("rigid", set()), ("series", {"hip_series_spring"}), ("parallel", {"hip_spring", "hip_rest"})],
+)
+def test_a_driven_robot_is_alike_on_both_sides(kind, springs):
+    system, free = driven_walker(kind)
+    assert set(free) == {"shank"} | springs
+    check_symmetry(system.using({name: 0.5 * sum(ends) for name, ends in free.items()}))
+
+
+def test_points_that_failed_are_not_drawn():
+    points = tuple(
+        SweepPoint(value=speed, ok=speed != 0.8, status="solved", numbers={"cost": speed**2})
+        for speed in (0.5, 0.8, 1.1)
+    )
+    curve = optimal.TradeOff("speed", "m/s", points, wall=1.0, file=None)
+    line = drive_figure({"rigid": curve}).by_name["rigid"]
+    assert line.x.tolist() == [0.5, 1.1]
+    assert line.y.tolist() == pytest.approx([0.25, 1.21])
+
+
+@pytest.mark.slow  # nine designs with free springs and shanks
+@pytest.mark.timeout(3600)
+def test_drives_are_compared_over_speed():
+    curves = drive_curves()
+    for curve in curves.values():
+        assert curve.ok, [point.status for point in curve.points]
+        assert (np.diff(curve["cost"]) > 0).all()  # to be faster costs torque
+    for kind in (
+        "series",
+        "parallel",
+    ):  # a spring is never worth less than nothing, unless its motor is heavy
+        assert curves["parallel"]["cost"][1] < curves[kind]["cost"][1] * (1 + 1e-6)
+    assert (curves["parallel"]["cost"] < curves["rigid"]["cost"]).all()
