@@ -75,6 +75,11 @@ def test_what_cannot_be_used_is_refused_before_the_search(case):
         optimal.design(make(), speed=0.5)
 
 
+def test_a_trade_off_refuses_before_the_search_what_a_design_refuses():
+    with pytest.raises(ModelError, match="nothing drives 'telescopic': let its joints be actuated"):
+        optimal.trade_off(on_rigid_ground(telescopic(actuated=False)), "speed", [0.4, 0.5], workers=1)
+
+
 def test_a_step_that_no_posture_has_is_refused(walker):
     with pytest.raises(
         NoStrideError, match="no posture of 'telescopic' ends a step of 3 m .* another step_length"
