@@ -60,6 +60,22 @@ def test_says_what_decides_the_answer(capsys):
     assert [(each["name"], each["source"]) for each in data["active_limits"]] == [("speed", "asked")]
 
 
+def test_says_what_the_machine_costs(capsys, tmp_path):
+    words = ("compass", "--speed", "0.8", "--slope", "3deg", "--free", "hip_spring=0:100", "--sensitivity")
+    code, said = ran(capsys, *words)
+    assert code == 0
+    assert "What the machine costs" in said.out
+    assert re.search(r"more of \w+ would (cost|save) ", said.err)
+    code, said = ran(capsys, *words, "--json", "-o", str(tmp_path / "out"))
+    slopes = {each["name"]: each for each in json.loads(said.out)["sensitivities"]}
+    assert slopes["hip_mass"]["unit"] == "kg"
+    assert "hip_spring" not in slopes
+    assert "What the machine costs" in (tmp_path / "out" / "index.html").read_text()
+    code, said = ran(capsys, "compass", "--sweep", "speed=0.4:0.5:2", "--sensitivity")
+    assert code != 0
+    assert "--sensitivity is of one design and --sweep finds several" in " ".join(said.err.split())
+
+
 def test_prints_json_and_writes_files(capsys, tmp_path):
     words = [
         "compass",

@@ -158,6 +158,14 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             help="Write the machine that was found, with its plan, as C99: it begins where the plan does.",
         ),
     ] = None,
+    sensitivity: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity",
+            help="Say what a unit more of every parameter that stays would cost, those that matter most "
+            "first.",
+        ),
+    ] = False,
     workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
     **goal: str,
@@ -197,7 +205,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "drive": drive,
         "section": section,
     }
-    command = command_text(model, settings, options)
+    command = command_text(model, settings, options) + (" --sensitivity" if sensitivity else "")
     if sweep and export is not None:
         raise ModelError(
             f"--export {export} writes one machine and --sweep finds several: leave one out, and export the "
@@ -251,7 +259,13 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         source=source_of(model, settings, system, drive),
         json=json,
         goal_call=goal_call,
+        sensitivity=sensitivity,
     )
+    if sweep and sensitivity:
+        raise ModelError(
+            "--sensitivity is of one design and --sweep finds several: leave one out; a sweep over a "
+            "parameter shows what it costs"
+        )
     if sweep:
         run_sweep(order, sweep, workers)
     else:
@@ -267,9 +281,12 @@ def run_design(order: Order) -> None:
         notes.print("interrupted: no motion was found yet")
         raise typer.Exit(INTERRUPTED_EXIT) from None
     if order.json:
-        as_json(result.data())
+        slopes = [each.data() for each in result.sensitivities] if order.sensitivity else []
+        as_json(result.data() | ({"sensitivities": slopes} if order.sensitivity else {}))
     else:
         design_text(result)
+        if order.sensitivity and not result.result.is_interrupted:
+            sensitivity_text(result)
     if result.result.is_interrupted:
         raise typer.Exit(INTERRUPTED_EXIT)
     if order.output is not None:
@@ -311,6 +328,16 @@ def design_text(result: Design) -> None:
         notes.print(escape(result.advice), soft_wrap=True)
 
 
+def sensitivity_text(result: Design) -> None:
+    """Print what a unit more of every parameter that stays would cost."""
+    rows = [[each.name, each.value, each.unit, each.slope] for each in result.sensitivities]
+    if rows:
+        table("What the machine costs", ["parameter", "value", "unit", "cost grows, per unit more"], rows)
+        notes.print(escape(result.sensitivities[0].sentence), soft_wrap=True)
+    else:
+        notes.print("no sensitivities: the search ended without an optimum whose multipliers are known")
+
+
 def flag_hint(limit: ActiveLimit) -> str:
     """Return how a limit that nobody asked for is set by hand; empty for others."""
     if limit.source != "default" or not limit.field:
@@ -325,7 +352,8 @@ def write_design(result: Design, order: Order) -> None:
     directory, again = order.output, python_text("design", order.source, order.arguments, order.goal_call)
     from strut.report import design_result  # pages: not where nothing is written
 
-    folder = replace(design_result(result, order.command), again=again).folder(directory)
+    page = design_result(result, order.command, sensitivity=order.sensitivity)
+    folder = replace(page, again=again).folder(directory)
     put(directory / "design.json", documents.dumps(without_nan(result.data()), indent=1) + "\n")
     t = np.linspace(0, result.result.duration, PLAN_ROWS)
     columns = result.result.at(t)
@@ -334,8 +362,8 @@ def write_design(result: Design, order: Order) -> None:
     result.save(directory / "design.h5")
     for why in folder.missing:
         notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    page = directory / "index.html"
-    look = f"; open {page}" if page.name in folder.files else ""
+    index = directory / "index.html"
+    look = f"; open {index}" if index.name in folder.files else ""
     notes.print(escape(f"wrote {len(folder.files) + 3} files to {directory}/{look}"), soft_wrap=True)
 
 

@@ -19,7 +19,8 @@ class Order:
     system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
         files. export: the folder for the machine as C.
     command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
-    goal_call: Python that reads the file of what is asked, if there is one.
+    goal_call: Python that reads the file of what is asked, if there is one. sensitivity: whether to say what
+        parameters cost.
     """
 
     system: System
@@ -30,6 +31,7 @@ class Order:
     source: str
     json: bool
     goal_call: str = ""
+    sensitivity: bool = False
 
 
 __all__ = ["INTERRUPTED_EXIT", "Order"]

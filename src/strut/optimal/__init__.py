@@ -10,6 +10,7 @@ from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.infeasible import unmet_requirements
 from strut.optimal.solver.result import Motion, Solution
+from strut.optimal.solver.sensitivity import Sensitivity, cost_slopes, sensitivity
 from strut.optimal.solver.solve import solve
 from strut.optimal.solver.watch import SearchStage
 from strut.optimal.totals import Integral, Jumps
@@ -19,6 +20,7 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import design
 from strut.optimal.walk.own_cost import OwnCost
 from strut.optimal.walk.own_limits import StepRequirement
+from strut.optimal.walk.parameter_slope import ParameterSlope
 from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
 from strut.optimal.walk.stability import growth, stabilise
 from strut.optimal.walk.step_goal import StepGoal
@@ -31,6 +33,9 @@ from strut.optimal.walk.with_plan import machine
 Problem.solve = solve
 Solution.unmet = cached_property(unmet_requirements)
 Solution.unmet.__set_name__(Solution, "unmet")
+Solution.sensitivity = sensitivity
+Solution.cost_slopes = cached_property(cost_slopes)
+Solution.cost_slopes.__set_name__(Solution, "cost_slopes")
 
 __all__ = [
     "COSTS",
@@ -43,10 +48,12 @@ __all__ = [
     "Jumps",
     "Motion",
     "OwnCost",
+    "ParameterSlope",
     "Problem",
     "Replay",
     "Search",
     "SearchStage",
+    "Sensitivity",
     "Solution",
     "StepGoal",
     "StepRequirement",
@@ -61,6 +68,7 @@ __all__ = [
     "load",
     "machine",
     "replay",
+    "sensitivity",
     "solve",
     "stabilise",
     "step_problem",

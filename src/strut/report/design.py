@@ -34,15 +34,17 @@ PLAN_POINTS = 401
 
 
 @checked
-def design_result(design: Design, asked: str = "", title: str = "") -> Result:
+def design_result(design: Design, asked: str = "", title: str = "", *, sensitivity: bool = False) -> Result:
     """Turn what `optimal.design` found into a `Result`: facts, chapters, remarks and a run.
 
-    asked: the command that was given. title: the heading, if not the system's name.
+    asked: the command that was given. title: the heading, if not the system's name. sensitivity: whether to
+    say what a unit more of every parameter that stays would cost.
     """
     plan, gait, of = design.result, design.gait, design.system
     stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
     chapters = [
         _design_chapter(design),
+        *([_sensitivity(design)] if sensitivity and design.sensitivities else []),
         _plan(design),
         _energy(design),
         *([_stability(gait)] if gait is not None else []),
@@ -97,7 +99,8 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
         facts,
         chapters,
         walk(design),
-        data=design.data(),
+        data=design.data()
+        | ({"sensitivities": [each.data() for each in design.sensitivities]} if sensitivity else {}),
     )
 
 
@@ -173,6 +176,14 @@ def _design_chapter(design: Design) -> Chapter:
         head = ("limit", "", "value", "unit", "because", "cost grows, per unit up")
         tables.append(Rows(head, decides, "What decides the answer"))
     return Chapter("The design", f"Cost: {design.cost.meaning}.", tables)
+
+
+def _sensitivity(design: Design) -> Chapter:
+    """The chapter of what parameters that stay cost."""
+    rows = [(each.name, each.value, each.unit, each.slope) for each in design.sensitivities]
+    head = ("parameter", "value", "unit", "cost grows, per unit more")
+    note = "The walk found anew for each, to first order: derivatives of the least cost (envelope theorem)."
+    return Chapter("What the machine costs", "", [Rows(head, rows, "Those that matter most first")], {}, note)
 
 
 def _each(quantities: Iterable[Quantity]) -> list[Quantity]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -127,6 +127,10 @@ class Solution(SavedResult, Tabular, Packed):
     """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
     about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since
     it solves and so stands above this file."""
+    sensitivity: ClassVar[Callable[..., Any]]
+    """How it depends on a number that was given: `strut.optimal.sensitivity`, attached likewise."""
+    cost_slopes: ClassVar[cached_property[dict[str, float]]]
+    """By how much the least cost grows for each unit of every parameter that is not free, by name."""
 
     @property
     def ok(self) -> bool:

@@ -32,6 +32,7 @@ from strut.optimal.solver.optimum import (
     WARM_OPTIONS,
     optimum_point,
 )
+from strut.optimal.solver.predict import predict_optimum
 from strut.optimal.solver.result import INTERRUPTED, Solution, path_slack
 from strut.optimal.solver.starts import Starts, count_agreeing, run_starts
 from strut.optimal.solver.watch import BUDGET, SearchInterrupted, SearchWatch, StageProgress
@@ -84,6 +85,8 @@ MAX_COST_RISE = 0.05
 optimum: the search is then begun anew from the motion alone, too, and the better one is kept."""
 COST_SLACK = 1e-7
 """Costs that differ by less, relative to 1 + |cost|, are the same."""
+MIN_PREDICTED_RESIDUAL = 1e-7
+"""An optimum nearer to that of the problem, as `MAX_WARM_RESIDUAL` counts, is not moved before the search."""
 MAX_INTERVALS = 400
 """Intervals of a phase at most."""
 MAX_PARTS = 4
@@ -255,8 +258,12 @@ class SolveTask:
         own = _evaluate(mesh, begin, multipliers)
         if own.kkt["feasibility"] <= MIN_VIOLATION:
             ceiling = min(ceiling, own.cost)
-        largest = max(1.0, *[float(np.abs(part).max(initial=0.0)) for part in multipliers])
-        away = max(own.kkt["feasibility"], own.kkt["stationarity"] / largest)
+        away = _distance_from_optimum(own, multipliers)
+        if same and MIN_PREDICTED_RESIDUAL < away <= MAX_WARM_RESIDUAL:
+            moved = predict_optimum(mesh, begin, multipliers)
+            if moved is not None:
+                begin, multipliers = moved
+                away = _distance_from_optimum(_evaluate(mesh, begin, multipliers), multipliers)
         if away > MAX_WARM_RESIDUAL:  # the optimum of another problem: its multipliers mislead
             warm = solve_mesh(mesh, begin, settings)
         else:
@@ -272,6 +279,13 @@ class SolveTask:
         if own.kkt["feasibility"] <= MIN_VIOLATION and (not good or best.cost > limit):
             best = own
         return replace(best, times={**best.times, **times})
+
+
+def _distance_from_optimum(there: Solution, multipliers: tuple[np.ndarray, np.ndarray]) -> float:
+    """Return how far a point is from an optimum: constraints, or the gradient of the Lagrangian relative to
+    the largest multiplier."""
+    largest = max(1.0, *[float(np.abs(part).max(initial=0.0)) for part in multipliers])
+    return max(there.kkt["feasibility"], there.kkt["stationarity"] / largest)
 
 
 def _within_bounds(mesh: Transcribed, v: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from strut.gait.transport import distance, weight_of
 from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import COST_PART, Cost, impact
+from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay, replay_gait
 from strut.optimal.walk.step_limits import StepLimits
@@ -95,6 +96,13 @@ class Design(SavedResult, Tabular, Packed):
     def active_limits(self) -> tuple[ActiveLimit, ...]:
         """The limits that decide the answer, asked or not, those that matter most first."""
         return find_active_limits(self.result, self.limits)
+
+    @cached_property
+    def sensitivities(self) -> tuple[ParameterSlope, ...]:
+        """What a unit more of each parameter that is not free would cost, those that matter most first. The
+        problem is transcribed once more for it; `result.sensitivity(name)` says how the walk itself would
+        change."""
+        return find_parameter_slopes(self.result)
 
     @property
     def parameters(self) -> Mapping[str, float]:

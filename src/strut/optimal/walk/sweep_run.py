@@ -135,9 +135,15 @@ class SweepTask:
         file.put(*best)
         return best[0]
 
-    def solve_chain(self, values: Sequence[float], begin: Guess | None, file: SweepFile) -> None:
-        """Solve points one after the other, each from the one before; what the file has is not solved
-        again."""
+    def solve_chain(
+        self,
+        values: Sequence[float],
+        begin: Guess | None,
+        file: SweepFile,
+        report: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Solve points one after the other, each from the one before, whose sensitivities say where the next
+        one is; what the file has is not solved again. report: is called after every point."""
         guess, there, parent = begin, file.points(), os.getppid()
         for value in values:
             if os.getppid() != parent:
@@ -146,6 +152,7 @@ class SweepTask:
                 value, [guess, *([begin] if begin is not guess else [])], file
             )
             guess = point.plan if point.ok else guess
+            report()
 
 
 def point_status(there: Design) -> str:
@@ -226,11 +233,7 @@ class SweepRun:
     def _solve_in_turn(self, chains: list[list[float]], begin: Guess | None) -> None:
         """Solve chains one after the other, and report after every point."""
         for chain in chains:
-            for k, value in enumerate(chain):
-                last = self.file.points().get(chain[k - 1]) if k else None
-                guess = last.plan if last is not None and last.ok else begin
-                self.task.solve_chain([value], guess, self.file)
-                self._report()
+            self.task.solve_chain(chain, begin, self.file, self._report)
 
     def _solve_in_parallel(self, chains: list[list[float]], begin: Guess | None) -> None:
         """Solve chains on processes of their own, at most `workers` at a time."""
