@@ -122,6 +122,10 @@ def codesign(place: Path) -> None:
     )
 
 
+def robust(place: Path) -> None:
+    view.stick_figure(load("robust.py").main().robust.designs[0].replay.run, place / "robust.svg", width=420)
+
+
 def step_over(place: Path) -> None:
     run = load("step_over.py").main(Path(tempfile.mkdtemp()) / "step_over.html").run
     first = run.events.times("heel_strike")[0]
@@ -160,7 +164,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             oscillator_leg,
             networks,
         ),
-        *(demo, design_urdf, elastic_drives, codesign, rabbit, step_over),
+        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, step_over),
     )
 }
 

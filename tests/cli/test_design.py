@@ -76,6 +76,20 @@ def test_says_what_the_machine_costs(capsys, tmp_path):
     assert "--sensitivity is of one design and --sweep finds several" in " ".join(said.err.split())
 
 
+def test_one_machine_for_several_slopes(capsys, tmp_path):
+    words = ("compass", "--speed", "0.8", "--free", "hip_spring=0:100", "--robust", "slope=2.5deg:3.5deg:2")
+    code, said = ran(capsys, *words, "-o", str(tmp_path / "out"))
+    assert code == 0
+    assert "expected cost" in said.out
+    document = json.loads((tmp_path / "out" / "robust.json").read_text())
+    assert len(document["scenarios"]) == 2
+    assert document["least_cost"] <= document["expected_cost"]
+    assert (tmp_path / "out" / "scenario_2" / "index.html").exists()
+    code, said = ran(capsys, *words, "--export", str(tmp_path / "c"))
+    assert code != 0
+    assert "--robust finds one machine and a plan for each scenario: leave out --export" in said.err
+
+
 def test_prints_json_and_writes_files(capsys, tmp_path):
     words = [
         "compass",

@@ -156,6 +156,20 @@ def test_a_walker_from_a_urdf_is_designed(capsys):
         assert fixed({**here, name: here[name] + step}) > found.result.cost
 
 
+def test_a_robust_design_beats_the_nominal_one_on_random_slopes(capsys):
+    example = load("robust")
+    trial = example.main()
+    assert trial.robust.ok, trial.robust.wrong
+    assert example.count_walks(trial.robust_walks) == len(trial.slopes)
+    assert example.count_walks(trial.nominal_walks) < len(trial.slopes)
+    pairs = list(zip(trial.nominal_walks, trial.robust_walks, strict=True))
+    costs = np.array([[walk.result.cost for walk in pair] for pair in pairs if all(walk.ok for walk in pair)])
+    assert costs[:, 1].mean() < 0.6 * costs[:, 0].mean()
+    level = trial.robust.designs[1].result.cost
+    assert 1 < level / trial.nominal.result.cost < 1.3  # what it costs where nominal is meant for
+    check_printed("robust.py", capsys.readouterr().out, rel=0.01)
+
+
 def test_codesign_beats_design_then_control(capsys):
     for name, found in load("codesign").main().items():
         assert found.machine.result.cost < 1e-6, name  # designed first: it walks down its slope by itself

@@ -26,6 +26,7 @@ from strut.cli.design_texts import (
     read_goal,
     source_of,
 )
+from strut.cli.finite import without_nan
 from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Root
 from strut.cli.progress import stage_line
@@ -150,6 +151,15 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             help="A design for each of N values: of speed, slope, a parameter, the weight of a cost.",
         ),
     ] = "",
+    robust: Annotated[
+        str,
+        typer.Option(
+            "--robust",
+            metavar="NAME=FROM:TO:N",
+            help="One machine for N values of a slope, a steady push or a parameter, all as likely: with the "
+            "least expected cost.",
+        ),
+    ] = "",
     export: Annotated[
         Path | None,
         typer.Option(
@@ -191,6 +201,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design compass --slope 0 --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
 
+      strut design compass --speed 0.5 --free hip_spring=0:300 --robust slope=-2deg:2deg:3
+
       strut design compass --goal examples/compass_goal.toml
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
@@ -202,6 +214,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "budget": f"{budget:g}",
         "seed": str(seed),
         "sweep": sweep,
+        "robust": robust,
         "drive": drive,
         "section": section,
     }
@@ -261,13 +274,23 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         goal_call=goal_call,
         sensitivity=sensitivity,
     )
-    if sweep and sensitivity:
+    several = "--sweep" if sweep else "--robust" if robust else ""
+    if several and sensitivity:
         raise ModelError(
-            "--sensitivity is of one design and --sweep finds several: leave one out; a sweep over a "
-            "parameter shows what it costs"
+            f"--sensitivity is of one design and {several} finds several: leave one out; a sweep over a "
+            f"parameter shows what it costs"
+        )
+    if robust and (sweep or export is not None):
+        raise ModelError(
+            f"--robust finds one machine and a plan for each scenario: leave out "
+            f"{'--sweep' if sweep else '--export'}"
         )
     if sweep:
         run_sweep(order, sweep, workers)
+    elif robust:
+        from strut.cli.design_robust import run_robust  # not where nothing of it is asked
+
+        run_robust(order, robust)
     else:
         run_design(order)
 
@@ -365,12 +388,3 @@ def write_design(result: Design, order: Order) -> None:
     index = directory / "index.html"
     look = f"; open {index}" if index.name in folder.files else ""
     notes.print(escape(f"wrote {len(folder.files) + 3} files to {directory}/{look}"), soft_wrap=True)
-
-
-def without_nan(item: Any) -> Any:
-    """Return data for JSON, None for numbers that are not finite."""
-    if isinstance(item, dict):
-        return {k: without_nan(v) for k, v in item.items()}
-    if isinstance(item, (list, tuple)):
-        return [without_nan(v) for v in item]
-    return None if isinstance(item, float) and not np.isfinite(item) else item

@@ -1,8 +1,10 @@
-"""`check_finite`: numbers that are infinite or not a number end a command, before they pass for results."""
+"""`check_finite`: numbers that are infinite or not a number end a command, before they pass for results; and
+`without_nan`: JSON without them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import typer
@@ -32,3 +34,12 @@ def check_finite(t: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
         highlight=False,
     )
     raise typer.Exit(1)
+
+
+def without_nan(item: Any) -> Any:
+    """Return data for JSON, None for numbers that are not finite."""
+    if isinstance(item, dict):
+        return {k: without_nan(v) for k, v in item.items()}
+    if isinstance(item, (list, tuple)):
+        return [without_nan(v) for v in item]
+    return None if isinstance(item, float) and not np.isfinite(item) else item

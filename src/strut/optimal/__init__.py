@@ -22,6 +22,7 @@ from strut.optimal.walk.own_cost import OwnCost
 from strut.optimal.walk.own_limits import StepRequirement
 from strut.optimal.walk.parameter_slope import ParameterSlope
 from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
+from strut.optimal.walk.robust_design import RobustDesign, Scenario, robust_design, walks_in
 from strut.optimal.walk.stability import growth, stabilise
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_problem import step_problem
@@ -51,6 +52,8 @@ __all__ = [
     "ParameterSlope",
     "Problem",
     "Replay",
+    "RobustDesign",
+    "Scenario",
     "Search",
     "SearchStage",
     "Sensitivity",
@@ -68,10 +71,12 @@ __all__ = [
     "load",
     "machine",
     "replay",
+    "robust_design",
     "sensitivity",
     "solve",
     "stabilise",
     "step_problem",
     "track",
     "trade_off",
+    "walks_in",
 ]

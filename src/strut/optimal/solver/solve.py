@@ -9,7 +9,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -18,6 +18,7 @@ from strut.checks import checked, integer, seed_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.nlp.sparse import Assembled
 from strut.optimal.nlp.stage_function import StageFunction
 from strut.optimal.problem import Problem
 from strut.optimal.solver.bound_multipliers import collect_multipliers
@@ -324,7 +325,14 @@ def refine_mesh(
     return meshes if changed else None
 
 
-def solver_of(mesh: Transcribed, settings: dict[str, Any]) -> ca.Function:
+class NlpFunctions(Protocol):
+    """What IPOPT needs of a mesh, or of several: their functions, and a place to keep the solvers made."""
+
+    assembled: Assembled
+    solvers: dict[str, ca.Function]
+
+
+def solver_of(mesh: NlpFunctions, settings: dict[str, Any]) -> ca.Function:
     """Return IPOPT with the assembled functions; made once per setting."""
     key = repr(sorted(settings.items()))
     if key not in mesh.solvers:

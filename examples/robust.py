@@ -1,0 +1,72 @@
+"""Robust design: a spring for slopes that are not known yet, against the spring that is best on level ground.
+
+A compass with torque in its hip walks at 0.5 m/s. Its spring is chosen once: for level ground, or for the
+least expected cost over slopes from 2 degrees uphill to 2 degrees downhill, as replicas in one problem. Then
+the ground is drawn at random. Either machine plans for the slope it meets, within the torque that its motor
+has, and the event-driven simulator says whether it walks there, and at what cost. Run it with
+`python examples/robust.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from strut import optimal, walkers
+from strut.optimal import Design, RobustDesign, Scenario
+
+COST = "squared-torque"
+FREE = {"hip_spring": (0.0, 300.0)}
+"""[N m/rad]"""
+SPEED, TORQUE = 0.5, 70.0
+"""[m/s], and what the motor gives at most [N m]"""
+STEEPEST = math.radians(2.0)
+SEED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Both machines on the same random slopes. slopes: [rad], positive downhill."""
+
+    nominal: Design
+    robust: RobustDesign
+    slopes: np.ndarray
+    nominal_walks: Sequence[Design]
+    robust_walks: Sequence[Design]
+
+
+def count_walks(walks: Sequence[Design]) -> int:
+    """How many are believed: solved within all limits, and repeated by the simulator."""
+    return sum(walk.ok for walk in walks)
+
+
+def main(count: int = 12) -> Trial:
+    """Try both machines on so many random slopes."""
+    walker = walkers.compass(slope=0.0)
+    asked = {"speed": SPEED, "torque": TORQUE}
+    nominal = optimal.design(walker, FREE, COST, **asked)
+    planned = [Scenario({"slope": slope}) for slope in np.linspace(-STEEPEST, STEEPEST, 3)]
+    robust = optimal.robust_design(walker, FREE, COST, scenarios=planned, **asked)
+    slopes = np.sort(np.random.default_rng(SEED).uniform(-STEEPEST, STEEPEST, count))
+    ground = [Scenario({"slope": slope}) for slope in slopes]
+    level = nominal.result.cost
+    print(f"nominal: hip_spring {nominal.parameters['hip_spring']:.1f} N m/rad, on level ground {level:.3f}")
+    paid = robust.designs[1].result.cost
+    print(f"robust: hip_spring {robust.parameters['hip_spring']:.1f} N m/rad, on level ground {paid:.3f}")
+    walks = {
+        name: optimal.walks_in(walker.using(parameters), ground, COST, guess=nominal, **asked)
+        for name, parameters in (("nominal", nominal.parameters), ("robust", robust.parameters))
+    }
+    both = [k for k in range(count) if all(each[k].ok for each in walks.values())]
+    for name, each in walks.items():
+        mean = float(np.mean([each[k].result.cost for k in both]))
+        walked = count_walks(each)
+        print(f"{name}: walks on {walked} of {count} random slopes; mean cost {mean:.3f} where both walk")
+    return Trial(nominal, robust, slopes, walks["nominal"], walks["robust"])
+
+
+if __name__ == "__main__":
+    main()

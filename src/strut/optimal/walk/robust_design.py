@@ -1,0 +1,262 @@
+"""`robust_design`: a machine for several worlds: slopes, loads, steady pushes or parameters that are not as
+they were meant.
+
+Every scenario is a replica of the step, with its own motion, its own plan and every limit kept; all share
+the machine, its free parameters, and what is minimised is the expected cost. The machine is chosen before it
+is known which world it will be in; how it walks, and by which plan, after. So what one gets is a machine, and
+a plan for each scenario; a control law that must serve all of them is made of parameters of the system
+(gains, set points, coefficients of a torque over time), which are free and shared like others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from strut.checks import checked, is_number
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.optimal.solver.replicas import solve_replicas
+from strut.optimal.solver.result import INTERRUPTED
+from strut.optimal.solver.watch import SearchStage, SearchWatch, StageProgress
+from strut.optimal.walk.costs import CostChoice, add_weight_parameters
+from strut.optimal.walk.design import Design
+from strut.optimal.walk.design_search import design
+from strut.optimal.walk.goal_field import goal_fields
+from strut.optimal.walk.step_goal import StepGoal
+from strut.system import System, hold_disturbances
+from strut.tabular import Tabular
+
+JOINT_SETTINGS: dict[str, Any] = {"tol": 1e-9, "max_iter": 500}
+"""Options of IPOPT for all replicas together."""
+
+
+@checked
+@dataclass(frozen=True)
+class Scenario:
+    """One of the worlds that a machine should do well in.
+
+    changes: what differs in it, by name: what is asked of a step (slope [rad], speed [m/s], ...), a parameter
+        of the machine that is not free, as it may come out, or a disturbance of `Mechanism.push`, held all
+        along [N]. weight: how often it is met, relative to others.
+    """
+
+    changes: Mapping[str, float] = field(default_factory=dict)
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.weight > 0:
+            raise ValueRangeError(f"a scenario has the weight {self.weight:g}: it must be positive")
+        for name, value in self.changes.items():
+            if not is_number(value):
+                raise ValueRangeError(f"'{name}' of a scenario is {value!r}: a number is needed")
+
+    @property
+    def label(self) -> str:
+        """What differs, as text."""
+        return ", ".join(f"{name} {value:.4g}" for name, value in self.changes.items()) or "as it is"
+
+    def walker(self, walker: System) -> System:
+        """Return the walker in this world."""
+        ready = hold_disturbances(walker)
+        names = [name for name in self.changes if name not in goal_fields(StepGoal)]
+        known = [*ready.labels("p"), *goal_fields(StepGoal)]
+        for name in names:
+            if name not in ready.labels("p"):
+                raise UnknownNameError(
+                    f"a scenario changes '{name}', which is nothing asked of a step, and no parameter or "
+                    f"disturbance of '{walker.name}': {did_you_mean(name, known)}"
+                )
+        return ready.using({name: self.changes[name] for name in names}) if names else walker
+
+    def goal(self) -> dict[str, float]:
+        """Return what is asked of a step in this world."""
+        return {name: value for name, value in self.changes.items() if name in goal_fields(StepGoal)}
+
+
+@dataclass(frozen=True, eq=False)
+class RobustDesign(Tabular):
+    """A machine for several scenarios, and how it walks in each.
+
+    parameters: those that were free and are shared. scenarios, designs: the worlds, and in each the walk of
+        this machine, verified by itself. alone: the designs that knew their world beforehand: what they cost
+        is the least that any machine could.
+    ok: the solver found an optimum, and every design is `ok`.
+    status: what the solver said. iterations: of it, for all replicas together.
+    """
+
+    parameters: Mapping[str, float]
+    scenarios: tuple[Scenario, ...]
+    designs: tuple[Design, ...] = field(repr=False)
+    alone: tuple[Design, ...] = field(repr=False)
+    success: bool
+    status: str
+    iterations: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is an optimum, and every walk is believed."""
+        return self.success and all(each.ok for each in self.designs)
+
+    @property
+    def expected_cost(self) -> float:
+        """The weighted mean of the costs."""
+        return expected_cost(self.scenarios, self.designs)
+
+    @property
+    def least_cost(self) -> float:
+        """The weighted mean of the costs of machines that were made for one scenario each: no machine has a
+        lower expected cost."""
+        return expected_cost(self.scenarios, self.alone)
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """What keeps it from being `ok`, in sentences."""
+        own = () if self.success else (f"the replicas together: {self.status}",)
+        sentences = [
+            f"{scenario.label}: {why}"
+            for scenario, each in zip(self.scenarios, self.designs, strict=True)
+            for why in each.wrong
+        ]
+        return (*own, *sentences)
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return the scenarios with weight, cost, the cost of a machine of its own, and the verdict."""
+        return {
+            "scenario": [each.label for each in self.scenarios],
+            "weight": [each.weight for each in self.scenarios],
+            "cost": [each.result.cost for each in self.designs],
+            "cost of a machine of its own": [each.result.cost for each in self.alone],
+            "verdict": [each.verdict for each in self.designs],
+        }
+
+    def table(self) -> str:
+        """Return parameters and scenarios as text."""
+        rows = list(zip(*self.columns().values(), strict=True))
+        lines = [f"{name} {value:.6g}" for name, value in self.parameters.items()]
+        lines += [f"{label}: cost {cost:.6g} ({own:.6g} alone), {word}" for label, _, cost, own, word in rows]
+        lines.append(f"expected cost {self.expected_cost:.6g}, at least {self.least_cost:.6g}")
+        return "\n".join(lines)
+
+    def data(self) -> dict[str, Any]:
+        """Return what `strut design --robust ... --json` prints."""
+        return {
+            "ok": self.ok,
+            "status": self.status,
+            "wrong": list(self.wrong),
+            "parameters": dict(self.parameters),
+            "expected_cost": self.expected_cost,
+            "least_cost": self.least_cost,
+            "iterations": self.iterations,
+            "scenarios": [
+                {"changes": dict(scenario.changes), "weight": scenario.weight, "alone": own.result.cost}
+                | each.data()
+                for scenario, each, own in zip(self.scenarios, self.designs, self.alone, strict=True)
+            ],
+        }
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{n} {v:.4g}" for n, v in self.parameters.items())
+        good = "ok" if self.ok else f"not ok ({self.status})"
+        return (
+            f"<RobustDesign for {len(self.scenarios)} scenarios: {good}, expected cost "
+            f"{self.expected_cost:.5g}, {values}>"
+        )
+
+
+def expected_cost(scenarios: Sequence[Scenario], designs: Sequence[Design]) -> float:
+    """Return the weighted mean of the costs of designs."""
+    total = sum(each.weight for each in scenarios)
+    return sum(s.weight * d.result.cost for s, d in zip(scenarios, designs, strict=True)) / total
+
+
+@checked
+def walks_in(
+    walker: System,
+    scenarios: Sequence[Scenario],
+    cost: CostChoice = "squared-torque",
+    *,
+    guesses: Sequence[Any] = (),
+    **options: Any,
+) -> tuple[Design, ...]:
+    """Return how a machine as it is walks in every scenario: a `Design` each, nothing free.
+
+    guesses: to begin from, one for each; by default each begins from the last that was `ok`. options: of
+    `design`.
+    """
+    designs: list[Design] = []
+    guess: Any = options.pop("guess", None)
+    for k, scenario in enumerate(scenarios):
+        begin = guesses[k] if guesses else guess
+        asked = {**options, **scenario.goal(), **({} if begin is None else {"guess": begin})}
+        designs.append(design(scenario.walker(walker), (), cost, **asked))
+        guess = designs[-1] if designs[-1].ok else guess
+    return tuple(designs)
+
+
+@checked
+def robust_design(
+    walker: System,
+    free: str | Sequence[str] | Mapping[str, tuple[float, float]],
+    cost: CostChoice = "squared-torque",
+    *,
+    scenarios: Sequence[Scenario | Mapping[str, float]],
+    progress: StageProgress | None = None,
+    **options: Any,
+) -> RobustDesign:
+    """Find the machine with the least expected cost over scenarios.
+
+    free, cost: as `design` has them; what is free is shared by all scenarios. scenarios: a `Scenario` each,
+        or what differs in it, by name, all as likely. progress: is told every stage. options: further ones of
+        `design`, for all scenarios.
+
+    First every scenario is designed for by itself; then all replicas are solved as one nonlinear program,
+    and last how the machine walks is found anew in each and verified. Raises `ModelError` where a scenario
+    alone has no solution, with what is wrong.
+    """
+    worlds = tuple(each if isinstance(each, Scenario) else Scenario(dict(each)) for each in scenarios)
+    names = [free] if isinstance(free, str) else list(free)
+    if len(worlds) < 2 or not names:
+        raise ModelError(
+            f"a robust design shares free parameters between scenarios: it has {len(worlds)} scenarios and "
+            f"{len(names)} free parameters, at least 2 and 1 are needed"
+        )
+    for world in worlds:
+        if taken := [name for name in world.changes if name in names]:
+            raise ModelError(f"'{taken[0]}' is free and changed by a scenario: leave it out of one of them")
+    watch = SearchWatch(progress=progress)
+    walker = add_weight_parameters(walker, cost)
+    alone: list[Design] = []
+    for world in worlds:
+        watch.tell("a machine for one scenario", world.label)
+        begin = {} if not alone or "guess" in options else {"guess": alone[-1]}
+        asked = {**options, **world.goal(), **begin}
+        there = design(world.walker(walker), free, cost, **asked)
+        if not there.result.success or there.result.is_interrupted:
+            if there.result.status == INTERRUPTED:
+                raise KeyboardInterrupt
+            raise ModelError(
+                f"no machine walks in the scenario '{world.label}' even if it is made for it: "
+                f"{'; '.join(there.wrong)}; ask for less there"
+            )
+        alone.append(there)
+    watch.tell("all scenarios together", f"{len(worlds)} replicas")
+    together = solve_replicas(
+        [each.result for each in alone], [world.weight for world in worlds], JOINT_SETTINGS
+    )
+    watch.tell("the machine in every scenario")
+    machine = walker.using(together.parameters)
+    rest = {name: value for name, value in options.items() if name != "guess"}
+    designs = walks_in(machine, worlds, cost, guesses=together.guesses, like=alone[0].passive, **rest)
+    return RobustDesign(
+        parameters=together.parameters,
+        scenarios=worlds,
+        designs=designs,
+        alone=tuple(alone),
+        success=together.success,
+        status=together.status,
+        iterations=together.iterations,
+    )
+
+
+__all__ = ["RobustDesign", "Scenario", "SearchStage", "robust_design", "walks_in"]
