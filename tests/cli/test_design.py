@@ -61,7 +61,7 @@ def test_says_what_decides_the_answer(capsys):
 
 
 def test_says_what_the_machine_costs(capsys, tmp_path):
-    words = ("compass", "--speed", "0.8", "--slope", "3deg", "--free", "hip_spring=0:100", "--sensitivity")
+    words = ("compass", "--speed", "0.5", "--slope", "0", "--free", "hip_spring=0:100", "--sensitivity")
     code, said = ran(capsys, *words)
     assert code == 0
     assert "What the machine costs" in said.out

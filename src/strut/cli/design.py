@@ -358,7 +358,7 @@ def sensitivity_text(result: Design) -> None:
         table("What the machine costs", ["parameter", "value", "unit", "cost grows, per unit more"], rows)
         notes.print(escape(result.sensitivities[0].sentence), soft_wrap=True)
     else:
-        notes.print("no sensitivities: the search ended without an optimum whose multipliers are known")
+        notes.print("no parameter that stays changes the cost, or the search failed", soft_wrap=True)
 
 
 def flag_hint(limit: ActiveLimit) -> str:
