@@ -60,12 +60,12 @@ class Scenario:
         """Return the walker in this world."""
         ready = hold_disturbances(walker)
         names = [name for name in self.changes if name not in goal_fields(StepGoal)]
-        known = [*ready.labels("p"), *goal_fields(StepGoal)]
+        allowed_names = [*ready.labels("p"), *goal_fields(StepGoal)]
         for name in names:
             if name not in ready.labels("p"):
                 raise UnknownNameError(
                     f"a scenario changes '{name}', which is nothing asked of a step, and no parameter or "
-                    f"disturbance of '{walker.name}': {did_you_mean(name, known)}"
+                    f"disturbance of '{walker.name}': {did_you_mean(name, allowed_names)}"
                 )
         return ready.using({name: self.changes[name] for name in names}) if names else walker
 
@@ -222,8 +222,8 @@ def robust_design(
             f"{len(names)} free parameters, at least 2 and 1 are needed"
         )
     for world in worlds:
-        if taken := [name for name in world.changes if name in names]:
-            raise ModelError(f"'{taken[0]}' is free and changed by a scenario: leave it out of one of them")
+        if doubles := [name for name in world.changes if name in names]:
+            raise ModelError(f"'{doubles[0]}' is free and changed by a scenario: leave it out of one of them")
     watch = SearchWatch(progress=progress)
     walker = add_weight_parameters(walker, cost)
     alone: list[Design] = []
