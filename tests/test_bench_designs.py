@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 import typer
 from bench import designs
-from bench.designs import Cell, all_cells, measure, measure_cells, read_rows, select_cells, summary
+from bench.design_cell import make_walker
+from bench.designs import (
+    Cell,
+    all_cells,
+    measure,
+    measure_cells,
+    read_rows,
+    select_cells,
+    summary,
+    why_impossible,
+)
 
 ROOT = Path(__file__).parents[1]
 GOOD = {"ok": True, "cost_value": 0.5, "reason": "", "wall": 2.0, "has_gait": True}
@@ -69,24 +79,59 @@ def test_rows_are_kept_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
     assert [each[0] for each in measured] == ["compass"] * 4  # the second one twice, the first not again
     assert len(rows) == len(lines) == 6
     assert "it has no motor" in lines[-1]
-    assert summary(rows).startswith("6 cells, 3 physically possible, 3 of them ok (100.0 %)")
+    assert counts(rows)["cells"] == 6
+    assert counts(rows)["physically possible"] == counts(rows)["of these ok"] == 3
     monkeypatch.setattr(designs, "version", lambda: "v2")  # what another version measured is not believed
     measure_cells(cells, path, 120.0, lines.append)
     assert len(measured) == 7
 
 
+def counts(rows):
+    """The numbers of the summary by their names."""
+    pairs = [line.rsplit(maxsplit=1) for line in summary(rows).splitlines() if line]
+    return {name.strip(): int(number) for name, number in pairs if number.isdigit()}
+
+
 def test_the_summary_counts_what_says_ok_and_should_not():
-    late = {"ok": False, "reason": "no answer within 120 s", "wall": 120.0}
+    late = {"ok": False, "reason": "no answer within 480 s", "wall": 480.0}
+    busy = {"ok": False, "reason": "not solved", "wall": 400.0, "processor": 30.0}
     rows = {
-        Cell("compass", "energy", 0.3, 0.0): GOOD,
-        Cell("compass", "energy", 0.5, 0.0): GOOD | {"has_gait": False},
+        Cell("compass", "energy", 0.3, 0.0): GOOD | {"data": {"verdict": "ok, unstable in open loop"}},
+        Cell("compass", "energy", 0.5, 0.0): GOOD | {"has_gait": False, "defaults": ["torque is at most 5"]},
         Cell("compass", "energy", 0.8, 0.0): GOOD | {"data": {"balance": {"relative": 1e-3}}},
+        Cell("compass", "energy", 0.8, 3.0): GOOD | {"unlisted": ["torque"]},
+        Cell("kneed", "energy", 0.5, 0.0): busy,  # 30 s of its own: the machine had other work
         Cell("kneed", "energy", 0.8, 0.0): late,
     }
-    assert summary(rows) == (
-        "4 cells, 4 physically possible, 3 of them ok (75.0 %), 1 without an answer in time; slowest kneed energy "
-        "0.8m/s 0deg, 120.0 s; ok without a gait 1, ok with a balance over 1e-06 1"
-    )
+    assert counts(rows) == {
+        "cells": 6,
+        "physically possible": 6,
+        "of these ok": 4,
+        "and unstable in open loop": 1,
+        "and decided by a default, named": 1,
+        "failed, each with its sentence": 2,
+        "failed without a sentence": 0,
+        "over 120 s": 1,
+        "ok without a gait": 1,
+        "ok with a balance over 1e-06": 1,
+        "ok with an unlisted active limit": 1,
+    }
+    assert "66.7 % of the possible cells are ok; slowest kneed energy 0.8m/s 0deg, 480.0 s" in summary(rows)
+    assert "kneed               0    2     1    480.0 s" in summary(rows)
+
+
+def test_what_is_impossible_says_why_and_has_no_motor():
+    reasons = {cell: why_impossible(cell) for cell in all_cells()}
+    impossible = {cell.walker for cell, why in reasons.items() if why}
+    assert impossible == {"rimless-wheel", "simplest", "slip"}
+    assert "on the flat nothing gives it back" in reasons[Cell("simplest", "energy", 0.3, 0.0)]
+    assert "the slope decides its speed" in reasons[Cell("simplest", "energy", 0.3, 3.0)]
+
+
+def test_a_walker_without_units_is_measured_on_earth():
+    walker = make_walker("round-foot")
+    assert not walker.dimensionless
+    assert next(float(q.value[0]) for q in walker.p if q.name == "g") == 9.81
 
 
 def test_a_cell_measures_a_design():

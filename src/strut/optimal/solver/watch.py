@@ -95,6 +95,11 @@ class SearchWatch:
         """Return the option of IPOPT that keeps it within the time left; none before a first solution."""
         return {} if math.isinf(self.deadline) else {"max_wall_time": max(self.left, MIN_ROUND)}
 
+    def with_share(self, share: float) -> SearchWatch:
+        """Return a watch of a search that has this part of the budget; its time begins with its own first
+        solution."""
+        return SearchWatch(share * self.budget, self.progress, None, self.began)
+
     def aside(self) -> SearchWatch:
         """Return a watch for a search on the way: it shares the time and shows its stages, and what it finds
         is not what is looked for."""

@@ -49,7 +49,8 @@ class Design(SavedResult, Tabular, Packed):
 
     result: of the optimal control problem. cost: what was minimised. passive: the gait from which the
         search began, if there was one.
-    limits: what was asked of a step, and the defaults that were kept beside it.
+    limits: what was asked of a step, and the defaults that were kept beside it. price: on squared torque,
+        where a cost of work alone led to no optimum.
     ok: solved, accurate, limits are kept between the points of the mesh, too, the simulator agrees, closes
         the account of energy and repeats the step, and what was asked of feet and multipliers holds there;
         `wrong` says what does not. verdict: this, and whether the gait is stable.
@@ -61,6 +62,7 @@ class Design(SavedResult, Tabular, Packed):
     cost: Cost = field(repr=False)
     passive: Gait | None = field(repr=False, default=None)
     limits: StepLimits = field(repr=False, default_factory=StepLimits)
+    price: ActiveLimit | None = field(repr=False, default=None)
 
     @property
     def ok(self) -> bool:
@@ -94,8 +96,10 @@ class Design(SavedResult, Tabular, Packed):
 
     @cached_property
     def active_limits(self) -> tuple[ActiveLimit, ...]:
-        """The limits that decide the answer, asked or not, those that matter most first."""
-        return find_active_limits(self.result, self.limits)
+        """The limits that decide the answer, asked or not, those that matter most first; and the price on
+        squared torque, if there is one."""
+        prices = () if self.price is None else (self.price,)
+        return (*prices, *find_active_limits(self.result, self.limits))
 
     @cached_property
     def sensitivities(self) -> tuple[ParameterSlope, ...]:

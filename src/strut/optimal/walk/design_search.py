@@ -1,9 +1,10 @@
 """`design`: search for a walker and how it walks at once, and verify what was found.
 
 The stages, each a function: `find_reference` (what to begin from), `attempt` (a step with given phases), in
-it `reach_speed` (directly, or from the speed that the guess leads to), `widen_guides` (where a default would
+it `reach_speed` (directly, or by continuation from the reference gait), `widen_guides` (where a default would
 decide the answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once
-more, with a phase of its own for every part of the swing, where the simulator tells another story).
+more, with a phase of its own for every part of the swing, where the simulator tells another story). Where a
+cost of work alone leads to no optimum, `search_priced` puts a little squared torque beside it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,6 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
-
-import casadi as ca
-import numpy as np
 
 from strut.checks import checked
 from strut.errors import UnknownNameError, did_you_mean
@@ -25,16 +23,25 @@ from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.solver.solve import OPTIONS, solve
 from strut.optimal.solver.watch import BUDGET, SearchWatch
-from strut.optimal.walk.costs import Cost, CostChoice, add_weight_parameters, cost_of_transport
+from strut.optimal.walk.continuation import continue_to_goal, continue_to_speed
+from strut.optimal.walk.costs import CostChoice, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
-from strut.optimal.walk.goal_field import as_bounds, goal_fields, take_goal
+from strut.optimal.walk.goal_field import goal_fields, take_goal
 from strut.optimal.walk.own_limits import OwnLimits, StepRequirement, read_own_limits
 from strut.optimal.walk.read_walk import swing_foot
 from strut.optimal.walk.reference import ReferenceStep, find_reference
-from strut.optimal.walk.step_goal import StepGoal, require_speed
+from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
+from strut.optimal.walk.torque_price import (
+    PRICE_STAGES,
+    PRICED_WITH,
+    can_be_priced,
+    price_unit,
+    priced_cost,
+    torque_price,
+)
 from strut.optimal.walk.track import stretch_recordings
 from strut.optimal.walk.widen_guides import widen_guides
 from strut.system import System, hold_disturbances
@@ -50,14 +57,15 @@ LARGE_MULTIPLIER = 1e3
 """The smallest defect is tried for gaits that magnify a disturbance by at least this factor in a step."""
 SHARP_COST_RISE = 1e-3
 """A sharper plan that costs more by this, relative to 1 + |cost|, is another motion, and a worse one."""
-SPEED_STAGES = 4
-"""Stages in which the speed is brought to what is asked, where the direct way fails."""
 WIDENING_ITERATIONS = 150
 """Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
 FOOT_MARGIN = 0.01
 """Feet push by at least this part of the weight, and keep away from the edge of the friction cone by this
 part: between the points of the mesh, too, they then stay on the ground and do not slip. A foot lands at
 least at this part of the walking speed: it does not only graze the ground."""
+
+ALONE_SHARE = 0.5
+"""The part of the time that a search for an optimum of work alone has, before torque is priced."""
 
 FreeParameters = Sequence[str] | Mapping[str, tuple[float, float]]
 
@@ -95,6 +103,7 @@ def design(  # noqa: PLR0913 -- options of a public function
     like: Gait | None = None,
     control: str = "cubic",
     intervals: int = 10,
+    price_torque: bool = True,
     **options: Any,
 ) -> Design:
     """Find how a walker should walk, and be built.
@@ -113,6 +122,8 @@ def design(  # noqa: PLR0913 -- options of a public function
     section: the event that ends a step. phases: the events that end its phases, in order, the section last;
         by default those of the gait to begin from. guess: to begin from; else a passive gait is looked for.
         like: a gait with the same phases, where the guess is none; it, too, says what is usual.
+    price_torque: whether a little squared torque may be put beside a cost of work alone where no optimum of
+        it is found; it is then one of `active_limits`, and `cost` has both.
     control, intervals, and further options (budget, progress, starts, ...): see `Problem.solve`.
 
     Ctrl-C returns the best so far, with the status 'interrupted'; where there is nothing yet,
@@ -138,7 +149,42 @@ def design(  # noqa: PLR0913 -- options of a public function
         watch=watch,
         own=own,
     )
-    return search(task, goal, tuple(phases))
+    if not price_torque or not can_be_priced(ready, cost):
+        return search(task, goal, tuple(phases))
+    return search_priced(task, goal, tuple(phases))
+
+
+def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> Design:
+    """Return the design for a cost of work alone; or, where none is found, the one with the lowest price on
+    squared torque beside it that is, begun from the design of least squared torque."""
+    watch, cost = task.watch, str(task.cost)
+    alone_task = replace(task, watch=watch.with_share(ALONE_SHARE))
+    alone = search(alone_task, goal, phases)
+    unit = price_unit(task.walker, task.reference)
+    if alone.ok or alone.result.is_interrupted or unit is None:
+        return alone
+    watch = watch.with_share(1 - ALONE_SHARE)
+    watch.tell("of least squared torque, to begin from")
+    best = search(replace(task, cost=PRICED_WITH[cost], watch=watch), goal, phases)
+    last = alone
+    for stage in PRICE_STAGES:
+        if not best.ok:
+            break
+        watch.tell(f"{cost} with a price on squared torque", f"{stage:g} for weight by step length")
+        both = priced_cost(cost, stage * unit)
+        nearer = replace(
+            task,
+            walker=add_weight_parameters(task.walker, both),
+            cost=both,
+            reference=replace(task.reference, guess=best.guess()),
+            watch=watch,
+        )
+        best = search(nearer, goal, phases)
+        if best.ok:
+            last = replace(best, price=torque_price(cost, stage * unit, best.parts()))
+    return (
+        replace(last, result=replace(last.result, status=INTERRUPTED)) if best.result.is_interrupted else last
+    )
 
 
 def search(task: DesignTask, goal: StepGoal, phases: tuple[str, ...] = ()) -> Design:
@@ -214,27 +260,29 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
 
 
 def reach_speed(problem: Problem, limits: StepLimits, guess: Any, task: DesignTask) -> Solution:
-    """Return the solution at the speed that is wanted: directly, or by continuation from the speed that the
-    guess leads to."""
+    """Return the solution at the speed that is wanted: directly, or by continuation: from the slope and the
+    speed of the reference gait, or from the speed that the guess leads to."""
     speed, settings, watch = limits["speed"], task.settings, task.watch
-    if speed is None:
-        return solve(problem, guess, watch=watch, **settings)
-    fast_problem = limits.require(problem, "speed")
+    gait = task.reference.gait
+    fast_problem = problem if speed is None else limits.require(problem, "speed")
     direct = solve(fast_problem, guess, watch=watch, **settings)
-    if direct.ok or not watch.may_go_on:
+    if direct.ok or not watch.may_go_on or (speed is None and gait is None):
         return direct
-    # Without a speed, on a mesh that stays as it is; then towards it.
-    coarse = {**settings, "accuracy": None, "watch": watch.aside()}
-    watch.tell("towards the speed in stages")
-    start = solve(problem, guess, **coarse)
-    if not start.success:
+    # On a mesh that stays as it is.
+    coarse = {**settings, "accuracy": None, "starts": 1}
+
+    def solve_stage(nearer: Problem, begin: object, **limits: Any) -> Solution | None:
+        return solve(nearer, begin, **coarse | limits, watch=watch.aside()) if watch.may_go_on else None
+
+    start = None
+    if gait is not None:
+        watch.tell("towards slope and speed in stages")
+        start = continue_to_goal(problem, gait, speed, solve_stage)
+    if start is None and speed is not None:
+        watch.tell("towards the speed in stages")
+        start = continue_to_speed(problem, guess, speed, solve_stage)
+    if start is None:
         return direct
-    (low, high), now = as_bounds(speed), Design(start, Cost("", ca.SX(0), ())).speed
-    for stage in np.linspace(now, min(max(now, low), high), SPEED_STAGES + 1)[1:-1]:
-        nearer = solve(require_speed(problem, float(stage), 0.0), start, **coarse)
-        if not nearer.success or not watch.may_go_on:
-            break
-        start = nearer
     last = solve(fast_problem, start, watch=watch.aside() if direct.success else watch, **settings)
     return last if last.ok or not direct.success else direct
 

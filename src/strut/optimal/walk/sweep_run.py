@@ -110,7 +110,7 @@ class SweepTask:
             walker = walker.using({self.name: value})
         if guess is not None:
             options["guess"] = guess
-        return design(walker, self.free, self.cost, **options | {"like": self.gait})
+        return design(walker, self.free, self.cost, **options | {"like": self.gait, "price_torque": False})
 
     def solve_point(self, value: float, guesses: Sequence[Guess | None], file: SweepFile) -> SweepPoint:
         """Return the point at a value, from the first guess that leads to a design that is believed, or from

@@ -1,0 +1,126 @@
+"""Ways to a goal that one search does not reach: stages of slope and speed, and a price on squared torque."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from strut import gait, optimal, walkers
+from strut.optimal.walk import design_search
+from strut.optimal.walk.continuation import MIN_STEP, continue_to_goal, slope_of
+from strut.optimal.walk.costs import COSTS
+from strut.report import design_result
+
+
+@dataclass
+class Outcome:
+    """What a stage comes to."""
+
+    success: bool
+    speed: float
+    slope: float
+
+
+@pytest.fixture(scope="module")
+def compass():
+    return walkers.compass()
+
+
+@pytest.fixture(scope="module")
+def passive(compass):
+    return gait.find(compass)
+
+
+def level_problem(compass):
+    return optimal.step_problem(compass.using(slope=0.0), ["heel_strike"])
+
+
+def asked_speed(problem):
+    return next(float(r.low) for r in problem.requirements if r.name == "speed")
+
+
+def walk_along(compass, passive, reach):
+    """The stages that a solver is asked for which succeeds within `reach` of the last success, as parts of
+    the way from the slope of the gait to the flat."""
+    asked, last = [], [0.0]
+    steep = slope_of(passive.system)
+
+    def solve_stage(problem, begin, **limits):
+        part = 1 - slope_of(problem.system) / steep
+        asked.append(part)
+        good = part - last[0] <= reach
+        last[0] = part if good else last[0]
+        return Outcome(good, asked_speed(problem), slope_of(problem.system))
+
+    return continue_to_goal(level_problem(compass), passive, 0.5, solve_stage), asked
+
+
+def test_slope_and_speed_go_from_those_of_the_gait_to_what_is_asked(compass, passive):
+    end, parts = walk_along(compass, passive, reach=1.0)
+    assert parts == pytest.approx([0.0, 0.25, 0.625, 1.0])
+    assert end.speed == pytest.approx(0.5)
+    assert end.slope == pytest.approx(0.0)
+
+
+def test_a_step_that_fails_is_halved(compass, passive):
+    end, parts = walk_along(compass, passive, reach=0.15)
+    assert end.success
+    assert parts[:3] == pytest.approx([0.0, 0.25, 0.125])
+    assert parts[-1] == pytest.approx(1.0)
+
+
+def test_where_no_step_leads_further_there_is_no_end(compass, passive):
+    end, parts = walk_along(compass, passive, reach=0.5 * MIN_STEP)
+    assert end is None
+    assert len(parts) == 5  # 0, and 1/4, 1/8, 1/16, 1/32 of the way
+
+
+def test_stages_lead_to_the_same_optimum(compass, passive, monkeypatch):
+    """The direct search is made to fail: the way from the passive gait ends at the same cost."""
+    direct, first = design_search.solve, []
+
+    def fail_once(*args, **kwargs):
+        solution = direct(*args, **kwargs)
+        first.append(solution)
+        return replace(solution, success=False) if len(first) == 1 else solution
+
+    monkeypatch.setattr(design_search, "solve", fail_once)
+    stages = []
+    level = optimal.design(
+        compass, speed=0.5, slope=0.0, like=passive, progress=lambda stage: stages.append(stage.name)
+    )
+    assert "towards slope and speed in stages" in stages
+    assert level.ok
+    assert level.result.cost == pytest.approx(first[0].cost, rel=1e-6)
+
+
+def test_work_without_an_optimum_has_a_price_on_torque_and_says_so():
+    """With motors in hip and ankle there are steps of ever less energy, and no best one."""
+    driven = walkers.compass_driven()
+    goal = {"speed": 0.3, "slope": 0.0, "budget": 0.0}  # no finer meshes: what is told here is in the first
+    calm = optimal.design(driven, **goal)
+    cheap = optimal.design(driven, cost="energy", guess=calm, **goal)
+    assert calm.ok
+    assert cheap.ok
+    assert cheap.cost.name == "energy + squared-torque"
+    price = cheap.active_limits[0]
+    assert price.source == "default"
+    assert "of squared torque stands beside energy (default)" in price.sentence
+    assert cheap.data()["active_limits"][0]["value"] == price.value > 0
+    assert f"A default decides: {price.sentence}." in design_result(cheap).remarks
+    # By the balance of a step on the flat, motors give what the impact takes: the cost is twice that.
+    balance = cheap.replay.balance
+    twice_lost = 2 * balance.lost / (cheap.weight * cheap.step_length)
+    assert cheap.parts()["energy"] == pytest.approx(twice_lost, rel=1e-5)
+    assert twice_lost < calm.replay.balance.lost / (calm.weight * calm.step_length)
+    alone = optimal.design(driven, cost="energy", guess=calm, price_torque=False, **goal)
+    assert not alone.ok
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cost", [name for name in COSTS if name != "none"])
+def test_the_compass_walks_fast_on_the_flat_for_every_cost(compass, cost):
+    """Slow: costs of work alone are sharpened on finer meshes, 3 s of processor time each."""
+    fast = optimal.design(compass, cost=cost, speed=0.8, slope=0.0)
+    assert fast.ok, fast.wrong
+    assert fast.gait is not None
+    assert fast.replay.balance.relative < 1e-6
