@@ -162,6 +162,20 @@ def test_fifty_steps_balance(make):
     np.testing.assert_allclose(lengths, lengths[0], rtol=1e-6)
 
 
+def test_a_rolling_foot_comes_as_far_as_gravity_says():
+    """What gravity gives in a step is weight by the drop of the ground over its length; legs apart by the
+    same angle come further by as much as the foot rolls, its radius by that angle."""
+    walker = round_foot()
+    run = strut.simulate(walker, t=210.0, rtol=1e-11, atol=1e-12)
+    before, last = strikes(run)[-2:]
+    length, height = last.after["step_length"], run.ledger.stored["gravity"]
+    times = np.asarray(run.t)
+    fallen = np.interp(before.t, times, height) - np.interp(last.t, times, height)
+    assert fallen == pytest.approx(2.0 * 1.0 * length * np.sin(0.01), rel=1e-5)  # 2 kg, gravity of 1
+    apart = last.before["stance"] - last.before["swing"]
+    assert length == pytest.approx(2 * np.sin(abs(apart) / 2) + 0.2 * abs(apart), rel=1e-3)
+
+
 def test_duindams_passive_gait_and_step_down():
     walker = compass_duindam()
     run = strut.simulate(walker, t=30.0)
