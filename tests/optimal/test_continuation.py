@@ -93,7 +93,7 @@ def test_stages_lead_to_the_same_optimum(compass, passive, monkeypatch):
     assert level.result.cost == pytest.approx(first[0].cost, rel=1e-6)
 
 
-def test_work_without_an_optimum_has_a_price_on_torque_and_says_so():
+def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
     """With motors in hip and ankle there are steps of ever less energy, and no best one."""
     driven = walkers.compass_driven()
     goal = {"speed": 0.3, "slope": 0.0, "budget": 0.0}  # no finer meshes: what is told here is in the first
@@ -107,6 +107,8 @@ def test_work_without_an_optimum_has_a_price_on_torque_and_says_so():
     assert "of squared torque stands beside energy (default)" in price.sentence
     assert cheap.data()["active_limits"][0]["value"] == price.value > 0
     assert f"A default decides: {price.sentence}." in design_result(cheap).remarks
+    cheap.save(tmp_path / "cheap.strut")
+    assert optimal.load(tmp_path / "cheap.strut").price == price
     # By the balance of a step on the flat, motors give what the impact takes: the cost is twice that.
     balance = cheap.replay.balance
     twice_lost = 2 * balance.lost / (cheap.weight * cheap.step_length)

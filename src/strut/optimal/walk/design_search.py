@@ -64,8 +64,8 @@ FOOT_MARGIN = 0.01
 part: between the points of the mesh, too, they then stay on the ground and do not slip. A foot lands at
 least at this part of the walking speed: it does not only graze the ground."""
 
-ALONE_SHARE = 0.5
-"""The part of the time that a search for an optimum of work alone has, before torque is priced."""
+PRICED_SHARE = 0.5
+"""The part of the budget that a search with a price on torque has, after one without."""
 
 FreeParameters = Sequence[str] | Mapping[str, tuple[float, float]]
 
@@ -157,13 +157,13 @@ def design(  # noqa: PLR0913 -- options of a public function
 def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> Design:
     """Return the design for a cost of work alone; or, where none is found, the one with the lowest price on
     squared torque beside it that is, begun from the design of least squared torque."""
-    watch, cost = task.watch, str(task.cost)
-    alone_task = replace(task, watch=watch.with_share(ALONE_SHARE))
-    alone = search(alone_task, goal, phases)
+    cost, alone = str(task.cost), search(task, goal, phases)
     unit = price_unit(task.walker, task.reference)
     if alone.ok or alone.result.is_interrupted or unit is None:
         return alone
-    watch = watch.with_share(1 - ALONE_SHARE)
+    if alone.result.ok and task.settings["accuracy"] != MAX_DEFECT:
+        return alone  # as accurate as was asked for, if not as a simulator would have it
+    watch = task.watch.with_share(PRICED_SHARE)
     watch.tell("of least squared torque, to begin from")
     best = search(replace(task, cost=PRICED_WITH[cost], watch=watch), goal, phases)
     last = alone
