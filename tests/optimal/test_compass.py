@@ -138,7 +138,7 @@ def test_freeing_a_parameter_never_costs(compass, passive, level):
 @pytest.mark.parametrize("cost", ["paper", "energy", "absolute-work", "positive-work"])
 def test_costs_mean_what_they_say(compass, passive, cost):
     found = optimal.design(
-        compass, cost=cost, step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-6
+        compass, cost=cost, step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-6, budget=math.inf
     )
     assert found.result.ok, found.result.status
     carried, b = found.weight * found.step_length, found.replay.balance
@@ -157,7 +157,13 @@ def test_costs_mean_what_they_say(compass, passive, cost):
 
 def test_friction_and_normal_force_are_kept(compass, passive):
     free = optimal.design(
-        compass, cost="energy", step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-5
+        compass,
+        cost="energy",
+        step_length=(0.4, 0.8),
+        torque=20,
+        guess=passive,
+        accuracy=1e-5,
+        budget=math.inf,
     )
     held = optimal.design(
         compass, cost="energy", step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-5, friction=0.2

@@ -107,8 +107,8 @@ def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
     assert "of squared torque stands beside energy (default)" in price.sentence
     assert cheap.data()["active_limits"][0]["value"] == price.value > 0
     assert f"A default decides: {price.sentence}." in design_result(cheap).remarks
-    cheap.save(tmp_path / "cheap.strut")
-    assert optimal.load(tmp_path / "cheap.strut").price == price
+    cheap.save(tmp_path / "cheap.h5")
+    assert optimal.load(tmp_path / "cheap.h5").price == price
     # By the balance of a step on the flat, motors give what the impact takes: the cost is twice that.
     balance = cheap.replay.balance
     twice_lost = 2 * balance.lost / (cheap.weight * cheap.step_length)
