@@ -7,7 +7,6 @@ import pytest
 from strut import gait, optimal, walkers
 from strut.optimal.walk import design_search
 from strut.optimal.walk.continuation import MIN_STEP, continue_to_goal, slope_of
-from strut.optimal.walk.costs import COSTS
 from strut.report import design_result
 
 
@@ -116,13 +115,3 @@ def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
     assert twice_lost < calm.replay.balance.lost / (calm.weight * calm.step_length)
     alone = optimal.design(driven, cost="energy", guess=calm, price_torque=False, **goal)
     assert not alone.ok
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cost", [name for name in COSTS if name != "none"])
-def test_the_compass_walks_fast_on_the_flat_for_every_cost(compass, cost):
-    """Slow: costs of work alone are sharpened on finer meshes, 3 s of processor time each."""
-    fast = optimal.design(compass, cost=cost, speed=0.8, slope=0.0)
-    assert fast.ok, fast.wrong
-    assert fast.gait is not None
-    assert fast.replay.balance.relative < 1e-6
