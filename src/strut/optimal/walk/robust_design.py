@@ -189,7 +189,7 @@ def walks_in(
     for k, scenario in enumerate(scenarios):
         begin = guesses[k] if guesses else guess
         asked = {**options, **scenario.goal(), **({} if begin is None else {"guess": begin})}
-        designs.append(design(scenario.walker(walker), (), cost, **asked))
+        designs.append(design(scenario.walker(walker), (), cost, **asked | {"price_torque": False}))
         guess = designs[-1] if designs[-1].ok else guess
     return tuple(designs)
 
@@ -231,7 +231,7 @@ def robust_design(
         watch.tell("a machine for one scenario", world.label)
         begin = {} if not alone or "guess" in options else {"guess": alone[-1]}
         asked = {**options, **world.goal(), **begin}
-        there = design(world.walker(walker), free, cost, **asked)
+        there = design(world.walker(walker), free, cost, **asked | {"price_torque": False})
         if not there.result.success or there.result.is_interrupted:
             if there.result.status == INTERRUPTED:
                 raise KeyboardInterrupt
