@@ -280,11 +280,8 @@ class _Stepping:
         centre = observe.position(tree, self.swing.frame)[self.axes]
         foothold = self.mirror * centre - self.lifted - self.rolls @ angles
         length = ca.norm_2((there.point - here.point)[[0, 2]])
-        if (
-            self.rolls.nnz()
-        ):  # while it stood, the stance foot rolled on: feet are less apart than a step is long
-            old = ca.vertcat(*[z.sym for z in self.foothold])
-            length = ca.norm_2((foothold - old)[[0, -1]])
+        if self.rolls.nnz():  # the stance foot rolled on while it stood: a step is longer than feet are apart
+            length = ca.norm_2((foothold - ca.vertcat(*[z.sym for z in self.foothold]))[[0, -1]])
         steps, step_length, step_time, struck_at, lift = self.counters
         reset |= {z.name: foothold[k] for k, z in enumerate(self.foothold)}
         reset |= {z.name: ca.SX(0) for z in (*self.locked, *self.bent)}
