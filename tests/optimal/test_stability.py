@@ -1,5 +1,7 @@
 """Stability in the loop: what the solver believes of multipliers is what the simulator finds."""
 
+import math
+import re
 from dataclasses import replace
 
 import casadi as ca
@@ -92,6 +94,21 @@ def test_a_bound_on_multipliers_is_kept_in_the_simulator(walker, fast):
     assert fast.result.cost < kept.cost < 1.01 * fast.result.cost  # and costs little
     assert again.balance.relative < 1e-6
     assert kept.parameters["hip_spring"] > fast.parameters["hip_spring"]
+
+
+def test_from_far_away(walker):
+    """Without a spring disturbances grow by 1.83 in a step; three steps of continuation lead to 0.6."""
+    far = optimal.design(walker, cost="squared-torque", speed=0.5)
+    assert abs(far.gait.multipliers[0]) == pytest.approx(1.826, abs=1e-3)
+    stages = []
+    kept = optimal.stabilise(far.result, 0.6, budget=math.inf, progress=stages.append)
+    assert kept.ok, (kept.status, kept.worst)
+    assert abs(optimal.replay(kept).gait.multipliers[0]) <= 0.6 + 1e-6
+    assert far.result.cost < kept.cost < 1.05 * far.result.cost
+    assert sum(stage.name == "towards a stable gait" for stage in stages) < 10
+    out_of_time = optimal.stabilise(far.result, 0.6, budget=0.0)
+    assert re.search(r"bounded by 1\.8\d+ of their size per step, not by 0\.6", out_of_time.status)
+    assert out_of_time.cost == pytest.approx(far.result.cost, rel=1e-4)
 
 
 def test_design_asks_for_it(walker, fast):

@@ -10,6 +10,7 @@ smaller.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,8 +26,9 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Curve, Guess, Stretch
-from strut.optimal.solver.result import Motion, Solution
+from strut.optimal.solver.result import INTERRUPTED, Motion, Solution
 from strut.optimal.solver.solve import solve
+from strut.optimal.solver.watch import BUDGET, SearchWatch, StageProgress
 from strut.optimal.totals import Jumps
 from strut.system import System, sx, time
 
@@ -36,6 +38,8 @@ NORM_FLOOR = 1e-12
 """Added under roots, whose slope would be infinite where a disturbance vanishes."""
 BOUND_STEP = 0.05
 """By how much the bound on the growth per step is tightened at a time."""
+FIRST_BOUND_STEP = 0.2
+"""By how much the logarithm of the bound is tightened first, on the way to one that is given."""
 BOUND_RESOLUTION = 0.02
 """The least bound on the growth is found to this."""
 TRIAL_ITERATIONS = 200
@@ -173,12 +177,22 @@ def drop_variations(result: Solution, problem: Problem) -> Solution:
 
 @checked
 def stabilise(
-    result: Solution, limit: float | None, tolerance: float = 1e-9, iterations: int = 200
+    result: Solution,
+    limit: float | None,
+    tolerance: float = 1e-9,
+    iterations: int = 200,
+    *,
+    budget: float = BUDGET,
+    progress: StageProgress | None = None,
 ) -> Solution:
     """Return the best motion from here on whose disturbances shrink to `limit` of their size at every step.
 
-    No multiplier is larger than `limit`, and the bound is reached in stages. limit: None finds the least
-    one, by steps; the cost should then be bounded by a requirement. The motion has one phase, and repeats.
+    No multiplier is larger than `limit`. The bound is reached by continuation, in steps that are doubled
+    where they succeed and halved where they fail. limit: None finds the least one; the cost should then be
+    bounded by a requirement. The motion has one phase, and repeats.
+    budget: how long to go on after the first solution [s]. progress: is told every stage. Where the bound is
+    not reached in that time, or no step leads further, the best so far is returned, and its status says
+    which bound it keeps; so it does after Ctrl-C.
 
     The solver runs on expressions in the virtual machine: variations make them large, and to compile them
     would take longer than to solve.
@@ -215,26 +229,67 @@ def stabilise(
     if limit is not None and now <= limit:
         return result
     # To the bound in stages, or as far as it goes.
+    watch = SearchWatch(budget, progress)
+    watch.count_down()
+    bound, interrupted = now, False
     if limit is None:
         bound, best = _least_bound(
             now, best, lambda r, begin: solve_bounded(r, begin, count, iterations=TRIAL_ITERATIONS)
         )
     else:
-        bound = limit
-        for r in np.linspace(now, limit, 1 + max(1, round((now - limit) / BOUND_STEP)))[1:]:
-            best = solve_bounded(float(r), best, count)
-            if not best.success:
-                break
+        path = BoundPath(limit=limit, bound=now, best=best)
+        try:
+            path.follow(
+                lambda r, begin: solve_bounded(
+                    r, begin, count, iterations=TRIAL_ITERATIONS, watch=watch.aside()
+                ),
+                watch,
+            )
+        except KeyboardInterrupt:
+            interrupted = True
+        bound, best = path.bound, path.best
     # On finer meshes, until the plan is as accurate as it was.
     while (
         best.success
+        and not interrupted
         and result.accuracy is not None
         and count <= MAX_INTERVALS // 2
         and drop_variations(best, problem).defect > result.accuracy
     ):
         count *= 2
         best = solve_bounded(bound, best, count)
-    return replace(drop_variations(best, problem), accuracy=result.accuracy)
+    reached = limit is None or bound <= limit
+    status = best.status
+    if not reached:
+        status += f", but disturbances are bounded by {bound:.3g} of their size per step, not by {limit:g}"
+    return replace(
+        drop_variations(best, problem),
+        accuracy=result.accuracy,
+        status=INTERRUPTED if interrupted else status,
+    )
+
+
+@dataclass(eq=False)
+class BoundPath:
+    """The way to a bound on the growth of disturbances. limit: where it leads. bound, best: how far it came,
+    and the motion there."""
+
+    limit: float
+    bound: float
+    best: Solution
+
+    def follow(self, solve_bounded: Callable[[float, Solution], Solution], watch: SearchWatch) -> None:
+        """Tighten the bound step by step, by a factor: the next step twice as long after a success, half
+        after a failure, until it is reached, no step leads further, or the time is over."""
+        step = FIRST_BOUND_STEP
+        while self.bound > self.limit and step > BOUND_RESOLUTION and watch.may_go_on:
+            trial_bound = max(self.limit, self.bound * math.exp(-step))
+            watch.tell("towards a stable gait", f"growth of disturbances at most {trial_bound:.3g}")
+            trial = solve_bounded(trial_bound, self.best)
+            if trial.success:
+                self.bound, self.best, step = trial_bound, trial, 2 * step
+            else:
+                step /= 2
 
 
 def _least_bound(
