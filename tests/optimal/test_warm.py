@@ -48,7 +48,7 @@ def test_a_guess_that_no_search_improves_is_kept(monkeypatch):
     best = problem.solve({"p": 0.0}, intervals=2, options={"mu_init": 1e-8, "bound_push": 1e-9})
     real = solver.solve_mesh
 
-    def forgetful(mesh, begin, settings, multipliers=None):
+    def forgetful(mesh, begin, settings, multipliers=None, scales=None):
         return real(mesh, 0.7 + 0 * begin, settings)
 
     monkeypatch.setattr(solver, "solve_mesh", forgetful)
@@ -91,8 +91,8 @@ def test_interpolated_multipliers_are_near_those_of_the_finer_mesh(level):
 def test_a_finer_mesh_that_fails_does_not_replace_what_there_was(level, monkeypatch):
     problem, real = level.result.problem, solver.solve_mesh
 
-    def coarse_only(mesh, begin, settings, multipliers=None):
-        found = real(mesh, begin, settings, multipliers)
+    def coarse_only(mesh, begin, settings, multipliers=None, scales=None):
+        found = real(mesh, begin, settings, multipliers, scales)
         return found if len(found.phases[0].t) == 6 else replace(found, success=False)
 
     monkeypatch.setattr(solver, "solve_mesh", coarse_only)

@@ -10,7 +10,7 @@ from strut import optimal, walkers
 from strut.cli import design as commands
 from strut.cli import main
 from strut.errors import ValueRangeError
-from strut.optimal.solver import solve as solver
+from strut.optimal.solver import mesh_solve as solver
 from strut.optimal.solver import starts as parallel
 
 STEP = {"cost": "squared-torque", "slope": 0.0, "speed": 0.5}
@@ -86,8 +86,8 @@ def test_an_error_in_a_start_is_raised():
 def test_ctrl_c_in_the_solver_returns_where_it_was(level, monkeypatch):
     problem, real = level.result.problem, solver.solver_of
 
-    def slow_solver(mesh, settings):
-        run = real(mesh, settings | {"tol": 1e-30, "acceptable_iter": 0, "max_iter": 10**6})
+    def slow_solver(mesh, settings, scaled):
+        run = real(mesh, settings | {"tol": 1e-30, "acceptable_iter": 0, "max_iter": 10**6}, scaled)
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         return run
 

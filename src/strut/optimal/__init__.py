@@ -7,6 +7,7 @@ from strut.optimal.load import load
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.polynomial.search import Search, gait_search
 from strut.optimal.problem import Problem
+from strut.optimal.solver.cost_error import cost_error
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.infeasible import unmet_requirements
 from strut.optimal.solver.result import Motion, Solution
@@ -37,6 +38,8 @@ Solution.unmet.__set_name__(Solution, "unmet")
 Solution.sensitivity = sensitivity
 Solution.cost_slopes = cached_property(cost_slopes)
 Solution.cost_slopes.__set_name__(Solution, "cost_slopes")
+Solution.cost_error = cached_property(cost_error)
+Solution.cost_error.__set_name__(Solution, "cost_error")
 
 __all__ = [
     "COSTS",

@@ -275,6 +275,8 @@ def _trust(design: Design) -> Chapter:
     plan, again = design.result, design.replay
     solver = [(f"KKT: {name}", float(v)) for name, v in plan.kkt.items()]
     solver += [("defect against the adaptive integrator", plan.defect), ("iterations", plan.iterations)]
+    if plan.success:
+        solver.append(("what better inputs would save, relative to the cost", plan.relative_cost_error))
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
     replay_rows = [(title_with_unit(design.system, "ends later than planned by", "s"), float(again.late))]
     replay_rows += [("largest difference of a state", float(again.missed))]

@@ -109,7 +109,7 @@ class SpringWalk:
     def softest(self, speed: float, begin: Solution) -> Solution:
         """Solve for the machine with the softest spring that walks at a speed [m/s] by itself; where none
         does, for the one of least torque."""
-        best: Solution = self.problem(speed, SPRING_BOUNDS).solve(begin, accuracy=1e-7)
+        best: Solution = self.problem(speed, SPRING_BOUNDS).solve(begin, accuracy=1e-7, cost_accuracy=None)
         if best.cost > MAX_PASSIVE_EFFORT:
             return best
         soft = (
@@ -117,7 +117,7 @@ class SpringWalk:
             .require("by itself", self.effort, high=MAX_PASSIVE_EFFORT, at="end")
             .minimise(self.walker["hip_spring"])
         )
-        solution: Solution = soft.solve(best, accuracy=1e-6)
+        solution: Solution = soft.solve(best, accuracy=1e-6, cost_accuracy=None)
         return solution if solution.success else best
 
     def solve_with_free_masses(
@@ -129,7 +129,8 @@ class SpringWalk:
             begin, parameters={"leg_mass": min(his, 3.4), "hip_mass": TOTAL_MASS - 2 * min(his, 3.4)}
         )
         tried: list[Solution] = [
-            self.problem(speed, free).solve(guess, accuracy=1e-6) for guess in (begin, theirs)
+            self.problem(speed, free).solve(guess, accuracy=1e-6, cost_accuracy=None)
+            for guess in (begin, theirs)
         ]
         good = [r for r in tried if r.success] or tried
         return min(good, key=lambda r: r.cost)
@@ -145,7 +146,7 @@ class SpringWalk:
         ):
             begin: object = passive
             for v in speeds_outwards:
-                by_speed[v] = self.problem(v).solve(begin, accuracy=1e-7)
+                by_speed[v] = self.problem(v).solve(begin, accuracy=1e-7, cost_accuracy=None)
                 begin = by_speed[v]
         return dict(sorted(by_speed.items()))
 

@@ -218,6 +218,7 @@ def walk(
             fine = asked.solve(
                 r,
                 accuracy=ACCURACY,
+                cost_accuracy=None,
                 tolerance=1e-8,
                 stages=FINE,
                 options=dict(options),

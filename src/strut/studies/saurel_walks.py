@@ -279,6 +279,7 @@ def solve_case(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
     result = asked.solve(
         coarse,
         accuracy=case.accuracy,
+        cost_accuracy=None,
         tolerance=case.tolerance,
         stages=case.fine,
         intervals=INTERVALS,

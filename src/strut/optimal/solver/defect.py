@@ -3,6 +3,7 @@ plan says that it begins."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,7 @@ class Defects:
     """Defects of the intervals of a phase.
 
     size: of each interval, the largest difference from the plan of a state at its end, or of an integral
-        (but for those that are split by sign), relative to one and its size.
+        (but for those that are split by sign), relative to its scale, one if it has none, and its size.
     integrals: what these come to, a column for each that the phase has.
     """
 
@@ -118,11 +119,15 @@ def phase_integrals(problem: Problem, phase: str) -> list[Integral]:
     return [t for t in problem.totals if isinstance(t, Integral) and t.phase in (None, phase)]
 
 
-def find_defects(problem: Problem, plan: PlannedPhase) -> Defects:
-    """Return the defects of a phase, all its intervals integrated as one batch."""
+def find_defects(problem: Problem, plan: PlannedPhase, scales: Mapping[str, float]) -> Defects:
+    """Return the defects of a phase, all its intervals integrated as one batch. scales: of states and
+    integrals whose size is far from one, by name."""
     totals, n, nx = phase_integrals(problem, plan.name), len(plan.t) - 1, plan.x.shape[1]
     system = interval_system(problem, plan.w.shape[1] - 1, plan.name)
     begins, widths = plan.t[:-1, None], np.diff(plan.t)[:, None]
+    states = np.array([scales.get(name, 1.0) for name in problem.system.labels("x")])
+    sums = np.array([scales.get(total.name, 1.0) for total in totals])
+    smallest = float(np.concatenate([[1.0], states, sums]).min())
     run = simulate_batch(
         system,
         1.0,
@@ -131,12 +136,12 @@ def find_defects(problem: Problem, plan: PlannedPhase) -> Defects:
         u=plan.w.reshape(n, -1) if plan.w.size else None,
         p=np.hstack([np.repeat(plan.p[None], n, axis=0), begins, widths]),
         threads=1,
-        **EXACT_OPTIONS,
+        **{**EXACT_OPTIONS, "atol": EXACT_OPTIONS["atol"] * smallest},
     )
-    apart = np.abs(run.x[:, :nx] - plan.x[1:]) / (1 + np.abs(plan.x[1:]))
+    apart = np.abs(run.x[:, :nx] - plan.x[1:]) / (states + np.abs(plan.x[1:]))
     integrals = run.x[:, nx:]
     smooth = [k for k, total in enumerate(totals) if not total.split]
-    wrong = np.abs(integrals - plan.integrals)[:, smooth] / (1 + np.abs(integrals.sum(axis=0)))[smooth]
+    wrong = np.abs(integrals - plan.integrals)[:, smooth] / (sums + np.abs(integrals.sum(axis=0)))[smooth]
     size = np.where(run.ok, np.hstack([apart, wrong]).max(axis=1, initial=0.0), np.inf)
     return Defects(np.where(np.isfinite(size), size, np.inf), integrals)
 

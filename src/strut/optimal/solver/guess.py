@@ -15,6 +15,7 @@ from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import tableau
 from strut.optimal.problem import Problem
 from strut.optimal.solver.optimum import OptimumPoint
+from strut.optimal.solver.scaling import nominal_scales
 from strut.simulate import Trajectory, simulate
 from strut.system import start
 
@@ -217,9 +218,11 @@ def _fit_slacks(mesh: Transcribed, v: np.ndarray) -> np.ndarray:
 def shake_unknowns(
     v: np.ndarray, mesh: Transcribed, spread: float, random: np.random.Generator
 ) -> np.ndarray:
-    """Return another start near this one, within bounds; spread: standard deviation relative to 1 + |v|."""
+    """Return another start near this one, within bounds; spread: standard deviation relative to the scale of
+    an unknown and its size."""
     low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
-    return np.asarray(np.clip(v + spread * (1 + np.abs(v)) * random.standard_normal(len(v)), low, high))
+    size = nominal_scales(mesh, v).unknowns + np.abs(v)
+    return np.asarray(np.clip(v + spread * size * random.standard_normal(len(v)), low, high))
 
 
 __all__: Sequence[str] = [

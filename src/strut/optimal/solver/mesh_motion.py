@@ -10,9 +10,9 @@ import numpy as np
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.defect import phase_integrals
-from strut.optimal.solver.result import Motion, flow_function
+from strut.optimal.solver.result import Motion
 from strut.optimal.totals import Jumps
-from strut.system import time
+from strut.system import System, memo, time
 
 
 def motions(mesh: Transcribed, v: np.ndarray) -> tuple[Motion, ...]:
@@ -74,6 +74,16 @@ def _jump(mesh: Transcribed, m: Motion, v: np.ndarray, total: Jumps) -> float:
     p[mesh.free] = v[mesh.p_at]
     f = ca.Function("jump", [time, *mesh.vectors], [total.of(m.until)])
     return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], p))
+
+
+def flow_function(system: System) -> ca.Function:
+    """Return the rates of the states as a function of t, x, z, u and p; made once for a system."""
+    return memo(system, _make_flow_function)
+
+
+def _make_flow_function(system: System) -> ca.Function:
+    flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
+    return ca.Function("flow", [time, *system.vectors()], [flow])
 
 
 __all__ = ["motions", "totals"]

@@ -77,6 +77,7 @@ class OptimumPoint:
     fractions: the mesh, by phase the widths of its intervals. unknowns: of that mesh, with their `names`.
     cost: what was minimised. bounds, rows: multipliers of everything that stands once, by name.
     bound_curves, row_curves: of what stands at many places of a phase, by group.
+    scales: of what was far from one in size, as a `Solution` has them.
     """
 
     fractions: tuple[np.ndarray, ...] = field(repr=False)
@@ -87,6 +88,7 @@ class OptimumPoint:
     rows: Mapping[str, float] = field(repr=False)
     bound_curves: Mapping[Any, MultiplierCurve] = field(repr=False)
     row_curves: Mapping[Any, MultiplierCurve] = field(repr=False)
+    scales: Mapping[str, float] = field(repr=False, default_factory=dict)
 
     def is_on(self, mesh: MeshRows) -> bool:
         """Whether a mesh is the one on which this was found, with the same unknowns."""

@@ -19,8 +19,8 @@ from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.sparse import Assembled, Block
 from strut.optimal.solver.guess import Guess, fill_unknowns
 from strut.optimal.solver.mesh_motion import motions
+from strut.optimal.solver.mesh_solve import SUCCESS, WORDS, solver_of
 from strut.optimal.solver.result import Solution
-from strut.optimal.solver.solve import SUCCESS, WORDS, solver_of
 
 
 @dataclass(eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,16 +21,21 @@ from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, pha
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.solver.optimum import OptimumPoint
 from strut.simulate import SavedResult
-from strut.system import Packed, System, memo, time
+from strut.system import Packed, System, time
 from strut.tabular import TableTexts, Tabular
 
 MAX_KKT_RESIDUAL = 1e-6
-"""The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
+"""The largest KKT residual, relative to the scales of unknowns, constraints and cost, of a solution that is
+`ok`."""
 MARGIN_SLACK = 1e-9
 """A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
 there."""
 PATH_SLACK = 1e-3
 """A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
+MIN_COST = 1e-3
+"""A cost smaller than this part of its scale is hardly anything: its error is relative to this part."""
+COST = "the cost"
+"""What the cost is called among scales."""
 INTERRUPTED = "interrupted"
 """The status of a solution whose search was ended by Ctrl-C."""
 PATH_SAMPLES = 10
@@ -95,14 +101,19 @@ class Solution(SavedResult, Tabular, Packed):
     status: what the solver said. cost: what was minimised. parameters: of those that were free.
     phases: the motion. totals: the integrals and sums by name, as planned; `accurate_totals` has them from
         the adaptive integrator.
-    kkt: 'stationarity', 'feasibility' and 'complementarity', scaled as IPOPT does. worst: the constraints
-        that are violated most, by name.
+    kkt: 'stationarity', 'feasibility' and 'complementarity', relative to the scales of unknowns, constraints
+        and cost. worst: the constraints that are violated most, by name and in their own unit.
     iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on
         the processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
     multipliers: of Lagrange, of every limit that has bounds.
     starts: of the search; agreeing: how many of them ended with the least cost.
     optimum: unknowns and multipliers, for another search to begin warm.
+    scales: of states, integrals and 'the cost' that are far from one: their size, in their own unit, relative
+        to which defects and conditions of an optimum are judged.
+    cost_accuracy: what the inputs may cost too much, relative to the cost, if that was asked for; then
+        input_errors has what they do, by phase and interval, and cost_error_found by how much the cost is too
+        large, both in its unit.
     """
 
     problem: Problem = field(repr=False)
@@ -123,6 +134,14 @@ class Solution(SavedResult, Tabular, Packed):
     multipliers: tuple[BoundMultipliers, ...] = field(repr=False, default=())
     agreeing: int = 1
     optimum: OptimumPoint | None = field(repr=False, default=None)
+    scales: Mapping[str, float] = field(repr=False, default_factory=dict)
+    cost_accuracy: float | None = None
+    input_errors: tuple[np.ndarray, ...] = field(repr=False, default=())
+    cost_error_found: float | None = None
+    cost_error: ClassVar[cached_property[float]]
+    """By how much the cost is too large because inputs are polynomials on a mesh, in its unit: what the
+    search found; else an estimate, which takes about as long as an iteration. The room's `__init__` attaches
+    it, since it needs a mesh and so stands above this file."""
     unmet: ClassVar[cached_property[dict[str, float]]]
     """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
     about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since
@@ -134,11 +153,50 @@ class Solution(SavedResult, Tabular, Packed):
 
     @property
     def ok(self) -> bool:
-        """Whether the conditions of an optimum hold, and the plan is as accurate as was asked."""
+        """Whether the conditions of an optimum hold, and plan and cost are as accurate as was asked: `wrong`
+        says what does not."""
+        return not self.wrong
+
+    @cached_property
+    def wrong(self) -> tuple[str, ...]:
+        """What keeps it from being `ok`, each in a sentence."""
         if self.is_interrupted:
-            return False
-        fine = self.accuracy is None or self.defect <= self.accuracy
-        return self.success and max(self.kkt.values()) <= MAX_KKT_RESIDUAL and fine
+            return (f"the search was {INTERRUPTED}: this is the best that it had",)
+        if not self.success:
+            return (f"not solved: {self.status}",)
+        faults = []
+        largest = max(self.kkt.values())
+        if not largest <= MAX_KKT_RESIDUAL:
+            faults.append(
+                f"the conditions of an optimum hold to {largest:.2g} only, not to {MAX_KKT_RESIDUAL:g}"
+            )
+        if self.accuracy is not None and not self.defect <= self.accuracy:
+            faults.append(
+                f"the plan differs from the adaptive integrator by {self.defect:.2g}, more than "
+                f"{self.accuracy:g}: give more intervals"
+            )
+        if self.inputs_too_coarse:
+            faults.append(
+                f"better inputs would save about {self.relative_cost_error:.2g} of the cost, more than "
+                f"{self.cost_accuracy:g}: give more intervals, another control=..., or ask for less by "
+                f"cost_accuracy=..."
+            )
+        return tuple(faults)
+
+    @property
+    def cost_size(self) -> float:
+        """The size of the cost, or a part of its scale where it is hardly anything, in its unit."""
+        return max(abs(self.cost), MIN_COST * self.scales.get(COST, 1.0))
+
+    @property
+    def relative_cost_error(self) -> float:
+        """The error of the cost relative to its size."""
+        return self.cost_error / self.cost_size
+
+    @property
+    def inputs_too_coarse(self) -> bool:
+        """Whether the inputs cost more too much than was asked."""
+        return self.cost_accuracy is not None and not self.relative_cost_error <= self.cost_accuracy
 
     @property
     def is_interrupted(self) -> bool:
@@ -173,6 +231,7 @@ class Solution(SavedResult, Tabular, Packed):
             find_defects(
                 self.problem,
                 PlannedPhase(name=m.name, t=m.t, x=m.x, z=m.z, w=m.w, p=self.p, integrals=m.integrals),
+                self.scales,
             )
             for m in self.phases
         )
@@ -299,10 +358,13 @@ class Solution(SavedResult, Tabular, Packed):
 
     def summary(self) -> dict[str, Any]:
         """Return what `--json` prints."""
+        solved = self.success and not self.is_interrupted
         return {
             "ok": self.ok,
+            "wrong": list(self.wrong),
             "status": self.status,
             "cost": self.cost,
+            "cost_error": self.cost_error if solved and math.isfinite(self.cost_error) else None,
             "parameters": dict(self.parameters),
             "duration": self.duration,
             "x0": self.x0,
@@ -318,7 +380,7 @@ class Solution(SavedResult, Tabular, Packed):
         }
 
     def __repr__(self) -> str:
-        good = "ok" if self.ok else f"not ok ({self.status})"
+        good = "ok" if self.ok else f"not ok ({self.wrong[0]})"
         n = sum(len(m.t) - 1 for m in self.phases)
         return (
             f"<Result of {self.problem.system.name}: {good}, cost {self.cost:.6g}, {self.iterations} "
@@ -330,16 +392,6 @@ def path_slack(r: Requirement, size: float) -> float:
     """Return by how much a requirement along the path may be exceeded between the points of the mesh, where
     what it asks of is at most of this size."""
     return MARGIN_SLACK if r.margin else PATH_SLACK * size
-
-
-def flow_function(system: System) -> ca.Function:
-    """Return the rates of the states as a function of t, x, z, u and p; made once for a system."""
-    return memo(system, _make_flow_function)
-
-
-def _make_flow_function(system: System) -> ca.Function:
-    flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
-    return ca.Function("flow", [time, *system.vectors()], [flow])
 
 
 __all__ = ["Motion", "Solution"]

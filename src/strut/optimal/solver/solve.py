@@ -1,40 +1,38 @@
 """`solve`: from a problem and a guess to a solution that can be trusted, or that says what stands in the way.
 
 The problem is transcribed on a mesh and solved by IPOPT; the mesh is refined where collocation defects are
-too large, and it is solved again.
+too large, and where better inputs would save some of the cost, and it is solved again.
 """
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol
+from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from strut.checks import checked, integer, seed_number
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
-from strut.optimal.nlp.sparse import Assembled
 from strut.optimal.nlp.stage_function import StageFunction
 from strut.optimal.problem import Problem
-from strut.optimal.solver.bound_multipliers import collect_multipliers
+from strut.optimal.solver.cost_error import control_errors
 from strut.optimal.solver.guess import Guess, fill_unknowns, make_guess, shake_unknowns
-from strut.optimal.solver.kkt import MIN_VIOLATION, fixed_multipliers, residuals, worst
-from strut.optimal.solver.mesh_motion import motions, totals
+from strut.optimal.solver.kkt import MIN_VIOLATION, point_residuals
+from strut.optimal.solver.mesh_solve import evaluate_point, solve_mesh
 from strut.optimal.solver.optimum import (
     BARRIER_FACTOR,
     MAX_BARRIER,
     MAX_WARM_RESIDUAL,
     MIN_BARRIER,
     WARM_OPTIONS,
-    optimum_point,
 )
 from strut.optimal.solver.predict import predict_optimum
-from strut.optimal.solver.result import INTERRUPTED, Solution, path_slack
+from strut.optimal.solver.refine import MAX_PARTS, refine_mesh
+from strut.optimal.solver.result import INTERRUPTED, Solution
+from strut.optimal.solver.scaling import nominal_scales
 from strut.optimal.solver.starts import Starts, count_agreeing, run_starts
 from strut.optimal.solver.watch import BUDGET, SearchInterrupted, SearchWatch, StageProgress
 
@@ -43,6 +41,7 @@ SOLVERS = ("ipopt",)
 OPTIONS = (
     "guess",
     "accuracy",
+    "cost_accuracy",
     "tolerance",
     "starts",
     "spread",
@@ -55,25 +54,6 @@ OPTIONS = (
     "options",
 )
 """What `solve` takes besides what a `Transcription` does."""
-SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
-"""What IPOPT returns where it succeeded."""
-WORDS = {
-    "Solve_Succeeded": "solved",
-    "Solved_To_Acceptable_Level": "solved to an acceptable level",
-    "Infeasible_Problem_Detected": "infeasible here: no small change of the motion helps",
-    "Maximum_Iterations_Exceeded": "too many iterations",
-    "Restoration_Failed": "the constraints could not be met from here",
-    "Invalid_Number_Detected": "something became infinite or not a number",
-    "Search_Direction_Becomes_Too_Small": "the search came to a halt",
-    "Diverging_Iterates": "the unknowns grow without bound",
-    "Maximum_WallTime_Exceeded": "out of time",
-}
-"""What IPOPT returns, in words."""
-EXCEPTION = "NonIpopt_Exception_Thrown"
-"""What IPOPT says where somebody pressed Ctrl-C: functions of ours compute, and raise nothing."""
-BOUND_RELAXATION = 1e-10
-"""By which part IPOPT widens bounds to have room inside. Its own 1e-8 lets a force of 200 N be violated by
-2e-6 N, more than a solution that is `ok` may be."""
 MAX_MESHES = 8
 """Meshes that are tried at most, within the time that is given."""
 MAX_MESHES_HALVED = 3
@@ -86,14 +66,10 @@ MAX_COST_RISE = 0.05
 optimum: the search is then begun anew from the motion alone, too, and the better one is kept."""
 COST_SLACK = 1e-7
 """Costs that differ by less, relative to 1 + |cost|, are the same."""
+COST_ACCURACY = 1e-5
+"""What the inputs of a solution may cost too much, relative to its cost, unless something else is asked."""
 MIN_PREDICTED_RESIDUAL = 1e-7
 """An optimum nearer to that of the problem, as `MAX_WARM_RESIDUAL` counts, is not moved before the search."""
-MAX_INTERVALS = 400
-"""Intervals of a phase at most."""
-MAX_PARTS = 4
-"""Parts into which an interval is split at most, from one mesh to the next."""
-DEFECT_AIM = 0.3
-"""Intervals are split such that defects come to this part of the accuracy that is asked."""
 
 
 @checked
@@ -102,6 +78,7 @@ def solve(  # noqa: PLR0913 -- options of a public function
     guess: Any = None,
     *,
     accuracy: float | None = 1e-6,
+    cost_accuracy: float | None = COST_ACCURACY,
     tolerance: float = 1e-9,
     starts: int = 1,
     spread: float = 0.05,
@@ -119,7 +96,10 @@ def solve(  # noqa: PLR0913 -- options of a public function
 
     guess: see `strut.optimal.solver.guess.make_guess`; nothing, a mapping, a trajectory, a gait, or a result.
     accuracy: intervals are split, and the problem is solved again, until every interval agrees so well with
-        the adaptive integrator (relative to 1 + |state|); None keeps the mesh.
+        the adaptive integrator (relative to 1 + |state|, or to its scale); None keeps the mesh.
+    cost_accuracy: and until better inputs would save no more than this part of the cost, by an estimate from
+        the minimum principle of Pontryagin: intervals are split around switches, and where inputs bend; None
+        leaves inputs as the mesh has them, and the error is estimated only (`Solution.cost_error`).
     tolerance: of the solver. starts: how many, the first at the guess, others moved by `spread` (relative,
         a standard deviation) with the random numbers of `seed`; they run on all cores, the best is returned,
         and `agreeing` of it says how many came to the same cost. One unless asked: most problems have one
@@ -139,6 +119,11 @@ def solve(  # noqa: PLR0913 -- options of a public function
     """
     if solver not in SOLVERS:
         raise ModelError(f"solver '{solver}' is unknown: allowed are {', '.join(SOLVERS)}")
+    if cost_accuracy is not None and not cost_accuracy > 0:
+        raise ValueRangeError(
+            f"cost_accuracy is {cost_accuracy:g}: what inputs may cost too much, relative to the cost, must "
+            f"be positive; None leaves them as the mesh has them"
+        )
     integer("starts", starts, 1)
     integer("iterations", iterations, 1)
     seed_number(seed)
@@ -150,7 +135,15 @@ def solve(  # noqa: PLR0913 -- options of a public function
     how = Transcription(**transcription)
     settings = {"tol": tolerance, "max_iter": iterations, **(options or {})}
     own_watch = watch or SearchWatch(budget, progress)
-    task = SolveTask(problem, how, settings, accuracy, backend, own_watch)
+    task = SolveTask(
+        problem=problem,
+        how=how,
+        settings=settings,
+        accuracy=accuracy,
+        cost_accuracy=None if accuracy is None else cost_accuracy,
+        backend=backend,
+        watch=own_watch,
+    )
     try:
         return task.search(make_guess(problem, guess), Starts(starts, spread, seed))
     except KeyboardInterrupt:
@@ -167,6 +160,7 @@ class SolveTask:
     how: Transcription
     settings: dict[str, Any]
     accuracy: float | None
+    cost_accuracy: float | None
     backend: str | None
     watch: SearchWatch
     stages: dict[str, StageFunction] = field(default_factory=dict)
@@ -184,20 +178,37 @@ class SolveTask:
         watch.best = result
         times = dict(result.times)
         meshes = [_mesh_summary(result)] if accuracy is not None and result.success else []
+        result = self._with_input_error(result)
         while accuracy is not None and result.success and len(meshes) < MAX_MESHES and watch.may_go_on:
             parts = MAX_PARTS if len(meshes) > MAX_MESHES_HALVED else 2
             fractions = refine_mesh(result, accuracy, self.how.order, parts)
             if fractions is None:
                 break
             mesh = self._transcribe(fractions, "finer mesh")
-            better = self._solve_from(mesh, result.guess(), result.cost * (1 + MAX_COST_RISE))
+            ceiling = result.cost + MAX_COST_RISE * abs(result.cost)
+            better = self._solve_from(mesh, result.guess(), ceiling)
             times = {name: times[name] + better.times[name] for name in times}
             if not better.success:
                 break  # the best so far is kept, and its defects say how good it is
+            better = self._with_input_error(better, result)
             result = replace(better, starts=result.starts, agreeing=result.agreeing)
             watch.best = result
             meshes.append(_mesh_summary(result))
         return replace(result, times=times, accuracy=accuracy, meshes=tuple(meshes))
+
+    def _with_input_error(self, result: Solution, before: Solution | None = None) -> Solution:
+        """Return a solution with what its inputs cost too much, where that is asked for. before: on the mesh
+        before, from whose cost it cannot be further than it came, if inputs were the reason to refine it."""
+        if self.cost_accuracy is None or not result.success:
+            return result
+        errors = control_errors(result)
+        came = abs(result.cost - before.cost) if before is not None and before.inputs_too_coarse else np.inf
+        return replace(
+            result,
+            cost_accuracy=self.cost_accuracy,
+            input_errors=errors.phases,
+            cost_error_found=min(errors.total, came),
+        )
 
     def _first_fractions(self, guess: Guess) -> Sequence[np.ndarray] | None:
         """Return the mesh to begin on: that of an optimum, if it is fine enough and not much finer than what
@@ -256,37 +267,43 @@ class SolveTask:
         same = point.is_on(mesh)
         begin = _within_bounds(mesh, point.unknowns) if same else fill_unknowns(mesh, guess)
         multipliers = point.multipliers(mesh)
-        own = _evaluate(mesh, begin, multipliers)
-        if own.kkt["feasibility"] <= MIN_VIOLATION:
+        scales = nominal_scales(mesh, begin, point.scales)
+        own, kkt = (
+            evaluate_point(mesh, begin, multipliers, scales),
+            point_residuals(mesh, begin, multipliers, scales),
+        )
+        is_motion = kkt["feasibility"] <= MIN_VIOLATION
+        if is_motion:
             ceiling = min(ceiling, own.cost)
-        away = _distance_from_optimum(own, multipliers)
+        away = _distance_from_optimum(kkt, scales.inward(*multipliers))
         if same and MIN_PREDICTED_RESIDUAL < away <= MAX_WARM_RESIDUAL:
             moved = predict_optimum(mesh, begin, multipliers)
             if moved is not None:
                 begin, multipliers = moved
-                away = _distance_from_optimum(_evaluate(mesh, begin, multipliers), multipliers)
+                kkt = point_residuals(mesh, begin, multipliers, scales)
+                away = _distance_from_optimum(kkt, scales.inward(*multipliers))
         if away > MAX_WARM_RESIDUAL:  # the optimum of another problem: its multipliers mislead
-            warm = solve_mesh(mesh, begin, settings)
+            warm = solve_mesh(mesh, begin, settings, scales=scales)
         else:
             barrier = {"mu_init": float(np.clip(away * BARRIER_FACTOR, MIN_BARRIER, MAX_BARRIER))}
-            warm = solve_mesh(mesh, begin, settings | WARM_OPTIONS | barrier, multipliers)
+            warm = solve_mesh(mesh, begin, settings | WARM_OPTIONS | barrier, multipliers, scales)
         limit = ceiling + COST_SLACK * (1 + abs(ceiling)) if np.isfinite(ceiling) else np.inf
         if warm.success and warm.cost <= limit:
             return warm
-        cold = solve_mesh(mesh, begin, self.settings | self.watch.solver_limit())
+        cold = solve_mesh(mesh, begin, self.settings | self.watch.solver_limit(), scales=scales)
         times = {name: warm.times[name] + cold.times[name] for name in ("solve", "cpu")}
         good = [r for r in (warm, cold) if r.success]
         best = min(good, key=lambda r: r.cost) if good else cold
-        if own.kkt["feasibility"] <= MIN_VIOLATION and (not good or best.cost > limit):
+        if is_motion and (not good or best.cost > limit):
             best = own
         return replace(best, times={**best.times, **times})
 
 
-def _distance_from_optimum(there: Solution, multipliers: tuple[np.ndarray, np.ndarray]) -> float:
-    """Return how far a point is from an optimum: constraints, or the gradient of the Lagrangian relative to
-    the largest multiplier."""
+def _distance_from_optimum(kkt: Mapping[str, float], multipliers: tuple[np.ndarray, np.ndarray]) -> float:
+    """Return how far a point is from an optimum, by its residuals: constraints, or the gradient of the
+    Lagrangian relative to the largest multiplier, as the solver sees them."""
     largest = max(1.0, *[float(np.abs(part).max(initial=0.0)) for part in multipliers])
-    return max(there.kkt["feasibility"], there.kkt["stationarity"] / largest)
+    return max(kkt["feasibility"], kkt["stationarity"] / largest)
 
 
 def _within_bounds(mesh: Transcribed, v: np.ndarray) -> np.ndarray:
@@ -297,124 +314,3 @@ def _within_bounds(mesh: Transcribed, v: np.ndarray) -> np.ndarray:
 def _mesh_summary(result: Solution) -> tuple[int, float]:
     """Return how many intervals there are, and the defect."""
     return sum(len(m.t) - 1 for m in result.phases), result.defect
-
-
-def refine_mesh(
-    result: Solution, accuracy: float, order: int, least_parts: int = 2
-) -> list[np.ndarray] | None:
-    """Return the fractions of every phase that its intervals take, split where their defect is too large,
-    into as many as the order says and at least `least_parts`, and where a requirement does not hold between
-    the points; None where nothing needs it, or can be split any more."""
-    meshes, changed = [], False
-    for m, d in zip(result.phases, result.defects, strict=True):
-        widths = np.diff(m.t) / m.duration
-        size = np.where(np.isfinite(d.size), d.size, 1.0)
-        parts = np.clip(np.ceil((size / (DEFECT_AIM * accuracy)) ** (1 / (order + 1))), 1, MAX_PARTS).astype(
-            int
-        )
-        split = size > accuracy
-        for r in result.problem.path_requirements():
-            if r.phase in (None, m.name):
-                over, size_of = result.over(r, m)
-                split |= over > path_slack(r, size_of)
-        parts = np.where(split, np.maximum(parts, least_parts), 1)
-        if parts.sum() > MAX_INTERVALS:
-            parts = np.ones(len(widths), dtype=int)
-        changed |= bool((parts > 1).any())
-        meshes.append(np.concatenate([np.full(n, w / n) for w, n in zip(widths, parts, strict=True)]))
-    return meshes if changed else None
-
-
-class NlpFunctions(Protocol):
-    """What IPOPT needs of a mesh, or of several: their functions, and a place to keep the solvers made."""
-
-    assembled: Assembled
-    solvers: dict[str, ca.Function]
-
-
-def solver_of(mesh: NlpFunctions, settings: dict[str, Any]) -> ca.Function:
-    """Return IPOPT with the assembled functions; made once per setting."""
-    key = repr(sorted(settings.items()))
-    if key not in mesh.solvers:
-        f = mesh.assembled.functions
-        plain = {
-            "print_level": 0,
-            "sb": "yes",
-            "honor_original_bounds": "yes",
-            "bound_relax_factor": BOUND_RELAXATION,
-            **settings,
-        }
-        options: dict[str, Any] = {
-            "print_time": False,
-            "no_nlp_grad": True,
-            "calc_lam_p": False,
-            "ipopt": plain,
-            **{n: f[n] for n in ("grad_f", "jac_g", "hess_lag")},
-        }
-        mesh.solvers[key] = ca.nlpsol("solver", "ipopt", f["nlp"], options)
-    return mesh.solvers[key]
-
-
-def solve_mesh(
-    mesh: Transcribed,
-    begin: np.ndarray,
-    settings: dict[str, Any],
-    multipliers: tuple[np.ndarray, np.ndarray] | None = None,
-) -> Solution:
-    """Return the solution on one mesh, from the unknowns `begin`. settings: options of IPOPT. multipliers: of
-    bounds and rows, to begin with. Where somebody pressed Ctrl-C, `SearchInterrupted` is raised, with where
-    the solver was."""
-    began = clock.perf_counter()
-    run = solver_of(mesh, settings)
-    built = clock.perf_counter()
-    low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
-    g_low, g_high = np.array(mesh.rows.low[1:]), np.array(mesh.rows.high[1:])
-    numbers, before = mesh.numbers(), clock.process_time()
-    warm = {} if multipliers is None else {"lam_x0": multipliers[0], "lam_g0": multipliers[1]}
-    outcome = run(x0=begin, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high, **warm)
-    wall, cpu = clock.perf_counter() - built, clock.process_time() - before
-    v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
-    stats = run.stats()
-    mesh.note_iterations(int(stats["iter_count"]))
-    status = stats["return_status"]
-    if status == EXCEPTION:  # nothing is known but where it was
-        reached = v if np.isfinite(v).all() else begin
-        raise SearchInterrupted(
-            replace(_evaluate(mesh, reached, (0 * lam_x, 0 * lam_g)), status=INTERRUPTED, success=False)
-        )
-    solution = _evaluate(mesh, v, (lam_x, lam_g))
-    return replace(
-        solution,
-        status=WORDS.get(status, status.replace("_", " ").lower()),
-        iterations=int(stats["iter_count"]),
-        times={**solution.times, "build": mesh.build_time + built - began, "solve": wall, "cpu": cpu},
-        success=status in SUCCESS,
-    )
-
-
-def _evaluate(mesh: Transcribed, v: np.ndarray, multipliers: tuple[np.ndarray, np.ndarray]) -> Solution:
-    """Return the unknowns of a mesh, with multipliers of bounds and rows, as a solution that nobody had to
-    search for."""
-    lam_x, lam_g = multipliers
-    lam_x = fixed_multipliers(mesh, v, lam_g, lam_x)
-    cost, rows = mesh.assembled.functions["nlp"](v, mesh.numbers())[:2]
-    g, phases = np.array(rows).reshape(-1), motions(mesh, v)
-    return Solution(
-        problem=mesh.problem,
-        how=mesh.how,
-        status="kept: no better motion was found",
-        cost=float(cost),
-        parameters={name: float(v[at]) for name, at in zip(mesh.problem.parameters, mesh.p_at, strict=True)},
-        phases=phases,
-        totals=totals(mesh, v, phases),
-        kkt=residuals(mesh, v, g, lam_g, lam_x),
-        worst=worst(mesh, v, g),
-        iterations=0,
-        times={"build": mesh.build_time, "compile": mesh.compile_time, "solve": 0.0, "cpu": 0.0},
-        success=True,
-        optimum=optimum_point(mesh, v, float(cost), bounds=lam_x, rows=lam_g),
-        multipliers=collect_multipliers(mesh, np.concatenate([v, g]), np.concatenate([lam_x, lam_g])),
-    )
-
-
-__all__ = ["refine_mesh", "solve", "solve_mesh"]

@@ -124,7 +124,9 @@ def design(  # noqa: PLR0913 -- options of a public function
         like: a gait with the same phases, where the guess is none; it, too, says what is usual.
     price_torque: whether a little squared torque may be put beside a cost of work alone where no optimum of
         it is found; it is then one of `active_limits`, and `cost` has both.
-    control, intervals, and further options (budget, progress, starts, ...): see `Problem.solve`.
+    control, intervals, and further options (budget, progress, starts, ...): see `Problem.solve`. What inputs
+        of so many pieces cost more than any others would is estimated (`cost_error` of the result); give
+        cost_accuracy to have intervals split until it is small.
 
     Ctrl-C returns the best so far, with the status 'interrupted'; where there is nothing yet,
     `KeyboardInterrupt` is raised.
@@ -145,7 +147,13 @@ def design(  # noqa: PLR0913 -- options of a public function
         free=[free] if isinstance(free, str) else free,
         cost=cost,
         reference=find_reference(ready, section, guess, like, goal),
-        settings={"control": control, "intervals": intervals, "accuracy": MAX_DEFECT, **options},
+        settings={
+            "control": control,
+            "intervals": intervals,
+            "accuracy": MAX_DEFECT,
+            "cost_accuracy": None,
+            **options,
+        },
         watch=watch,
         own=own,
     )

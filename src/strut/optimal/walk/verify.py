@@ -3,7 +3,7 @@ and whether it repeats there."""
 
 from __future__ import annotations
 
-from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
+from strut.optimal.solver.result import Solution
 from strut.optimal.walk.replay import MAX_IMBALANCE, Replay
 
 
@@ -14,15 +14,7 @@ def plan_faults(solution: Solution) -> list[str]:
         cannot = [f"'{name}' is missed by {v:.3g}" for name, v in solution.unmet.items()]
         asked = f"; of what was asked, {', '.join(cannot)}" if cannot else ""
         return [f"not solved: {solution.status}{asked}"]
-    faults = []
-    largest = max(solution.kkt.values())
-    if largest > MAX_KKT_RESIDUAL:
-        faults.append(f"the conditions of an optimum hold to {largest:.2g} only, not to {MAX_KKT_RESIDUAL:g}")
-    if solution.accuracy is not None and solution.defect > solution.accuracy:
-        faults.append(
-            f"the plan differs from the adaptive integrator by {solution.defect:.2g}, more than "
-            f"{solution.accuracy:g}: give more intervals"
-        )
+    faults = list(solution.wrong)
     for name, (excess, unit) in solution.exceeded_limits.items():
         faults.append(
             f"'{name}' holds at the points of the mesh and is exceeded between them, by {excess:.3g}"

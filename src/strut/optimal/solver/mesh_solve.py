@@ -1,0 +1,179 @@
+"""`solve_mesh`: IPOPT on one mesh, and what it found as a `Solution`."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import replace
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from strut.optimal.nlp.nlp import Transcribed
+from strut.optimal.nlp.scaled import Scales, scaled_functions
+from strut.optimal.nlp.sparse import Assembled
+from strut.optimal.solver.bound_multipliers import collect_multipliers
+from strut.optimal.solver.kkt import fixed_multipliers, residuals, worst
+from strut.optimal.solver.mesh_motion import motions, totals
+from strut.optimal.solver.optimum import optimum_point
+from strut.optimal.solver.result import COST, INTERRUPTED, Solution
+from strut.optimal.solver.scaling import far_off, gradient_scales, nominal_scales
+from strut.optimal.solver.watch import SearchInterrupted
+
+SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
+"""What IPOPT returns where it succeeded."""
+WORDS = {
+    "Solve_Succeeded": "solved",
+    "Solved_To_Acceptable_Level": "solved to an acceptable level",
+    "Infeasible_Problem_Detected": "infeasible here: no small change of the motion helps",
+    "Maximum_Iterations_Exceeded": "too many iterations",
+    "Restoration_Failed": "the constraints could not be met from here",
+    "Invalid_Number_Detected": "something became infinite or not a number",
+    "Search_Direction_Becomes_Too_Small": "the search came to a halt",
+    "Diverging_Iterates": "the unknowns grow without bound",
+    "Maximum_WallTime_Exceeded": "out of time",
+}
+"""What IPOPT returns, in words."""
+EXCEPTION = "NonIpopt_Exception_Thrown"
+"""What IPOPT says where somebody pressed Ctrl-C: functions of ours compute, and raise nothing."""
+BOUND_RELAXATION = 1e-10
+"""By which part IPOPT widens bounds to have room inside. Its own 1e-8 lets a force of 200 N be violated by
+2e-6 N, more than a solution that is `ok` may be."""
+
+
+class NlpFunctions(Protocol):
+    """What IPOPT needs of a mesh, or of several: their functions, and a place to keep the solvers made."""
+
+    assembled: Assembled
+    solvers: dict[str, ca.Function]
+
+
+def solver_of(mesh: NlpFunctions, settings: dict[str, Any], scaled: bool = False) -> ca.Function:
+    """Return IPOPT with the assembled functions, or with those of scaled unknowns; made once per setting."""
+    key = repr((sorted(settings.items()), scaled))
+    if key not in mesh.solvers:
+        f = scaled_functions(mesh.assembled) if scaled else mesh.assembled.functions
+        plain = {
+            "print_level": 0,
+            "sb": "yes",
+            "honor_original_bounds": "yes",
+            "bound_relax_factor": BOUND_RELAXATION,
+            **settings,
+        }
+        options: dict[str, Any] = {
+            "print_time": False,
+            "no_nlp_grad": True,
+            "calc_lam_p": False,
+            "ipopt": plain,
+            **{n: f[n] for n in ("grad_f", "jac_g", "hess_lag")},
+        }
+        mesh.solvers[key] = ca.nlpsol("solver", "ipopt", f["nlp"], options)
+    return mesh.solvers[key]
+
+
+def solve_mesh(
+    mesh: Transcribed,
+    begin: np.ndarray,
+    settings: dict[str, Any],
+    multipliers: tuple[np.ndarray, np.ndarray] | None = None,
+    scales: Scales | None = None,
+) -> Solution:
+    """Return the solution on one mesh, from the unknowns `begin`. settings: options of IPOPT. multipliers: of
+    bounds and rows, to begin with. Where somebody pressed Ctrl-C, `SearchInterrupted` is raised, with where
+    the solver was. scales: the units to begin with; those that suit `begin` unless given.
+
+    It is solved in units that suit the beginning, and once more where these turn out to be far off."""
+    scales = scales or nominal_scales(mesh, begin)
+    first = _solve_scaled(mesh, begin, settings, multipliers, scales)
+    if not first.success or first.optimum is None:
+        return first
+    now = nominal_scales(mesh, first.optimum.unknowns, first.scales)
+    if not far_off(scales, now):
+        return first
+    again = _solve_scaled(mesh, first.optimum.unknowns, settings, None, now)
+    times = {name: first.times[name] + again.times[name] for name in ("solve", "cpu")}
+    return replace(again, times={**again.times, **times}, iterations=first.iterations + again.iterations)
+
+
+def _solve_scaled(
+    mesh: Transcribed,
+    begin: np.ndarray,
+    settings: dict[str, Any],
+    multipliers: tuple[np.ndarray, np.ndarray] | None,
+    scales: Scales,
+) -> Solution:
+    """Return the solution on one mesh, in given units; see `solve_mesh`."""
+    began = clock.perf_counter()
+    run = solver_of(mesh, settings, scaled=not scales.are_one)
+    built = clock.perf_counter()
+    S, D = scales.unknowns, scales.rows
+    low, high = np.array(mesh.unknowns.low) / S, np.array(mesh.unknowns.high) / S
+    g_low, g_high = np.array(mesh.rows.low[1:]) * D, np.array(mesh.rows.high[1:]) * D
+    numbers, before = mesh.numbers(), clock.process_time()
+    numbers = numbers if scales.are_one else np.concatenate([numbers, scales.numbers()])
+    warm = {}
+    if multipliers is not None:
+        warm = dict(zip(("lam_x0", "lam_g0"), scales.inward(*multipliers), strict=True))
+    outcome = run(x0=begin / S, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high, **warm)
+    wall, cpu = clock.perf_counter() - built, clock.process_time() - before
+    v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
+    v, (lam_x, lam_g) = v * S, scales.outward(lam_x, lam_g)
+    stats = run.stats()
+    mesh.note_iterations(int(stats["iter_count"]))
+    status = stats["return_status"]
+    if status == EXCEPTION:  # nothing is known but where it was
+        reached = v if np.isfinite(v).all() else begin
+        point = evaluate_point(mesh, reached, (0 * lam_x, 0 * lam_g), scales)
+        raise SearchInterrupted(replace(point, status=INTERRUPTED, success=False))
+    solution = evaluate_point(mesh, v, (lam_x, lam_g), scales)
+    return replace(
+        solution,
+        status=WORDS.get(status, status.replace("_", " ").lower()),
+        iterations=int(stats["iter_count"]),
+        times={**solution.times, "build": mesh.build_time + built - began, "solve": wall, "cpu": cpu},
+        success=status in SUCCESS,
+    )
+
+
+def evaluate_point(
+    mesh: Transcribed, v: np.ndarray, multipliers: tuple[np.ndarray, np.ndarray], scales: Scales
+) -> Solution:
+    """Return the unknowns of a mesh, with multipliers of bounds and rows, as a solution that nobody had to
+    search for. scales: the units in which the conditions of an optimum are judged."""
+    lam_x, lam_g = multipliers
+    lam_x = fixed_multipliers(mesh, v, lam_g, lam_x)
+    cost, rows = mesh.assembled.functions["nlp"](v, mesh.numbers())[:2]
+    g, phases = np.array(rows).reshape(-1), motions(mesh, v)
+    return Solution(
+        problem=mesh.problem,
+        how=mesh.how,
+        status="kept: no better motion was found",
+        cost=float(cost),
+        parameters={name: float(v[at]) for name, at in zip(mesh.problem.parameters, mesh.p_at, strict=True)},
+        phases=phases,
+        totals=totals(mesh, v, phases),
+        kkt=residuals(mesh, (v, g), (lam_x, lam_g), gradient_scales(mesh, v, scales)),
+        worst=worst(mesh, v, g, scales),
+        iterations=0,
+        times={"build": mesh.build_time, "compile": mesh.compile_time, "solve": 0.0, "cpu": 0.0},
+        success=True,
+        optimum=replace(
+            optimum_point(mesh, v, float(cost), bounds=lam_x, rows=lam_g),
+            scales=_scales_by_name(mesh, scales),
+        ),
+        scales=_scales_by_name(mesh, scales),
+        multipliers=collect_multipliers(mesh, np.concatenate([v, g]), np.concatenate([lam_x, lam_g])),
+    )
+
+
+def _scales_by_name(mesh: Transcribed, scales: Scales) -> dict[str, float]:
+    """Return the units of states, of integrals that are part of the cost and of the cost, those that are not
+    one."""
+    states = dict(zip(mesh.system.labels("x"), scales.unknowns[mesh.spans[0].x[0]], strict=True))
+    parts = {name: scales.cost / abs(slope) for name, slope in mesh.direct.items() if slope}
+    parts |= {name: float(scales.unknowns[at]) for name, at in mesh.total_at.items()}
+    named = {**states, **(parts if scales.cost != 1 else {}), COST: scales.cost}
+    return {name: float(scale) for name, scale in named.items() if scale != 1}
+
+
+__all__ = ["SUCCESS", "WORDS", "evaluate_point", "solve_mesh", "solver_of"]
