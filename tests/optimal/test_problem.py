@@ -212,8 +212,6 @@ def test_mistakes_are_told():
         _with_integral(one, ball)
     with pytest.raises(UnknownNameError, match="kept in a variable"):
         one.minimise(optimal.Integral("i", ball["height"]).sym + 0)
-    with pytest.raises(ModelError, match="which no event ends"):
-        one.phase("a", duration=1.0).phase("b")
     with pytest.raises(ModelError, match="transcription 'radaw' is unknown"):
         one.phase(duration=1.0).solve(method="radaw")
     with pytest.raises(ModelError, match="too few for control='cubic'"):

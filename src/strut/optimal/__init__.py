@@ -14,7 +14,7 @@ from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.sensitivity import Sensitivity, cost_slopes, sensitivity
 from strut.optimal.solver.solve import solve
 from strut.optimal.solver.watch import SearchStage
-from strut.optimal.totals import Integral, Jumps
+from strut.optimal.totals import Initial, Integral, Jumps, initial
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design
@@ -48,6 +48,7 @@ __all__ = [
     "Design",
     "FootLoad",
     "Guess",
+    "Initial",
     "Integral",
     "Jumps",
     "Motion",
@@ -71,6 +72,7 @@ __all__ = [
     "gait_search",
     "growth",
     "impact",
+    "initial",
     "load",
     "machine",
     "replay",

@@ -6,7 +6,7 @@ import hashlib
 
 import casadi as ca
 
-from strut.optimal.totals import Integral, Jumps
+from strut.optimal.totals import Integral, Jumps, MotionTotal
 from strut.system import System, known_symbol, time
 
 MAX_TEXT = 120
@@ -26,7 +26,7 @@ def expression_key(system: System, expression: ca.SX) -> str:
     for total in totals:
         if isinstance(total, Integral):
             parts.append(ca.SX(total.rate))
-        else:
+        elif isinstance(total, Jumps):
             parts += [total.of(event.name) for event in system.events]
     words = [f"{t.name} {t.split} {t.phase}" if isinstance(t, Integral) else t.name for t in totals]
     content = ca.Function(
@@ -35,10 +35,11 @@ def expression_key(system: System, expression: ca.SX) -> str:
     return hashlib.sha256("\n".join([content, *words]).encode()).hexdigest()[:16]
 
 
-def totals_of(expression: ca.SX) -> tuple[Integral | Jumps, ...]:
-    """Return the integrals and sums over events that an expression is made of, as far as they still exist."""
+def totals_of(expression: ca.SX) -> tuple[MotionTotal, ...]:
+    """Return the integrals, sums over events and initial values that an expression is made of, as far as they
+    still exist."""
     owners = [known_symbol(symbol) for symbol in ca.symvar(expression)]
-    return tuple(owner for owner in owners if isinstance(owner, (Integral, Jumps)))
+    return tuple(owner for owner in owners if isinstance(owner, MotionTotal))
 
 
 __all__ = ["expression_key", "expression_text", "totals_of"]

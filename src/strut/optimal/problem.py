@@ -1,8 +1,8 @@
 """`Problem`: what is wanted of a motion of a system, in the words of the system.
 
 A phase is the system with its discrete states held, from where the last one ended until the guard of a named
-event is zero; the event's reset leads to the next. Inputs are free, durations are free or given, and so are
-parameters.
+event is zero; the event's reset leads to the next. Or it ends by time, and the next begins where it ended, or
+after a jump that is given. Inputs are free, durations are free or given, and so are parameters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from strut.checks import checked, number_array
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.optimal.totals import Integral, Jumps
+from strut.optimal.totals import Initial, Integral, MotionTotal
 from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.simulate.options import check_system
 from strut.system import Expression, Packed, System, hold_disturbances, known_symbol, sx, time
@@ -31,12 +31,21 @@ PLACES = ("path", "begin", "end", "after")
 @dataclass(frozen=True, eq=False)
 class Phase:
     """A part of the motion in which nothing jumps. duration: bounds [s]. z: values of discrete states that
-    are held in it."""
+    are held in it. jump: where it ends by time, new values of continuous states for the next, by name:
+    expressions of the state before."""
 
     name: str
     until: str | None
     duration: tuple[float, float]
     z: Mapping[str, Any]
+    jump: Mapping[str, ca.SX] = field(default_factory=dict)
+
+    def after(self, system: System, expression: ca.SX) -> ca.SX:
+        """Return an expression of the state after what ends the phase, as one of the state before."""
+        if self.until is not None:
+            return system.after(self.until, expression)
+        changed = [q for q in system.x if q.name in self.jump]
+        return ca.substitute([expression], [q.sym for q in changed], [self.jump[q.name] for q in changed])[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +90,7 @@ class Problem(Packed):
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     repeats: bool | None = None
     objective: ca.SX = field(default_factory=lambda: ca.SX(0))
-    totals: tuple[Integral | Jumps, ...] = ()
+    totals: tuple[MotionTotal, ...] = ()
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     resumes: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     branch: FrozenBranch | None = field(default=None, repr=False)
@@ -107,21 +116,20 @@ class Problem(Packed):
         until: str | None = None,
         duration: float | tuple[float, float] = (MIN_DURATION, math.inf),
         z: Mapping[str, Any] | None = None,
+        jump: Mapping[str, Expression] | None = None,
     ) -> Problem:
         """Return the problem with a further phase.
 
         until: the event that ends it; without one it ends with its duration, a number or
         bounds [s].
         z: values of discrete states; what is not named is as the last event left it, or as the system
-        begins."""
+        begins.
+        jump: of a phase that ends by time, new values of continuous states, by name, as expressions of the
+        state before: {"velocity": -0.5 * velocity}. What is not named stays."""
         if until is not None:
             self.system.event(until)
         if any(each.name == name for each in self.phases):
             raise ModelError(f"phase '{name}' stands twice: give every phase its own name")
-        if self.phases and self.phases[-1].until is None:
-            raise ModelError(
-                f"phase '{name}' follows '{self.phases[-1].name}', which no event ends: say until=..."
-            )
         places = self.system.slices("z")
         for label in z or {}:
             if label not in places:
@@ -132,7 +140,36 @@ class Problem(Packed):
         low, high = _pair(duration, f"the duration of phase '{name}'")
         if not low > 0:
             raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
-        return replace(self, phases=(*self.phases, Phase(name, until, (low, high), dict(z or {}))))
+        jumps = self._jump(name, until, jump or {})
+        return replace(self, phases=(*self.phases, Phase(name, until, (low, high), dict(z or {}), jumps)))
+
+    def _jump(self, phase: str, until: str | None, jump: Mapping[str, Expression]) -> dict[str, ca.SX]:
+        """Return the jump at the end of a phase as expressions by name of a state; checked."""
+        if jump and until is not None:
+            raise ModelError(
+                f"phase '{phase}' ends with '{until}' and has a jump of its own: the event says what jumps; "
+                f"leave out jump=..., or until=..."
+            )
+        sizes = {q.name: q.size for q in self.system.x}
+        jumps: dict[str, ca.SX] = {}
+        for name, value in jump.items():
+            if name not in sizes:
+                raise UnknownNameError(
+                    f"the jump of phase '{phase}' sets '{name}', which is no state of '{self.system.name}': "
+                    f"{did_you_mean(name, list(sizes))}"
+                )
+            jumps[name] = sx(value)
+            if jumps[name].numel() != sizes[name]:
+                raise ModelError(
+                    f"the jump of phase '{phase}' gives '{name}' {jumps[name].numel()} numbers: it has "
+                    f"{sizes[name]}"
+                )
+            if self._totals(jumps[name], f"the jump of phase '{phase}'"):
+                raise ModelError(
+                    f"the jump of phase '{phase}' uses a total of the motion for '{name}': give an "
+                    f"expression of states, inputs, parameters and time"
+                )
+        return jumps
 
     @checked
     def begin(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
@@ -212,8 +249,8 @@ class Problem(Packed):
 
         expression: an output's name
         or an expression of time,
-        states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after'
-        the event at the end.
+        states, inputs, parameters, and (asked at the end) integrals and initial values. at: 'path', 'begin',
+        'end' or 'after' the event at the end.
         phase: one of them; by default every phase along the path, the first at the beginning, the last at the
             end.
         margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where
@@ -237,8 +274,8 @@ class Problem(Packed):
         totals = self._totals(column, f"requirement '{name}'")
         if totals and at not in ("end", "after"):
             raise ModelError(
-                f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: "
-                f"say at='end'"
+                f"requirement '{name}' uses the {totals[0].kind} '{totals[0].name}', which is known at the "
+                f"end only: say at='end'"
             )
         every_total = (*self.totals, *(t for t in totals if t not in self.totals))
         return replace(
@@ -304,8 +341,8 @@ class Problem(Packed):
 
     @checked
     def minimise(self, cost: Expression) -> Problem:
-        """Return the problem with what should be small: an expression of integrals, sums over events,
-        parameters, and state and time at the end of the motion."""
+        """Return the problem with what should be small: an expression of integrals, sums over events, initial
+        values (`initial`), parameters, and state and time at the end of the motion."""
         column = sx(cost)
         if column.numel() != 1:
             raise ModelError(f"the cost has {column.numel()} numbers: one is needed")
@@ -314,28 +351,31 @@ class Problem(Packed):
             self, objective=column, totals=(*self.totals, *(t for t in totals if t not in self.totals))
         )
 
-    def _totals(self, expression: ca.SX, where: str) -> list[Integral | Jumps]:
-        """Return the integrals and sums in an expression; `UnknownNameError` for other strangers."""
+    def _totals(self, expression: ca.SX, where: str) -> list[MotionTotal]:
+        """Return the integrals, sums and initial values in an expression; `UnknownNameError` for other
+        strangers."""
         own = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
             time.element_hash()
         }
-        totals: list[Integral | Jumps] = []
+        totals: list[MotionTotal] = []
         for symbol in ca.symvar(expression):
             if symbol.element_hash() in own:
                 continue
             owner = known_symbol(symbol)
-            if not isinstance(owner, (Integral, Jumps)):
+            if not isinstance(owner, MotionTotal):
                 raise UnknownNameError(
                     f"{where} uses '{symbol.name()}', which '{self.system.name}' does not have: use its "
                     f"quantities, time, or an Integral "
                     "that is kept in a variable"
                 )
+            if isinstance(owner, Initial):
+                self._states({owner.state: 0.0})
             # A problem out of a pickle has a copy of the integral, with the same symbol.
             same = next((t for t in (*self.totals, *totals) if t.name == owner.name), owner)
             if same.sym.element_hash() != owner.sym.element_hash():
                 raise ModelError(
-                    f"{where} uses the integral '{owner.name}', and there is another one of that name: give "
-                    "each its own"
+                    f"{where} uses the {owner.kind} '{owner.name}', and there is another one of that name: "
+                    "give each its own"
                 )
             totals.append(same)
         return totals

@@ -1,10 +1,12 @@
-"""`Integral` and `Jumps`: totals of a motion that costs and requirements use as if they were numbers."""
+"""`Integral`, `Jumps` and `Initial`: numbers of a whole motion, which costs and requirements use."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -88,4 +90,37 @@ class Jumps(Quantity):
         return ca.SX(self.amount) if self.event in (None, event) else ca.SX(0)
 
 
-__all__ = ["Integral", "Jumps"]
+@dataclass(frozen=True, eq=False)
+class Initial(Quantity):
+    """The value that a continuous state has where the motion begins; `initial` makes one. state: its name, of
+    a vector with the component, 'q[0]'."""
+
+    state: str = ""
+    kind = "initial value"
+
+    def __init__(self, state: str) -> None:
+        object.__setattr__(self, "name", "initial_" + re.sub(r"\W", "_", state))
+        for label, value in (
+            ("value", 0.0),
+            ("unit", ""),
+            ("bounds", (-math.inf, math.inf)),
+            ("description", ""),
+        ):
+            object.__setattr__(self, label, value)
+        object.__setattr__(self, "state", state)
+        self.__post_init__()
+
+
+@cache
+def initial(state: str) -> Initial:
+    """Return the value that a continuous state has where the motion begins, for costs and for requirements at
+    the end: `problem.require("returns", x - initial("x"), equal=0, at="end")`. One symbol for each name."""
+    if not isinstance(state, str) or not state:
+        raise ModelError(f"the initial value of {state!r} is asked: give the name of a state, initial('x')")
+    return Initial(state)
+
+
+MotionTotal = Integral | Jumps | Initial
+"""A number of a whole motion."""
+
+__all__ = ["Initial", "Integral", "Jumps", "MotionTotal", "initial"]

@@ -13,6 +13,7 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.stage_function import StageFunction
 from strut.optimal.nlp.unknowns import Layout, LimitPlace, RowBlock
 from strut.optimal.problem import Problem, Requirement
+from strut.optimal.totals import Initial
 
 END_SLACK = 1e-9
 """Places nearer to an end of a phase than this part of it are the end itself."""
@@ -24,8 +25,8 @@ class MeshRows(Layout):
     """The unknowns of a problem on a mesh, and rows with names and bounds. Row 0 is the cost.
 
     linear: rows, unknowns and factors of what is linear. pieces: stage functions, and where they stand.
-    total_at: unknowns that are integrals and sums. total_row: the row, and the factor, by which each total
-        counts.
+    total_at: unknowns that are integrals, sums and initial values. total_row: the row, and the factor, by
+        which each total counts.
     stages: stage functions by name, for all meshes of one problem and method. They are made once.
     slack_row: where the slacks of a sign belong. place_rows: the rows that stand at many places of a phase,
         by phase and kind: place, weight and rows of each; see `mark`.
@@ -49,8 +50,8 @@ class MeshRows(Layout):
         self._totals()
 
     def _totals(self) -> None:
-        """Add integrals and sums: those in which the cost is linear go into it directly, others are
-        unknowns."""
+        """Add integrals, sums and initial values: those in which the cost is linear go into it directly,
+        others are unknowns."""
         problem = self.problem
         asked = ca.vertcat(*[r.expression for r in problem.requirements], ca.SX(0, 1))
         self.direct: dict[str, float] = {}
@@ -68,6 +69,10 @@ class MeshRows(Layout):
                 row = int(self.rows.add([f"what {total.name} is"], 0.0, 0.0)[0])
                 self.linear.append((np.array([row]), np.array([at]), np.array([1.0])))
                 self.total_at[total.name], self.total_row[total.name] = at, (row, -1.0)
+            if isinstance(total, Initial):
+                place = self.spans[0].x[0, [self.system.labels("x").index(total.state)]]
+                counts_in, factor = self.total_row[total.name]
+                self.linear.append((np.array([counts_in]), place, np.array([factor])))
 
     def require(self, asked: Sequence[Requirement], where: str, k: int, place: float = 0.0) -> np.ndarray:
         """Add rows for requirements at one place, and return them; `place` says where that part of phase k,

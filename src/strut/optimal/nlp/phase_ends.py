@@ -57,7 +57,7 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
     if mesh.table is None or not mesh.table.ends:
         asked = asked + mesh.requirements(k, "path")
     for r in [*asked, *mesh.requirements(k, "after")]:
-        e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
+        e = span.phase.after(system, r.expression) if r.at == "after" else r.expression
         rows = mesh.require([r], f"end of {span.phase.name}", k, 1.0)
         give(e, [(row, 1.0) for row in rows])
     # The event: its guard is zero, and crosses in its direction.
@@ -82,14 +82,15 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         resume_inputs(mesh)
         give(mesh.objective, [(0, 1.0)])
     # All of it is one stage function, evaluated once.
-    totals = (
-        [(mesh.total_at[t.name], t.sym) for t in problem.totals if t.name in mesh.total_at] if last else []
-    )
+    column = ca.vertcat(*results, ca.SX(0, 1))
+    totals = [
+        (mesh.total_at[t.name], t.sym)
+        for t in problem.totals
+        if t.name in mesh.total_at and (last or ca.depends_on(column, t.sym))
+    ]
     v, d = mesh.symbols(ca.SX, k, 2, len(totals))
     *where, _ = mesh.context(k, v, d, 1.0)
-    f = ca.Function(
-        "end", [time, *mesh.vectors, *[s for _, s in totals]], [ca.densify(ca.vertcat(*results, ca.SX(0, 1)))]
-    )
+    f = ca.Function("end", [time, *mesh.vectors, *[s for _, s in totals]], [ca.densify(column)])
     extra = [v[v.numel() - len(totals) + j] for j in range(len(totals))]
     stage = mesh.stage(f"end_{k}", lambda name: make_stage(name, v, d, f(*where, *extra)))
     index = mesh.index(k, span.x[-1], span.count - 1, [at for at, _ in totals])
@@ -97,17 +98,16 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
 
 
 def link_next_phase(mesh: MeshRows, k: int, give: Give) -> None:
-    """Require that the next phase begins where the event leaves the state, and with the discrete states it
-    sets."""
+    """Require that the next phase begins where the event, or the jump at the end of a phase that ends by
+    time, leaves the state; and with the discrete states that the event sets."""
     span, following, system = mesh.spans[k], mesh.spans[k + 1], mesh.system
-    until = span.phase.until
-    assert until is not None
-    left = system.after(until, ca.vertcat(*[q.sym for q in system.x]))
+    until = span.phase.until or span.phase.name
+    left = span.phase.after(system, ca.vertcat(*[q.sym for q in system.x]))
     rows = mesh.rows.add([f"{n} after {until}" for n in system.labels("x")], 0.0, 0.0)
     mesh.linear.append((rows, following.x[0], -np.ones(mesh.nx)))
     give(left, [(r, 1.0) for r in rows])
     if following.moving:
-        values = system.after(until, ca.vertcat(*[q.sym for q in system.z]))[list(following.moving)]
+        values = span.phase.after(system, ca.vertcat(*[q.sym for q in system.z]))[list(following.moving)]
         rows = mesh.rows.add([f"{system.labels('z')[i]} after {until}" for i in following.moving], 0.0, 0.0)
         mesh.linear.append((rows, following.discrete, -np.ones(len(following.moving))))
         give(values, [(r, 1.0) for r in rows])
@@ -115,13 +115,13 @@ def link_next_phase(mesh: MeshRows, k: int, give: Give) -> None:
 
 def require_repetition(mesh: MeshRows, k: int, give: Give) -> None:
     """Require that the end, after its event and the exchange of left and right, is the beginning."""
-    problem, system, until = mesh.problem, mesh.system, mesh.spans[k].phase.until
+    problem, system, phase = mesh.problem, mesh.system, mesh.spans[k].phase
     if problem.repeats is None:
         return
     exchanged = ca.vertcat(
         *[sx(system.symmetry.get(q.name, q.sym)) if problem.repeats else q.sym for q in system.x]
     )
-    left = system.after(until, exchanged) if until is not None else exchanged
+    left = phase.after(system, exchanged)
     chosen = [i for i in range(mesh.nx) if i not in mesh.cyclic]
     rows = mesh.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)
     mesh.linear.append((rows, mesh.spans[0].x[0][chosen], -np.ones(len(chosen))))

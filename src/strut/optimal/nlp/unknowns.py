@@ -119,6 +119,7 @@ class Layout:
         numbers = self.start.z.copy()
         moving: tuple[int, ...] = ()
         by_phase: list[tuple[np.ndarray, tuple[int, ...]]] = []
+        live = self._live_discrete()
         varied = ca.vertcat(
             self.vectors[0], time, self.vectors[2], *[system[name] for name in problem.parameters]
         )
@@ -131,10 +132,14 @@ class Layout:
                 for i in range(system.slices("z")[name].start, system.slices("z")[name].stop)
             }
             needed = self._phase_expressions(k)
-            moving = tuple(i for i in moving if i not in fixed and ca.depends_on(needed, self.vectors[1][i]))
+            moving = tuple(
+                i
+                for i in moving
+                if i not in fixed and (i in live[k] or ca.depends_on(needed, self.vectors[1][i]))
+            )
             by_phase.append((numbers.copy(), moving))
             if phase.until is None:
-                break
+                continue
             reset = system.event(phase.until).reset
             left = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in system.z], ca.SX(0, 1))
             dependent = ca.vertcat(varied, *[self.vectors[1][i] for i in moving])
@@ -144,6 +149,33 @@ class Layout:
             moving = tuple(i for i in range(self.nz) if ca.depends_on(left[i], dependent))
             numbers = np.array(values).reshape(-1)
         return by_phase
+
+    def _live_discrete(self) -> list[set[int]]:
+        """Return of every phase which discrete states it or a later one uses for anything but their own
+        bookkeeping, from the last phase backwards."""
+        z, system, live = self.vectors[1], self.system, set[int]()
+        by_phase: list[set[int]] = []
+        for k in range(len(self.problem.phases) - 1, -1, -1):
+            phase, used = self.problem.phases[k], self._used_expressions(k)
+            reset = {} if phase.until is None else system.event(phase.until).reset
+            left = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in system.z], ca.SX(0, 1))
+            kept = ca.vertcat(*[left[i] for i in sorted(live)], ca.SX(0, 1))
+            names = {i for name in phase.z for i in range(self.nz)[system.slices("z")[name]]}
+            live = {i for i in range(self.nz) if ca.depends_on(ca.vertcat(used, kept), z[i])} - names
+            by_phase.insert(0, live)
+        return by_phase
+
+    def _used_expressions(self, k: int) -> ca.SX:
+        """Return what a phase evaluates, but for the discrete states that the event at its end sets."""
+        phase, system, is_last = self.problem.phases[k], self.system, k == len(self.problem.phases) - 1
+        asked = [r.expression for at in ("path", "begin", "end") for r in self.requirements(k, at)]
+        asked += [phase.after(system, r.expression) for r in self.requirements(k, "after")]
+        parts = [self.flow, *asked, *[e for _, e in self.rates(phase)]]
+        parts += [phase.after(system, self.vectors[0]), *([self.problem.objective] if is_last else [])]
+        if phase.until is not None:
+            parts.append(sx(system.event(phase.until).guard))
+            parts += [t.of(phase.until) for t in self.problem.totals if isinstance(t, Jumps)]
+        return ca.vertcat(*[ca.vec(e) for e in parts])
 
     def _phase_expressions(self, k: int) -> ca.SX:
         """Return everything that a phase evaluates."""

@@ -17,7 +17,7 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess, Stretch
-from strut.optimal.totals import Jumps
+from strut.optimal.totals import Initial, Jumps
 from strut.system import sx, time
 
 MIN_VIOLATION = 1e-7
@@ -216,6 +216,9 @@ class Program:
         for fixed, node, where in ends:
             for name, (low, high) in fixed.items():
                 self.rows.add(x[labels.index(name), node], low, high, f"{name} at the {where}")
+        for total in problem.totals if k == 0 else ():
+            if isinstance(total, Initial):
+                self.totals[total.name] = x[labels.index(total.state), 0]
         for i in self.layout.cyclic if k == 0 else ():
             if labels[i] not in problem.begins:
                 self.rows.add(
@@ -275,7 +278,8 @@ def _add_phase_begin(layout: Layout, k: int, rows: _Rows, moment: Moment) -> Non
 def _add_phase_end(layout: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Moment) -> Any:
     """Require the event at the end of a phase, and return the state after it, left and right exchanged where
     the motion repeats so."""
-    problem, system, until = layout.problem, layout.system, layout.spans[k].phase.until
+    problem, system, phase = layout.problem, layout.system, layout.spans[k].phase
+    until = phase.until
     is_last = k == len(layout.spans) - 1
     if until is not None:
         event = system.event(until)
@@ -289,8 +293,8 @@ def _add_phase_end(layout: Layout, k: int, rows: _Rows, totals: dict[str, Any], 
             if isinstance(total, Jumps):
                 totals[total.name] = totals[total.name] + _value(layout, total.of(until), moment)
     for r in (*layout.requirements(k, "end"), *layout.requirements(k, "after")):
-        e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
+        e = phase.after(system, r.expression) if r.at == "after" else r.expression
         rows.add(_with_totals(layout, e, totals, moment), r.low, r.high, f"{r.name} (end)")
     exchange = is_last and problem.repeats
     x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) if exchange else q.sym for q in system.x])
-    return _value(layout, system.after(until, x) if until is not None else x, moment)
+    return _value(layout, phase.after(system, x), moment)

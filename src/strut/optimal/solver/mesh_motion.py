@@ -11,7 +11,7 @@ from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.defect import phase_integrals
 from strut.optimal.solver.result import Motion
-from strut.optimal.totals import Jumps
+from strut.optimal.totals import Initial, Jumps
 from strut.system import System, memo, time
 
 
@@ -57,14 +57,16 @@ def motions(mesh: Transcribed, v: np.ndarray) -> tuple[Motion, ...]:
 
 
 def totals(mesh: Transcribed, v: np.ndarray, phases: Sequence[Motion]) -> dict[str, float]:
-    """Return integrals and sums as the plan has them."""
+    """Return integrals, sums and initial values as the plan has them."""
     sums: dict[str, float] = {}
     for m in phases:
-        for k, total in enumerate(phase_integrals(mesh.problem, m.name)):
-            sums[total.name] = sums.get(total.name, 0.0) + float(m.integrals[:, k].sum())
-    for jumps in mesh.problem.totals:
-        if isinstance(jumps, Jumps):
-            sums[jumps.name] = sum(_jump(mesh, m, v, jumps) for m in phases if m.until is not None)
+        for k, integral in enumerate(phase_integrals(mesh.problem, m.name)):
+            sums[integral.name] = sums.get(integral.name, 0.0) + float(m.integrals[:, k].sum())
+    for total in mesh.problem.totals:
+        if isinstance(total, Jumps):
+            sums[total.name] = sum(_jump(mesh, m, v, total) for m in phases if m.until is not None)
+        elif isinstance(total, Initial):
+            sums[total.name] = float(phases[0].x[0, mesh.system.labels("x").index(total.state)])
     return sums
 
 

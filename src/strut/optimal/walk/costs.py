@@ -12,7 +12,7 @@ import casadi as ca
 from strut.checks import checked, is_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.transport import COST_MEANINGS, distance, weight
-from strut.optimal.totals import Integral, Jumps
+from strut.optimal.totals import Initial, Integral, Jumps, MotionTotal
 from strut.optimal.walk.own_cost import OwnCost, check_weight
 from strut.optimal.walk.track import Track
 from strut.system import Expression, Packed, Param, System
@@ -22,7 +22,7 @@ MIN_IMPACT_ENERGY = 1e-12
 COST_PART = "part: "
 """What the name of a number begins with that is one of several costs."""
 
-Terms = tuple[ca.SX, tuple[Integral | Jumps, ...]]
+Terms = tuple[ca.SX, tuple[MotionTotal, ...]]
 """An expression, and the integrals and sums over events that it is made of."""
 CostFunction = Callable[[System, tuple[str, ...], ca.SX], Terms]
 """Of a system, the events that end its phases, and weight by distance [N m]: the terms of a cost."""
@@ -37,7 +37,7 @@ class Cost(Packed):
 
     name: str
     expression: ca.SX
-    totals: tuple[Integral | Jumps, ...]
+    totals: tuple[MotionTotal, ...]
     parts: tuple[Cost, ...] = ()
     unit: str = ""
     words: str = ""
@@ -260,9 +260,12 @@ def cost_of_transport(system: System, name: CostChoice, events: tuple[str, ...])
 def rename_totals(cost: Cost, names_in_use: Collection[str]) -> Cost:
     """Return a cost whose integrals and sums have other names than those in use: 'energy' and 'paper'
     both integrate 'work'."""
-    expression, totals = cost.expression, list[Integral | Jumps]()
+    expression, totals = cost.expression, list[MotionTotal]()
     for total in cost.totals:
         label = total.name
+        if isinstance(total, Initial):  # one symbol for each state
+            totals.append(total)
+            continue
         while label in {*names_in_use, *[each.name for each in totals]}:
             label = re.sub(r"\W", "_", f"{cost.name}_{label}")
         if label != total.name:

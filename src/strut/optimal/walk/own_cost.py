@@ -12,7 +12,7 @@ from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError
 from strut.optimal.expression_key import expression_key, expression_text, totals_of
 from strut.optimal.problem import Problem
-from strut.optimal.totals import Integral, Jumps
+from strut.optimal.totals import Integral, MotionTotal
 from strut.system import Expression, Packed, Param, Quantity, System, sx
 
 UNNAMED = "own cost"
@@ -36,7 +36,7 @@ class OwnCost(Packed):
     weight: float = 1.0
     unit: str = ""
     text: str = ""
-    totals: tuple[Integral | Jumps, ...] = field(default=(), init=False, repr=False)
+    totals: tuple[MotionTotal, ...] = field(default=(), init=False, repr=False)
     """The integrals and sums in the expression, kept as long as it is."""
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class OwnCost(Packed):
         ]
         return "; ".join([expression_text(sx(self.expression)), *texts])
 
-    def terms(self, system: System) -> tuple[ca.SX, tuple[Integral | Jumps, ...]]:
+    def terms(self, system: System) -> tuple[ca.SX, tuple[MotionTotal, ...]]:
         """Return the expression, and the integrals and sums that it is made of."""
         return self.column(system), self.totals
 

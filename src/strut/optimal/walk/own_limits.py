@@ -14,7 +14,7 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.expression_key import expression_key, expression_text, totals_of
 from strut.optimal.problem import PLACES, Problem
-from strut.optimal.totals import Integral, Jumps
+from strut.optimal.totals import Integral, MotionTotal
 from strut.system import Expression, Packed, System, sx
 
 INTEGRAL = "integral"
@@ -56,7 +56,7 @@ class StepRequirement(Packed):
     margin: float = field(default=0.0, kw_only=True)
     unit: str = field(default="", kw_only=True)
     text: str = field(default="", kw_only=True)
-    totals: tuple[Integral | Jumps, ...] = field(default=(), init=False, repr=False)
+    totals: tuple[MotionTotal, ...] = field(default=(), init=False, repr=False)
     """The integrals and sums in the expression, kept as long as it is."""
 
     def __post_init__(self) -> None:

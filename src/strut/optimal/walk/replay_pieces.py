@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from strut.optimal.solver.result import Motion, Solution
+from strut.optimal.walk.timed_phases import CLOCK, jump_event
 from strut.optimal.walk.with_plan import piece_table
 from strut.simulate import Trajectory, simulate
 from strut.system import System
@@ -70,19 +71,21 @@ def replay_in_pieces(result: Solution, walker: System, exact: Mapping[str, Any])
     for k, m in enumerate(result.phases):
         for i in range(len(m.t) - 1):
             x0 = dict(zip(names, map(float, m.x[i]), strict=True))
+            if CLOCK in walker.labels("x"):
+                x0[CLOCK] = float(m.t[i])
             if table is not None:
-                x0["plan_clock"] = float(m.t[i])
                 z = _begin_piece(z, places, table.values[number], number, m.t[i : i + 2])
-            ends = i == len(m.t) - 2 and m.until is not None
-            run = _run_interval(walker, m, i, ends, {"x0": x0, "z0": z, **exact})
+            event = (m.until or jump_event(result, k)) if i == len(m.t) - 2 else ""
+            ends = bool(event)
+            run = _run_interval(walker, m, i, event, {"x0": x0, "z0": z, **exact})
             number += 1
             if run is None:
-                return ReplayPieces(tuple(runs), np.inf, np.nan, tuple(events), str(m.until))
+                return ReplayPieces(tuple(runs), np.inf, np.nan, tuple(events), event)
             runs.append(run)
             events += [name for name in run.events.names if name in planned]
             end, z = run.raw.x_end[:nx], run.raw.z_end
             if ends:
-                hit = next(e for e in run.events if e.name == m.until)
+                hit = next(e for e in run.events if e.name == event)
                 late = max(late, hit.t - m.t[-1], key=abs)
                 before, end = (np.array([side[n] for n in names]) for side in (hit.before, hit.after))
                 # The plan, gone on to when the event came: a landing that is late is not told twice.
@@ -107,14 +110,15 @@ def _begin_piece(z: Any, places: Mapping[str, slice], inputs: np.ndarray, number
 
 
 def _run_interval(
-    walker: System, m: Motion, i: int, ends: bool, options: dict[str, Any]
+    walker: System, m: Motion, i: int, event: str, options: dict[str, Any]
 ) -> Trajectory | None:
-    """Run one interval; where an event ends it, up to just after that; None where this does not come."""
+    """Run one interval; where an event of this name ends it, up to just after that; None where this does not
+    come."""
     begin, end = float(m.t[i]), float(m.t[i + 1])
-    if not ends:
+    if not event:
         return _check_not_interrupted(simulate(walker, t=(begin, end), **options))
     run = _check_not_interrupted(simulate(walker, t=(begin, end + OVERTIME * (end - begin)), **options))
-    hits = [e.t for e in run.events if e.name == m.until and e.t > begin]
+    hits = [e.t for e in run.events if e.name == event and e.t > begin]
     if not hits:
         return None
     return _check_not_interrupted(simulate(walker, t=(begin, hits[0] + AFTER_EVENT), **options))

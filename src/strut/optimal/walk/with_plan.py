@@ -17,6 +17,7 @@ from strut.checks import checked
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import without_weights
+from strut.optimal.walk.timed_phases import CLOCK, add_timed_jumps
 from strut.system import Discrete, Event, Param, State, System, join, release_disturbances, sx
 
 PIECE_MULTIPLE = 16
@@ -83,7 +84,8 @@ def machine(result: Solution) -> System:
     (`plan`, `plan_times`). Where left and right are exchanged after a step, every other step follows the
     mirror image of the plan.
     """
-    return release_disturbances(_machine(result))  # what comes from outside is an input again
+    whole = add_timed_jumps(_machine(result), result)
+    return release_disturbances(whole)  # what comes from outside is an input again
 
 
 def _machine(result: Solution) -> System:
@@ -183,7 +185,7 @@ def plan_quantities(system: System, pieces: PieceTable) -> PlanQuantities:
         values=Param("plan", pieces.values.reshape(-1)),
         times=Param("plan_times", pieces.times, "s"),
         piece=Discrete("piece", 0.0, description="of the plan"),
-        clock=State("plan_clock", 0.0, "s", description="since the plan began"),
+        clock=State(CLOCK, 0.0, "s", description="since the plan began"),
         begin=Discrete("piece_begin", 0.0, "s"),
         end=Discrete("piece_end", pieces.times[1], "s"),
         now=Discrete(
