@@ -128,9 +128,10 @@ def distance(system: System, event: str) -> ca.SX:
     """How far a step comes along the ground [m] until just after the event that ends it, as an expression of
     the state before it. Raises ModelError where nothing says how far it comes."""
     reset = system.event(event).reset
-    forward = forward_states(system, section_of(system, event)) if system.symmetry else []
     length = "" if system.walk is None else system.walk.step_length
-    if not forward and length and length in reset:
+    says_length = bool(length) and length in reset
+    forward = [] if says_length and not system.symmetry else forward_states(system, section_of(system, event))
+    if not forward and says_length:
         return sx(reset[length])
     if not forward:
         raise ModelError(

@@ -159,9 +159,9 @@ class Layout:
             phase, used = self.problem.phases[k], self._used_expressions(k)
             reset = {} if phase.until is None else system.event(phase.until).reset
             left = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in system.z], ca.SX(0, 1))
-            kept = ca.vertcat(*[left[i] for i in sorted(live)], ca.SX(0, 1))
+            live_after = ca.vertcat(*[left[i] for i in sorted(live)], ca.SX(0, 1))
             names = {i for name in phase.z for i in range(self.nz)[system.slices("z")[name]]}
-            live = {i for i in range(self.nz) if ca.depends_on(ca.vertcat(used, kept), z[i])} - names
+            live = {i for i in range(self.nz) if ca.depends_on(ca.vertcat(used, live_after), z[i])} - names
             by_phase.insert(0, live)
         return by_phase
 
