@@ -59,10 +59,10 @@ def cart_pole_rates(x: Any, u: Any, lib: Any = ca) -> list[Any]:
     return [x[2], x[3], pushed / spread, -turned / (length * spread)]
 
 
-def goddard_rates(x: Any, u: Any, lib: Any = ca) -> list[Any]:
-    """Dolan, More and Munson (COPS), in radii of the Earth. lib: whose exponential."""
+def goddard_rates(x: Any, u: Any) -> list[Any]:
+    """Dolan, More and Munson (COPS), in radii of the Earth."""
     h, v, m = x[0], x[1], x[2]
-    drag = 310 * v**2 * lib.exp(-500 * (h - 1))
+    drag = 310 * v**2 * ca.exp(-500 * (h - 1))
     return [v, (u - drag) / m - 1 / h**2, -2 * u]
 
 
@@ -288,15 +288,15 @@ def peers_of(problem: str) -> list[Peer]:
             peers.append(Peer("rockit", lambda: rabbit_step.rockit_rabbit(rockit, INTERVALS), lines))
         return peers
     makers = {
-        "cart_pole": (strut_cart_pole, opti_cart_pole, rockit_cart_pole, opty_peers.cart_pole),
-        "goddard": (strut_goddard, opti_goddard, rockit_goddard, opty_peers.goddard),
+        "cart_pole": (strut_cart_pole, opti_cart_pole, rockit_cart_pole),
+        "goddard": (strut_goddard, opti_goddard, rockit_goddard),
     }[problem]
-    rates = {"cart_pole": cart_pole_rates, "goddard": goddard_rates}[problem]
     peers = [Peer("strut", makers[0], lines_of(makers[0])), Peer(opti, makers[1], lines_of(makers[1]))]
     if rockit is not None:
         peers.append(Peer("rockit", makers[2], lines_of(makers[2])))
-    if opty is not None:
-        peers.append(Peer("opty", lambda: makers[3](rates, INTERVALS), lines_of(makers[3])))
+    if opty is not None and problem == "cart_pole":
+        make = opty_peers.cart_pole
+        peers.append(Peer("opty", lambda: make(cart_pole_rates, INTERVALS), lines_of(make)))
     return peers
 
 
@@ -311,6 +311,8 @@ def run(effort: Effort) -> list[Section]:
         rows += [Row("rockit", note="not installed")] if rockit is None else []
         if problem == "rabbit":
             rows.append(Row("opty", note="has no impacts"))
+        elif problem == "goddard":
+            rows.append(Row("opty", note="not asked"))
         elif opty is None:
             rows.append(Row("opty", note="not installed: it needs cyipopt, built against IPOPT"))
         sections.append(Section(title, "cost against the optimum", tuple(rows), "time of a further solve"))

@@ -1,4 +1,4 @@
-"""The problems of `bench.ocp` as opty is told them: symbolic equations, midpoint rule."""
+"""The cart-pole of `bench.ocp` as opty is told it: symbolic equations, midpoint rule."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def cart_pole(rates: Callable[..., Any], intervals: int) -> Callable[[float], fl
     begin = [xi.func(0) for xi in x]
     end = [xi.func(2.0) - value for xi, value in zip(x, (1, math.pi, 0, 0), strict=True)]
     cost, slope = opty.create_objective_function(
-        u**2, tuple(x), (u,), (), nodes, h, integration_method="midpoint", time_symbol=t
+        sympy.Integral(u**2, t), tuple(x), (u,), (), nodes, h, integration_method="midpoint", time_symbol=t
     )
     problem = opty.Problem(
-        lambda free: float(np.squeeze(cost(free))),
+        cost,
         slope,
         eom,
         tuple(x),
@@ -46,53 +46,9 @@ def cart_pole(rates: Callable[..., Any], intervals: int) -> Callable[[float], fl
         line = np.linspace(0, 1, nodes)
         zero = np.zeros(nodes)
         guess = np.concatenate([line, math.pi * (1 + shake) * line, zero, zero, zero])
-        return float(np.squeeze(cost(problem.solve(guess)[0])))
+        return float(cost(problem.solve(guess)[0]))
 
     return solve
 
 
-def goddard(rates: Callable[..., Any], intervals: int) -> Callable[[float], float]:
-    assert opty is not None
-    assert sympy is not None
-    t, nodes, h = sympy.Symbol("t"), intervals + 1, sympy.Symbol("h", real=True)
-    x = [sympy.Function(name)(t) for name in ("height", "speed", "mass")]
-    u = sympy.Function("thrust")(t)
-    eom = sympy.Matrix([xi.diff(t) - e for xi, e in zip(x, rates(x, u, sympy), strict=True)])
-    begin = [xi.func(0 * h) - value for xi, value in zip(x, (1, 0, 1), strict=True)]
-    end = [x[2].func(intervals * h) - 0.6]
-
-    def slope(free: np.ndarray) -> np.ndarray:
-        return np.where(np.arange(len(free)) == intervals, -1.0, 0.0)
-
-    problem = opty.Problem(
-        lambda free: -free[intervals],
-        slope,
-        eom,
-        tuple(x),
-        nodes,
-        h,
-        instance_constraints=(*begin, *end),
-        bounds={
-            u: (0, 3.5),
-            h: (0.01 / intervals, 1 / intervals),
-            x[0]: (1, 2),
-            x[1]: (0, 1),
-            x[2]: (0.6, 1),
-        },
-        time_symbol=t,
-        integration_method="midpoint",
-    )
-    problem.add_option("print_level", 0)
-    problem.add_option("sb", "yes")
-    problem.add_option("tol", 1e-9)
-
-    def solve(shake: float) -> float:
-        line = np.linspace(0, 1, nodes)
-        parts = [1 + 0.01 * line, 0.4 * line * (1 - line), 1 - 0.4 * line, np.full(nodes, 1.75)]
-        guess = np.concatenate([*parts, [0.2 * (1 + shake) / intervals]])
-        return float(problem.solve(guess)[0][intervals])
-
-    return solve
-
-
-__all__ = ["cart_pole", "goddard"]
+__all__ = ["cart_pole"]
