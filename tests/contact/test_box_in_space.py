@@ -23,10 +23,12 @@ def box():
 def test_its_code_stays_small():
     """Instructions; what is evaluated in every step is optimised by the compiler, and most of the wait."""
     lowered = lower(box())
-    sizes = {name: lowered.functions[name].n_instructions() for name in ("flow", "guards", "guard_rates")}
+    sizes = {
+        name: lowered.functions[name].n_instructions() for name in ("flow", "guards", "guards_and_rates")
+    }
     assert sizes["flow"] < 7000
     assert sizes["guards"] < 8000
-    assert sizes["guard_rates"] < 19000
+    assert sizes["guards_and_rates"] < 19000
 
 
 @pytest.mark.slow  # its code takes a compiler ten seconds

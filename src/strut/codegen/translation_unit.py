@@ -47,6 +47,9 @@ class Code:
         return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
 
 
+NOT_IN_C = ("guards",)
+"""Functions that the C does without: guards are always evaluated with their rates, which share their kinematics."""
+
 Write = Callable[[ca.Function, str, tuple[str, ...], tuple[str, ...]], str]
 """Writes a CasADi function as C: function, name, names of arguments and of results."""
 
@@ -61,6 +64,8 @@ def generate(lowered: Lowered) -> Code:
 
     parts = []
     for n in lowered.functions:
+        if n in NOT_IN_C:
+            continue
         if n == "flow_and_powers" and not lowered.sizes["NW"]:
             parts.append(NO_POWERS)
         elif n in lowered.looped:

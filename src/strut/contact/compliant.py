@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from strut.checks import checked
+from strut.contact.continuous_pad import ContinuousPad
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot, touches_of
@@ -52,6 +53,7 @@ def compliant(
     *,
     law: Law,
     friction: AnchoredFriction | SmoothFriction | None = None,
+    events: bool = True,
     stabilise: Expression = 10.0,
     description: str = "",
 ) -> System:
@@ -60,13 +62,16 @@ def compliant(
     feet: frames' names for points, or `point`, `sphere`, `arc`, `wheel`, `polygon`, `cylinder`.
     law: of the normal force: `linear`, `hunt_crossley`, `hertz`, `cubic`, `geyer`.
     friction: `anchored`, `viscous`, `coulomb`, or None for none.
+    events: False for contact from the state alone, inside the flow, for fixed steps and large batches: a step then
+        costs what the flow costs, and the kinks of the laws lie inside steps. See `ContinuousPad` for what differs.
     stabilise: rate [1/s] at which drift of closed loops is pulled back.
 
     Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave
     faster than the ground follows, else 0), and with anchored friction F_slip and the state F_strain (in
     space F_strain_x and F_strain_y, along the ground); events F_touchdown, F_liftoff, F_slack and F_press,
     F_slide and F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y). A
-    run that begins at time 0 sets the flags of feet that begin inside the ground. On curved ground the normal
+    run that begins at time 0 sets the flags of feet that begin inside the ground. Without events a foot has none of
+    these but its strain and its outputs, and a state F_contact_time, how long it has touched [s]. On curved ground the normal
     force acts along the gradient of the gap, so that elastic contact conserves energy. A foot that slides
     into the riser of
     stairs is deep in the ground at once: the energy of that is in no book.
@@ -87,10 +92,13 @@ def compliant(
     params.add(*law.numbers, *(friction.numbers if friction else ()))
     assembly = Assembly(mechanism, params)
     q, v, _ = assembly.start()
-    pads = []
+    pads: list[Pad | ContinuousPad] = []
     for t in touches:
         at = reachable_spot(assembly.tree, t, surface)
         row = _gap_row(assembly.tree, at.gap) if surface.kind == "profile" else None
+        if not events:
+            pads.append(ContinuousPad(assembly.tree, at, law, friction, gradient=row))
+            continue
         inside = bool(assembly.evaluate(at.gap, q, v).item() < 0)
         pads.append(Pad(assembly.tree, at, law, friction, inside=inside, gradient=row))
     walk = walk_of(assembly, surface, [pad.foot for pad in pads])
@@ -117,7 +125,7 @@ class PadCompanions:
 
 def system_with_pads(
     assembly: Assembly,
-    pads: Sequence[Pad],
+    pads: Sequence[Pad | ContinuousPad],
     *,
     stabilise: ca.SX,
     description: str,
@@ -139,7 +147,7 @@ def system_with_pads(
             assembly.entries[group] |= entries
         for unit, outputs in pad.outputs.items():
             assembly.show(unit, outputs)
-        more |= pad.strain_rates
+        more |= pad.rates
         z += pad.discrete
         events += pad.events()
         flags |= pad.initial_flags()
@@ -149,18 +157,16 @@ def system_with_pads(
         acceleration, force = Constrained(assembly.tree, assembly.closure, stabilise).forward(assembly.tau)
         assembly.note_closure(force)
     arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
+    initial_values = _initial_values(flags, beside.begin)
     start = Sample(
-        "contact_begin",
-        every=ONE_TIME_PERIOD,
-        set=_initial_values(flags, beside.begin),
-        loss=None if beside.begin else {},
+        "contact_begin", every=ONE_TIME_PERIOD, set=initial_values, loss=None if beside.begin else {}
     )
     return assembly.build(
         acceleration,
         description,
         z=z,
         events=events,
-        samples=[start],
+        samples=[start] if initial_values else [],
         more=more,
         floor=floor,
         arrows=arrows,
@@ -227,7 +233,7 @@ class Pad:
         self.strains = (
             [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes] if self.slip is not None else []
         )
-        self.strain_rates: dict[State, ca.SX] = {}
+        self.rates: dict[State, ca.SX] = {}
         on = self.touching.on
         pressing = on if self.slack is None else on * self.slack.off
         self.normal = pressing * law.pressing_force(self.depth, self.rate)
@@ -288,7 +294,7 @@ class Pad:
             self.slip.on * self.excess / damping
         )  # the speed at which the place the foot holds on to moves
         rate = on * (self.along - dragged * stick_force / size)
-        self.strain_rates = dict(zip(self.strains, ca.vertsplit(rate), strict=True))
+        self.rates = dict(zip(self.strains, ca.vertsplit(rate), strict=True))
         self.energy = stiffness * ca.sumsqr(strain) / 2
         self.entries["stored"][f"{name}_strain"] = self.energy
         self.entries["dissipated"][f"{name}_friction"] = on * (damping * ca.sumsqr(rate) + limit * dragged)

@@ -47,6 +47,11 @@ class LoweredModel:
         rates, powers = self.low.functions["flow_and_powers"](*_vectors(arguments))
         return np.concatenate([_row(rates), _row(powers)])
 
+    def guards_and_rates(self, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The guards and their rates [1/s], of t, x, z, u, p and the rates of x."""
+        guards, rates = self.low.functions["guards_and_rates"](*_vectors(arguments))
+        return _row(guards), _row(rates)
+
     def jacobian(self, point: ModelPoint) -> np.ndarray:
         """The Jacobian of the rates by the state. That of the powers is left out: nothing depends on them,
         and Newton's method converges without. An entry that is infinite (that of a square root at zero) is

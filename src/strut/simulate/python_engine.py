@@ -108,7 +108,7 @@ class Engine:
     def _guards(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The guards and their rates [1/s]."""
         state = (t, x[: self.nx], self.z, self.u, self.p)
-        return self.model.call("guards", *state), self.model.call("guard_rates", *state, dx[: self.nx])
+        return self.model.guards_and_rates(*state, dx[: self.nx])
 
     def _signals(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The delayed signals and their rates [1/s]."""

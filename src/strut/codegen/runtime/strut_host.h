@@ -145,7 +145,7 @@ STRUT_EXPORT void strut_lengthen(STRUT_(sim) * s, double *longer, int64_t capaci
 STRUT_EXPORT void strut_eval(int which, int64_t m, const double *t, const double *x, const double *z, const double *u,
                              const double *p, int64_t p_stride, const double *d, double *out, double *own)
 {
-    double dx[STRUT_SLOTS(STRUT_NX)];
+    double dx[STRUT_SLOTS(STRUT_NX)], rates[STRUT_SLOTS(STRUT_NG)];
     const double *given = p;
     p = own;
     for (int64_t k = 0; k < m; k++, t++, x += STRUT_NX, z += STRUT_NZ, u += STRUT_NU, d += STRUT_ND) {
@@ -158,7 +158,11 @@ STRUT_EXPORT void strut_eval(int which, int64_t m, const double *t, const double
         case STRUT_EVAL_POWERS: STRUT_(flow_and_powers)(*t, x, z, u, p, d, dx, out); out += STRUT_NW; break;
         case STRUT_EVAL_OUTPUTS: STRUT_(outputs)(*t, x, z, u, p, d, out); out += STRUT_NY; break;
         case STRUT_EVAL_ENERGIES: STRUT_(energies)(*t, x, z, u, p, out); out += STRUT_NE; break;
-        case STRUT_EVAL_GUARDS: STRUT_(guards)(*t, x, z, u, p, out); out += STRUT_NG; break;
+        case STRUT_EVAL_GUARDS:
+            for (int i = 0; i < STRUT_NX; i++) dx[i] = 0.0;
+            STRUT_(guards_and_rates)(*t, x, z, u, p, dx, out, rates);
+            out += STRUT_NG;
+            break;
         case STRUT_EVAL_SIGNALS: STRUT_(signals)(*t, x, z, u, p, out); out += STRUT_ND; break;
         default: break;
         }
