@@ -48,7 +48,7 @@ class Code:
 
 
 NOT_IN_C = ("guards",)
-"""Functions that the C does without: guards are always evaluated with their rates, which share their kinematics."""
+"""Functions that the C does without: guards always come with their rates, which share their kinematics."""
 
 Write = Callable[[ca.Function, str, tuple[str, ...], tuple[str, ...]], str]
 """Writes a CasADi function as C: function, name, names of arguments and of results."""

@@ -62,19 +62,19 @@ def compliant(
     feet: frames' names for points, or `point`, `sphere`, `arc`, `wheel`, `polygon`, `cylinder`.
     law: of the normal force: `linear`, `hunt_crossley`, `hertz`, `cubic`, `geyer`.
     friction: `anchored`, `viscous`, `coulomb`, or None for none.
-    events: False for contact from the state alone, inside the flow, for fixed steps and large batches: a step then
-        costs what the flow costs, and the kinks of the laws lie inside steps. See `ContinuousPad` for what differs.
+    events: False for contact from the state alone, inside the flow, for fixed steps and large batches: a
+        step then costs what the flow costs, and the kinks of the laws lie inside steps. See `ContinuousPad`
+        for what differs.
     stabilise: rate [1/s] at which drift of closed loops is pulled back.
 
     Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave
     faster than the ground follows, else 0), and with anchored friction F_slip and the state F_strain (in
     space F_strain_x and F_strain_y, along the ground); events F_touchdown, F_liftoff, F_slack and F_press,
     F_slide and F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y). A
-    run that begins at time 0 sets the flags of feet that begin inside the ground. Without events a foot has none of
-    these but its strain and its outputs, and a state F_contact_time, how long it has touched [s]. On curved ground the normal
-    force acts along the gradient of the gap, so that elastic contact conserves energy. A foot that slides
-    into the riser of
-    stairs is deep in the ground at once: the energy of that is in no book.
+    run that begins at time 0 sets the flags of feet that begin inside the ground. Without events a foot has
+    none of these but its strain and its outputs, and a state F_contact_time, how long it has touched [s]. On
+    curved ground the normal force acts along the gradient of the gap, so that elastic contact conserves
+    energy. A foot that slides into the riser of stairs is deep in the ground at once: the energy of that is in no book.
     """
     if not isinstance(law, Law):
         raise ModelError(

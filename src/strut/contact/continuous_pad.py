@@ -1,8 +1,9 @@
 """`ContinuousPad`: compliant contact whose force follows from the state alone, without flags and events.
 
-For fixed steps and populations: nothing has to be located, so a step costs what the flow costs. What a flag says
-in a `Pad` is read off the state here: a foot touches where its depth is positive, the ground never pulls, and the
-place that anchored friction holds on to is dragged along wherever the friction limit is exceeded.
+For fixed steps and populations: nothing has to be located, so a step costs what the flow costs. What a flag
+says in a `Pad` is read off the state here: a foot touches where its depth is positive, the ground never
+pulls, and the place that anchored friction holds on to is dragged along wherever the friction limit is
+exceeded.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ class ContinuousPad:
     `at` unless given.
 
     The ground gives back nothing to a foot that leaves faster than it follows: what its spring still held is
-    booked as dissipated while the force is zero. (With events the ground stays behind at that depth, and the rest is
-    lost at lift-off.) The spring of anchored friction relaxes through its own damper while the foot is in the air,
-    with the time constant damping / stiffness [s]; with events it is empty at once. Both differ from the run with
-    events only where a foot has left the ground and comes back within that time.
+    booked as dissipated while the force is zero. (With events the ground stays behind at that depth, and the
+    rest is lost at lift-off.) The spring of anchored friction relaxes through its own damper while the foot
+    is in the air, with the time constant damping / stiffness [s]; with events it is empty at once, so runs
+    differ where a foot comes back within that time.
     """
 
     def __init__(
@@ -102,8 +103,8 @@ class ContinuousPad:
         size = ca.sqrt(ca.sumsqr(stick_force) + MIN_FORCE**2)
         limit = mu * self.normal
         excess = ca.fmax(size - limit, 0)
-        # The anchor is dragged just so fast that spring and damper carry the limit. In the air that is none, and
-        # the same expression is -stiffness / damping strain: the spring relaxes.
+        # The anchor is dragged just so fast that spring and damper carry the limit. In the air that is none,
+        # and the same expression is -stiffness / damping strain: the spring relaxes.
         dragged = excess / damping
         rate = self.along - dragged * stick_force / size
         self.rates |= dict(zip(strains, ca.vertsplit(rate), strict=True))
