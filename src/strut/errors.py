@@ -54,6 +54,10 @@ class CompileError(StrutError):
     """The C compiler refused the generated code, or could not be run."""
 
 
+class DeviceError(StrutError):
+    """A graphics card that is not there, fails, or cannot do what is asked."""
+
+
 class StorageError(StrutError, OSError):
     """A file could not be written or read."""
 

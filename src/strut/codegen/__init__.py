@@ -6,6 +6,14 @@ from strut.codegen.background import build_in_background, is_begun, wait_for_bui
 from strut.codegen.c import emit
 from strut.codegen.c_tables import literal
 from strut.codegen.cache import build, cache_directory, compiler, is_cached, key_of
+from strut.codegen.cuda import (
+    PRECISIONS,
+    DeviceLibrary,
+    build_device_library,
+    check_device_model,
+    find_capability,
+    find_nvcc,
+)
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lower import Lowered, column
 from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
@@ -17,7 +25,7 @@ from strut.codegen.runtime.integrators import (
     integrator_number,
     names_of_kind,
 )
-from strut.codegen.runtime.layout import DEFAULTS, JUMP_FIELDS, STEP_FIELDS, Field
+from strut.codegen.runtime.layout import DEFAULTS, JUMP_FIELDS, SINGLE_DEFAULTS, STEP_FIELDS, Field
 from strut.codegen.runtime.status import STATUS_WORDS, Advance, RecordingEnd, RunCounter, RunStatus
 from strut.codegen.runtime.tableau import BASIS, RK4, Tableau
 from strut.codegen.split_casadi_c import split_long_functions
@@ -30,12 +38,15 @@ __all__ = [
     "DEFAULTS",
     "INTEGRATORS",
     "JUMP_FIELDS",
+    "PRECISIONS",
     "RK4",
+    "SINGLE_DEFAULTS",
     "STATUS_WORDS",
     "STEP_FIELDS",
     "Advance",
     "Code",
     "Control",
+    "DeviceLibrary",
     "Dialect",
     "Field",
     "Integrator",
@@ -53,15 +64,19 @@ __all__ = [
     "address",
     "arithmetic",
     "build",
+    "build_device_library",
     "build_in_background",
     "byref",
     "cache_directory",
+    "check_device_model",
     "check_private_directory",
     "chosen_backend",
     "column",
     "compile_system",
     "compiler",
     "emit",
+    "find_capability",
+    "find_nvcc",
     "generate",
     "integrator_number",
     "is_begun",

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -106,9 +106,9 @@ def compiler_identity(cc: tuple[str, ...]) -> str:
     return " ".join([_identity(str(real), status.st_mtime_ns, status.st_size), *cc[1:]])
 
 
-def key_of(content: str, cc: tuple[str, ...], quick: bool = False) -> str:
+def key_of(content: str, cc: tuple[str, ...], quick: bool = False, flags: Sequence[str] = FLAGS) -> str:
     """The name of a library in the cache: a hash of its content, of the compiler and of the flags."""
-    flags = [*FLAGS, QUICK] if quick else FLAGS
+    flags = [*flags, QUICK] if quick else flags
     return hashlib.sha256("\0".join([content, compiler_identity(cc), *flags]).encode()).hexdigest()[:40]
 
 
@@ -140,13 +140,14 @@ def build(
     *,
     patient: bool = False,
     quick: bool = False,
+    flags: Sequence[str] = FLAGS,
 ) -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
     `key` names the content, `name` is for people. Concurrent processes wait for one another; a build that is
     interrupted leaves nothing; an entry whose checksum is wrong is built again. patient: nobody waits for it,
     so the compiler runs at low priority, nothing is said, and `stop_compilers` stops it. quick: with `QUICK`,
-    under a key of its own (`key_of`).
+    under a key of its own (`key_of`). flags: of another compiler than one of C.
     """
     directory = cache_directory()
     library = directory / f"{key}.so"
@@ -159,7 +160,7 @@ def build(
         with filelock.FileLock(lock):
             if not _intact(library):
                 with nullcontext() if patient else _announce_if_slow(name):
-                    _compile(library, sources(), main, cc, patient=patient, quick=quick)
+                    _compile(library, sources(), main, cc, patient=patient, quick=quick, flags=flags)
     except OSError as error:
         if isinstance(error, CompileError):
             raise
@@ -194,6 +195,7 @@ def _compile(
     *,
     patient: bool = False,
     quick: bool = False,
+    flags: Sequence[str] = FLAGS,
 ) -> None:
     for left in library.parent.glob(
         f"build-{library.stem}-*"
@@ -205,7 +207,7 @@ def _compile(
         product = Path(scratch) / library.name
         length = sum(len(line) for line in sources[main].splitlines() if not line.startswith("STRUT_TABLE"))
         level = QUICK if quick else "-O2" if length < MAX_OPTIMISED_LENGTH else "-O1"
-        flags = [level if flag == "-O2" else flag for flag in FLAGS]
+        flags = [level if flag == "-O2" else flag for flag in flags]
         began = clock.perf_counter()
         command = [*cc, *flags, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:

@@ -18,10 +18,11 @@ from strut.codegen.runtime.contract_c import generated_headers
 RUNTIME = Path(__file__).parent / "runtime"
 
 
-def runtime_sources() -> dict[str, str]:
-    """Our C files by name, those written from tables included."""
+def runtime_sources(method: str | None = None) -> dict[str, str]:
+    """Our C files by name, those written from tables included. method: the only one that runs will use; all
+    by default."""
     files = {path.name: path.read_text() for path in sorted(RUNTIME.glob("*.h"))}
-    return files | generated_headers()
+    return files | generated_headers(method)
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,23 @@ def unit_text(lowered: Lowered) -> str:
             '#include "strut_run.h"',
             '#include "strut_host.h"',
             _jacobian_entry(lowered) if lowered.jacobians else "",
+        ]
+    )
+
+
+def device_text(lowered: Lowered) -> str:
+    """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs."""
+    code = generate(lowered)
+    return "\n".join(
+        [
+            '#include "strut_math.h"',
+            '#define STRUT_EXPORT __attribute__((visibility("default")))',
+            code.sizes_text("strut_model"),
+            '#include "strut_types.h"',
+            code.functions,
+            '#include "strut_run.h"',
+            '#include "strut_lane.h"',
+            '#include "strut_cuda.h"\n',
         ]
     )
 

@@ -74,7 +74,8 @@ def compliant(
     run that begins at time 0 sets the flags of feet that begin inside the ground. Without events a foot has
     none of these but its strain and its outputs, and a state F_contact_time, how long it has touched [s]. On
     curved ground the normal force acts along the gradient of the gap, so that elastic contact conserves
-    energy. A foot that slides into the riser of stairs is deep in the ground at once: the energy of that is in no book.
+    energy. A foot that slides into the riser of stairs is deep in the ground at once: the energy of that is
+    in no book.
     """
     if not isinstance(law, Law):
         raise ModelError(

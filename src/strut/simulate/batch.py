@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked, integer, number_array, seed_number
-from strut.codegen import Many, Native, Virtual, address, byref, compile_system, lower_system
+from strut.codegen import SINGLE_DEFAULTS, Native, Virtual, byref, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.batch_on_card import check_device, do_runs_on_card
+from strut.simulate.batch_task import BatchTask, result_arrays
 from strut.simulate.ending import ending_message
 from strut.simulate.names import Names
-from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
+from strut.simulate.options import STIFF, check_method, check_system, chosen_options, interval
 from strut.simulate.record import HISTORY_FULL, STATUS, TERMINAL
 from strut.simulate.run_native import HISTORY_ROWS
 from strut.simulate.schedule import refuse_schedules
@@ -38,6 +40,7 @@ class Batch(Tabular):
     counts: how often each event and sample happened. outputs: by name, at the end, or at the times asked for
         (nan after a run has ended). steps: taken by each run.
     supplied, dissipated, lost: energy totals [J] by name, if the ledger was asked for.
+    wall: how long it took [s]. device: what ran them: 'cpu', or the name of a graphics card.
     """
 
     t: np.ndarray
@@ -53,6 +56,7 @@ class Batch(Tabular):
     names: Names = field(repr=False)
     wall: float = 0.0
     interrupted: bool = False
+    device: str = "cpu"
     cause: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
     culprit: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
 
@@ -131,6 +135,8 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     seed: int = 0,
     threads: int | None = None,
     backend: str | None = None,
+    device: str = "cpu",
+    precision: str = "double",
     progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> Batch:
@@ -143,6 +149,11 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         ended).
     seed: run k draws its random numbers from stream k of this seed.
     threads: how many; all cores by default.
+    device: 'cuda' for a graphics card, one run per thread of it, several launches where its memory is
+    short. Where
+        there is none, or it fails under way, a warning says so and the rest is done on the processor;
+        `device` of the batch says what ran. precision: on a card 'double' or 'single', which has tolerances
+        of its own unless rtol and atol are given.
     progress: called with the fraction done.
     options: as for `simulate`; the ledger is off unless ledger=True.
 
@@ -161,39 +172,61 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         outputs = [outputs]
     if threads is not None:
         integer("threads", threads, 1)
-    chosen = chosen_options({"ledger": False, **options})
+    check_device(device, precision, backend)
+    coarse = {"rtol": SINGLE_DEFAULTS.rtol, "atol": SINGLE_DEFAULTS.atol, "zeno": SINGLE_DEFAULTS.zeno}
+    chosen = chosen_options({"ledger": False, **(coarse if precision == "single" else {}), **options})
     check_method(system, chosen, lower_system(system).tables["velocity_of"])
     values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
     runs = len(values.p)
     check_times(system, values.p)
     stops = _stops(at, begin, end)
-    model = compile_system(system, backend=backend, stiff=chosen.method in STIFF)
     # all runs write into one set of arrays, in pieces on several threads
     columns = _output_columns(system, outputs)
-    room = _room(model.sizes, runs, len(stops), len(columns), chosen.ledger)
+    sizes = lower_system(system).sizes
     threads = threads or os.cpu_count() or 1
-    task = _Task(
+    task = BatchTask(
         options=chosen,
         values=values,
         begin=begin,
         stops=stops,
         columns=columns,
-        room=room,
+        room=result_arrays(sizes, runs, len(stops), len(columns), chosen.ledger),
         seed=seed,
         at_end=at is None,
     )
-    if isinstance(model, Native):
-        short = model.run_time is not None and model.run_time * runs < ALONE_TIME
-        spread_began = clock.perf_counter()
-        interrupted = _spread(_native_work(model, task), runs, threads, progress, short=short)
-        spread_time = clock.perf_counter() - spread_began
-        model.run_time = spread_time / runs if runs else None
-        model.spend(spread_time)
-    else:
-        interrupted = _spread(_virtual_work(model, task), runs, 1, progress)
+    ran_on, first, interrupted = "cpu", 0, False
+    if device == "cuda":
+        card_name, first, interrupted = do_runs_on_card(lower_system(system), task, precision, progress)
+        ran_on = card_name if first == runs or interrupted else f"{card_name}, cpu" if first else "cpu"
+    if first < runs and not interrupted:
+        interrupted = _do_runs_here(system, task, first, backend=backend, threads=threads, progress=progress)
     wall = clock.perf_counter() - began
     times = None if at is None else np.size(at)
-    return _batch(system, task, outputs, times, wall=wall, interrupted=interrupted)
+    return _batch(system, task, outputs, times, wall=wall, interrupted=interrupted, device=ran_on)
+
+
+def _do_runs_here(
+    system: System,
+    task: BatchTask,
+    first: int,
+    *,
+    backend: str | None,
+    threads: int,
+    progress: Callable[[float], None] | None,
+) -> bool:
+    """Do the runs from number `first` on, on the cores of this machine. Returned is whether they were
+    interrupted."""
+    model = compile_system(system, backend=backend, stiff=task.options.method in STIFF)
+    runs = len(task.values.p)
+    if isinstance(model, Virtual):
+        return _spread(_virtual_work(model, task), range(first, runs), 1, progress)
+    short = model.run_time is not None and model.run_time * (runs - first) < ALONE_TIME
+    spread_began = clock.perf_counter()
+    interrupted = _spread(_native_work(model, task), range(first, runs), threads, progress, short=short)
+    spread_time = clock.perf_counter() - spread_began
+    model.run_time = spread_time / (runs - first) if runs > first else None
+    model.spend(spread_time)
+    return interrupted
 
 
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:
@@ -224,73 +257,18 @@ def _output_columns(system: System, outputs: Sequence[str]) -> np.ndarray:
     )
 
 
-def _room(sizes: dict[str, int], runs: int, stops: int, columns: int, ledger: bool) -> dict[str, Any]:
-    """Arrays for the results of all runs, a row each."""
-    return {
-        "t": np.zeros(runs),
-        "x": np.zeros((runs, sizes["NX"])),
-        "z": np.zeros((runs, sizes["NZ"])),
-        "y": np.full((runs, stops, columns), np.nan),
-        "work": np.zeros((runs, sizes["NW"])) if ledger else None,
-        "lost": np.zeros((runs, sizes["NL"])) if ledger else None,
-        "counts": np.zeros((runs, sizes["NJ"]), dtype=np.int64),
-        "steps": np.zeros(runs, dtype=np.int64),
-        "status": np.zeros(runs, dtype=np.int32),
-        "cause": np.full(runs, -1, dtype=np.int32),
-        "culprit": np.full(runs, -1, dtype=np.int32),
-    }
-
-
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """What all runs of a batch have in common: where they begin, where they stop, which outputs are wanted
-    (`columns`) and where results go (`room`)."""
-
-    options: Options
-    values: Start
-    begin: float
-    stops: np.ndarray
-    columns: np.ndarray
-    room: dict[str, Any]
-    seed: int
-    at_end: bool  # outputs at the end of a run, whenever that is
-
-
-def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
+def _native_work(model: Native, task: BatchTask) -> Callable[[int, int], None]:
     """A function that does the runs from one number to before another, in compiled code."""
-    sizes, values, stops, columns, room = model.sizes, task.values, task.stops, task.columns, task.room
+    delayed, room = model.sizes["ND"], task.room
     native = task.options.native(dense=False)
 
     def work(first: int, last: int) -> None:
-        run(first, last, HISTORY_ROWS * 16 if sizes["ND"] else 0)
+        run(first, last, HISTORY_ROWS * 16 if delayed else 0)
 
     def run(first: int, last: int, rows: int) -> None:
         """Do the runs from one number to before another, with so many rows of delay history."""
-        history, sim = np.empty((rows, 1 + 2 * sizes["ND"])), model.sim()
-        many = Many(
-            task.begin,
-            address(stops),
-            address(values.x),
-            address(values.z),
-            address(values.u),
-            address(values.p),
-            len(stops),
-            sizes["NX"],
-            sizes["NZ"],
-            sizes["NU"],
-            sizes["NP"],
-            task.seed,
-            rows,
-            address(history),
-            address(columns),
-            len(columns),
-            int(task.at_end),
-            *[
-                address(room[n])
-                for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit")
-            ],
-            address(sim),
-        )
+        history, lane = np.empty((rows, 1 + 2 * delayed)), model.sim()
+        many = task.many(model.sizes, history, lane)
         model.library.strut_batch(byref(native), byref(many), first, last)
         for k in first + np.flatnonzero(room["status"][first:last] == HISTORY_FULL):
             room["counts"][k] = 0
@@ -299,7 +277,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
     return work
 
 
-def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
+def _virtual_work(model: Virtual, task: BatchTask) -> Callable[[int, int], None]:
     """A function that does the runs from one number to before another, in Python."""
     from strut.simulate.python_engine import Engine
     from strut.simulate.random import Stream
@@ -340,7 +318,7 @@ def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
 
 def _spread(
     work: Callable[[int, int], None],
-    runs: int,
+    runs: range,
     threads: int,
     progress: Callable[[float], None] | None,
     *,
@@ -349,13 +327,13 @@ def _spread(
     """Do all runs in small pieces on several threads. Returned is whether they were interrupted. short: they
     are expected to take less than `ALONE_TIME`; the calling thread begins alone, and others join in where it
     takes longer."""
-    piece = max(1, min(256, runs // (8 * threads) or 1))
-    starts = range(0, runs, piece)
+    piece = max(1, min(256, len(runs) // (8 * threads) or 1))
+    starts, end = runs[::piece], runs.stop
     alone = threads == 1 or len(starts) == 1
     began, pieces_done = clock.perf_counter(), 0
     try:
         while pieces_done < len(starts) and (alone or (short and clock.perf_counter() - began < ALONE_TIME)):
-            work(starts[pieces_done], min(starts[pieces_done] + piece, runs))
+            work(starts[pieces_done], min(starts[pieces_done] + piece, end))
             pieces_done += 1
             if progress:
                 progress(pieces_done / len(starts))
@@ -365,7 +343,7 @@ def _spread(
         return False
     pool = ThreadPoolExecutor(threads)
     try:
-        futures = [pool.submit(work, first, min(first + piece, runs)) for first in starts[pieces_done:]]
+        futures = [pool.submit(work, first, min(first + piece, end)) for first in starts[pieces_done:]]
         for k, future in enumerate(futures, pieces_done):
             future.result()
             if progress:
@@ -379,12 +357,13 @@ def _spread(
 
 def _batch(
     system: System,
-    task: _Task,
+    task: BatchTask,
     outputs: Sequence[str],
     times: int | None,
     *,
     wall: float,
     interrupted: bool,
+    device: str,
 ) -> Batch:
     """The results with names. times: how many were asked for, None for outputs at the end."""
     names, room, ledger = names_of(system), task.room, task.options.ledger
@@ -418,6 +397,7 @@ def _batch(
         names=names,
         wall=wall,
         interrupted=interrupted,
+        device=device,
         cause=room["cause"],
         culprit=room["culprit"],
     )

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 from strut.codegen.runtime.integrators import INTEGRATORS, Integrator, StepKind, integrator_number
@@ -83,8 +84,9 @@ def _adaptive_numbers(function: str, numbers: dict[str, float]) -> str:
     return f"STRUT_FN strut_real {function}(int method) {{ return {cases}R({last[1]!r}); }}\n"
 
 
-def contract_header() -> str:
-    """Write `strut_contract.h`: what a run is asked and how it ends, for every model alike."""
+def contract_header(used: Sequence[Integrator]) -> str:
+    """Write `strut_contract.h`: what a run is asked and how it ends, for every model alike, with room for the
+    methods that are used."""
     methods = [
         (method.c_constant, integrator_number(name), _method_meaning(method))
         for name, method in INTEGRATORS.items()
@@ -100,8 +102,8 @@ def contract_header() -> str:
             _enum("strut_kind", _members(StepKind, "STRUT_KIND")),
             _enum("strut_status", statuses),
             _enum("strut_result", _members(Advance)),
-            f"#define STRUT_STAGES {max(method.stages for method in INTEGRATORS.values())}",
-            f"#define STRUT_DEGREE {max(method.degree for method in INTEGRATORS.values())}"
+            f"#define STRUT_STAGES {max(method.stages for method in used)}",
+            f"#define STRUT_DEGREE {max(method.degree for method in used)}"
             " /* of the dense output, at most */\n",
             _struct(OPTIONS),
             "STRUT_FN strut_options strut_defaults(void)\n{\n    strut_options o;",
@@ -118,11 +120,11 @@ def contract_header() -> str:
     )
 
 
-def choose_method_header() -> str:
+def choose_method_header(used: Sequence[Integrator]) -> str:
     """Write `strut_choose_method.h`: `trial`, one step of the method of a run, and `cover`, its dense
-    output."""
+    output, of the methods that are used."""
     trials, covers = "", ""
-    for method in INTEGRATORS.values():
+    for method in used:
         call = f"STRUT_({method.c_function})(s, h); break;\n"
         if method.kind is StepKind.ADAPTIVE:
             trials += f"    case {method.c_constant}: error = {call}"
@@ -179,12 +181,20 @@ def host_header() -> str:
     )
 
 
-def generated_headers() -> dict[str, str]:
-    """All C headers that are written from tables, by file name."""
-    tableaux = [method.tableau for method in INTEGRATORS.values() if method.tableau]
+NEEDED_BY_OTHERS = ("euler", "rk4")
+"""Methods whose step others begin with: Euler's finds the first step, classical Runge-Kutta starts a
+multistep method."""
+
+
+def generated_headers(method: str | None = None) -> dict[str, str]:
+    """All C headers that are written from tables, by file name. method: the only one that runs will use; by
+    default all are there to choose from."""
+    chosen = list(INTEGRATORS.values()) if method is None else [INTEGRATORS[method]]
+    room = [*chosen, *(INTEGRATORS[name] for name in NEEDED_BY_OTHERS if INTEGRATORS[name] not in chosen)]
+    tableaux = [each.tableau for each in room if each.tableau]
     return {
-        "strut_contract.h": contract_header(),
+        "strut_contract.h": contract_header(room),
         "strut_runge_kutta.h": runge_kutta_header(tableaux),
-        "strut_choose_method.h": choose_method_header(),
+        "strut_choose_method.h": choose_method_header(chosen),
         "strut_host_types.h": host_header(),
     }

@@ -189,7 +189,11 @@ MANY = Struct(
         Field("int32_t *", "status"),
         Field("int32_t *", "cause"),
         Field("int32_t *", "culprit"),
-        Field("STRUT_(sim) *", "sim", "memory for one run: with many parameters it is too large for a stack"),
+        Field(
+            "struct STRUT_(lane) *",
+            "lane",
+            "memory for one run: with many parameters it is too large for a stack",
+        ),
     ),
 )
 

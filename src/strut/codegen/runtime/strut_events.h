@@ -6,7 +6,7 @@
 
 #define STRUT_BUNDLE 4 /* guards that are looked at together: every evaluation gives all of them */
 
-STRUT_FN void STRUT_(look)(STRUT_(sim) * s, strut_real t, const strut_real *x, const strut_real *dx, strut_real *g,
+STRUT_CALLED void STRUT_(look)(STRUT_(sim) * s, strut_real t, const strut_real *x, const strut_real *dx, strut_real *g,
                            strut_real *r)
 {
     STRUT_(guards_and_rates)(t, x, s->z, s->u, s->p, dx, g, r);
@@ -190,7 +190,7 @@ STRUT_FN strut_real STRUT_(first_between)(STRUT_(sim) * s, strut_real h, int i, 
 /* The fractions of the trial step at which several guards first begin to hold, of which two ends do not tell the whole
  * story, each into its place of `found`: 2 if it does not, 3 if it is not simple even in 64 pieces of the dense output,
  * and the step may be shortened. They are looked at together, in 4 pieces, 16 and 64, until each is simple. */
-STRUT_FN void STRUT_(crossings)(STRUT_(sim) * s, strut_real h, const int32_t *who, int count, strut_real *found)
+STRUT_CALLED void STRUT_(crossings)(STRUT_(sim) * s, strut_real h, const int32_t *who, int count, strut_real *found)
 {
     strut_real g[STRUT_SLOTS(STRUT_NG)], r[STRUT_SLOTS(STRUT_NG)];
     STRUT_(reading) at[STRUT_BUNDLE][65];
@@ -255,7 +255,7 @@ STRUT_FN void STRUT_(look_at_waiting)(STRUT_(sim) * s, strut_real h, STRUT_(look
  * at its end and the jumps due there marked pending; -1 if a guard turns too fast to be followed over such a step. */
 STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real a);
 
-STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
+STRUT_CALLED strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
 {
     strut_real first, length = h, moved = h;
     STRUT_(lookout) o;

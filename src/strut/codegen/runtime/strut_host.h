@@ -6,7 +6,7 @@
 #define STRUT_EXPORT __attribute__((visibility("default")))
 #endif
 
-#include "strut_host_types.h"
+#include "strut_lane.h"
 
 static int strut_width(const STRUT_(sim) * s) { return s->options.ledger ? STRUT_N : STRUT_NX; }
 
@@ -64,37 +64,12 @@ STRUT_EXPORT int strut_go(STRUT_(sim) * s, double t_stop, strut_record *r, strut
     return STRUT_RECORDING_BUDGET;
 }
 
-/* Runs begin..end-1 of a batch; each writes its own rows and nothing else. */
+/* Runs begin..end-1 of a batch, one after the other. */
 STRUT_EXPORT void strut_batch(const strut_options *options, const strut_many *b, int64_t begin, int64_t end)
 {
-    STRUT_(sim) *s = b->sim;
     for (int64_t run = begin; run < end; run++) {
-        int64_t stop = 0;
-        double y[STRUT_SLOTS(STRUT_NY)];
-        STRUT_(begin)(s, options, b->t0, b->x0 + run * b->x_stride, b->z0 + run * b->z_stride,
-                      b->u + run * b->u_stride, b->p + run * b->p_stride,
-                      strut_stream(b->seed, (uint64_t)run), b->history, b->capacity);
-        for (; stop < b->n_stops; stop++) {
-            int did;
-            if (s->status == STRUT_DONE) s->status = STRUT_RUNNING;
-            while ((did = STRUT_(advance)(s, b->stops[stop])) != STRUT_STOPPED)
-                if (did == STRUT_JUMP && b->counts) b->counts[run * STRUT_NJ + s->jump]++;
-            if (!b->n_wanted) continue;
-            STRUT_(delayed)(s, s->t);
-            STRUT_(outputs)(s->t, s->x, s->z, s->u, s->p, s->d, y);
-            for (int64_t k = 0; k < b->n_wanted; k++)
-                b->y[(run * b->n_stops + stop) * b->n_wanted + k] = s->t < b->stops[stop] && !b->at_end ? (double)NAN
-                                                                                            : y[b->wanted[k]];
-        }
-        b->t[run] = s->t;
-        strut_put(b->x + run * STRUT_NX, s->x, STRUT_NX);
-        strut_put(b->z + run * STRUT_NZ, s->z, STRUT_NZ);
-        if (b->work) strut_put(b->work + run * STRUT_NW, s->x + STRUT_NX, STRUT_NW);
-        if (b->lost) strut_put(b->lost + run * STRUT_NL, s->lost, STRUT_NL);
-        b->steps[run] = s->steps;
-        b->status[run] = s->status;
-        b->cause[run] = s->cause;
-        b->culprit[run] = s->culprit;
+        STRUT_(lane_begin)(b->lane, options, b, run, run);
+        while (STRUT_(lane_advance)(b->lane, b)) {}
     }
 }
 
@@ -104,7 +79,7 @@ STRUT_EXPORT void strut_begin(STRUT_(sim) * s, const strut_options *o, double t,
     STRUT_(begin)(s, o, t, x, z, u, p, strut_stream(seed, 0), history, capacity);
 }
 STRUT_EXPORT void strut_hold(STRUT_(sim) * s, const double *u) { STRUT_(hold)(s, u); }
-STRUT_EXPORT int64_t strut_sim_size(void) { return (int64_t)sizeof(STRUT_(sim)); }
+STRUT_EXPORT int64_t strut_sim_size(void) { return (int64_t)sizeof(STRUT_(lane)); }
 STRUT_EXPORT int64_t strut_parameters_size(void) { return STRUT_SLOTS(STRUT_NP + STRUT_NK); }
 
 /* Where a run stands; balance: the imbalance of the energy account and the size of what it is made of [J]. */

@@ -32,6 +32,7 @@ typedef double strut_real;
 #ifdef __CUDACC__
 #define STRUT_FN static __device__ inline
 #define STRUT_PART static __device__ __noinline__
+#define STRUT_CALLED static __device__ __noinline__
 #define STRUT_TABLE static __device__ const
 #define STRUT_RESTRICT __restrict__
 #else
@@ -54,6 +55,11 @@ typedef double strut_real;
 /* Parts of long resets, which run once in many steps. */
 #ifndef STRUT_RARE
 #define STRUT_RARE STRUT_PART
+#endif
+
+/* What many places call, and takes long: on a graphics card its code stands once, else it would be compiled for minutes. */
+#ifndef STRUT_CALLED
+#define STRUT_CALLED STRUT_FN
 #endif
 
 /* Functions that are loops over like terms. */

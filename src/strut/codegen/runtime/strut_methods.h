@@ -5,7 +5,7 @@
 
 STRUT_FN void STRUT_(delayed)(STRUT_(sim) * s, strut_real t);
 
-STRUT_FN void STRUT_(rate)(STRUT_(sim) * s, strut_real t, const strut_real *x, strut_real *dx)
+STRUT_CALLED void STRUT_(rate)(STRUT_(sim) * s, strut_real t, const strut_real *x, strut_real *dx)
 {
     STRUT_(delayed)(s, t);
     s->flows++;

@@ -50,7 +50,7 @@ STRUT_FN void STRUT_(refresh)(STRUT_(sim) * s)
 }
 
 /* After x, z or u were changed at once: which guards did that make true, which pending jumps did it make void? */
-STRUT_FN void STRUT_(settle)(STRUT_(sim) * s)
+STRUT_CALLED void STRUT_(settle)(STRUT_(sim) * s)
 {
     strut_real before[STRUT_SLOTS(STRUT_NG)];
     for (int i = 0; i < STRUT_NG; i++) before[i] = s->g[i];
@@ -150,7 +150,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
 }
 
 /* Jump j: reset the state, book the loss, and see which other guards that makes true. */
-STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j, strut_real t_stop)
+STRUT_CALLED void STRUT_(execute)(STRUT_(sim) * s, int j, strut_real t_stop)
 {
     strut_real random[STRUT_SLOTS(STRUT_NR)], x[STRUT_SLOTS(STRUT_NX)], z[STRUT_SLOTS(STRUT_NZ)];
     int i = STRUT_(guard_of)[j], c = STRUT_(clock_of)[j];

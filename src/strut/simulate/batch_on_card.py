@@ -1,0 +1,120 @@
+"""Runs of a batch on a graphics card, in launches that fit its memory."""
+
+from __future__ import annotations
+
+import time as clock
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from strut.codegen import (
+    PRECISIONS,
+    DeviceLibrary,
+    Lowered,
+    build_device_library,
+    check_device_model,
+    find_capability,
+    find_nvcc,
+    integrator_number,
+)
+from strut.errors import CompileError, DeviceError, ModelError, did_you_mean
+from strut.simulate.batch_task import BatchTask
+from strut.simulate.options import STIFF, Options
+
+DEVICES = ("cpu", "cuda")
+"""Where the runs of a batch can be done."""
+LAUNCH_TIME = 2.0
+"""[s] About how long a launch takes: an interrupt is heard between launches, and progress is told there."""
+FIRST_LAUNCH_WAVES = 4
+"""Runs of the first launch, in waves that fill the card; how long it takes says how many the next ones
+have."""
+MAX_LAUNCH_GROWTH = 16.0
+"""By how many times a launch has more runs than the one before, at most."""
+
+
+def check_device(device: str, precision: str, backend: str | None) -> None:
+    """Raise `ModelError` where a batch is asked for on a device, or with a precision, that there is not."""
+    if device not in DEVICES:
+        raise ModelError(f"device '{device}' is unknown: {did_you_mean(device, DEVICES)}")
+    if precision not in PRECISIONS:
+        raise ModelError(f"precision '{precision}' is unknown: {did_you_mean(precision, PRECISIONS)}")
+    if precision == "single" and device == "cpu":
+        raise ModelError("precision 'single' is for graphics cards: say device='cuda', or leave it out")
+    if device == "cuda" and backend is not None:
+        raise ModelError(
+            f"backend '{backend}' is a way to run on the processor: leave it out with device='cuda'"
+        )
+
+
+def card_options(options: Options) -> np.ndarray:
+    """Return options as the kernel reads them: method, ledger, step, max_step, rtol, atol, zeno,
+    max_steps."""
+    return np.array(
+        [
+            integrator_number(options.method),
+            options.ledger,
+            options.step or 0.0,
+            min(options.max_step, 1e300),
+            options.rtol,
+            options.atol,
+            options.zeno,
+            options.max_steps,
+        ],
+        dtype=float,
+    )
+
+
+def do_runs_on_card(
+    low: Lowered, task: BatchTask, precision: str, progress: Callable[[float], None] | None
+) -> tuple[str, int, bool]:
+    """Do the runs of a batch on a graphics card. Returned are its name, how many runs were done, in order,
+    and whether somebody interrupted them. Where there is no card, or it fails, a warning says so, and fewer
+    are done."""
+    check_device_model(low)
+    if task.options.method in STIFF:
+        raise DeviceError(
+            f"method '{task.options.method}' solves equations in every step, which runs on the processor "
+            f"alone: use device='cpu', or an explicit method"
+        )
+    capability = find_capability()
+    if capability is None or find_nvcc() is None:
+        _warn("no graphics card with CUDA answers" if capability is None else "no CUDA compiler, nvcc, found")
+        return "", 0, False
+    try:
+        library = DeviceLibrary(build_device_library(low, task.options.method, precision, capability))
+        return do_launches(library, low, task, progress)
+    except (CompileError, DeviceError) as error:
+        _warn(str(error))
+        return "", 0, False
+
+
+def do_launches(
+    library: DeviceLibrary, low: Lowered, task: BatchTask, progress: Callable[[float], None] | None
+) -> tuple[str, int, bool]:
+    """Do the runs of a batch with a kernel, launch by launch; returned is as of `do_runs_on_card`."""
+    many, runs, options = task.many(low.sizes), len(task.values.p), card_options(task.options)
+    card = library.card()
+    most = library.runs_per_launch(many, card, runs) if runs else 0
+    wave = library.runs_at_once(card)
+    done, count = 0, min(most, FIRST_LAUNCH_WAVES * wave)
+    try:
+        while done < runs:
+            end, began = min(runs, done + count), clock.perf_counter()
+            library.do_runs(options, many, done, end, card)
+            done, took = end, max(clock.perf_counter() - began, 1e-6)
+            count = int(min(most, max(wave, count * min(LAUNCH_TIME / took, MAX_LAUNCH_GROWTH))))
+            if progress:
+                progress(done / runs)
+    except KeyboardInterrupt:
+        return card.name, done, True
+    except DeviceError as error:
+        _warn(str(error))
+    return card.name, done, False
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(f"{reason}: the batch goes on on the processor", RuntimeWarning, stacklevel=5)
+
+
+__all__ = ["DEVICES", "check_device", "do_launches", "do_runs_on_card"]

@@ -1,0 +1,84 @@
+"""`BatchTask`: what all runs of a batch have in common, and the arrays into which they write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from strut.codegen import Many, address
+from strut.simulate.options import Options
+from strut.system import Start
+
+RESULTS = ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit")
+"""Arrays of results, in the order of the fields of `Many`."""
+
+
+def result_arrays(
+    sizes: Mapping[str, int], runs: int, stops: int, columns: int, ledger: bool
+) -> dict[str, Any]:
+    """Return arrays for the results of all runs, a row each; status 0 is that of a run that was not done."""
+    return {
+        "t": np.zeros(runs),
+        "x": np.zeros((runs, sizes["NX"])),
+        "z": np.zeros((runs, sizes["NZ"])),
+        "y": np.full((runs, stops, columns), np.nan),
+        "work": np.zeros((runs, sizes["NW"])) if ledger else None,
+        "lost": np.zeros((runs, sizes["NL"])) if ledger else None,
+        "counts": np.zeros((runs, sizes["NJ"]), dtype=np.int64),
+        "steps": np.zeros(runs, dtype=np.int64),
+        "status": np.zeros(runs, dtype=np.int32),
+        "cause": np.full(runs, -1, dtype=np.int32),
+        "culprit": np.full(runs, -1, dtype=np.int32),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class BatchTask:
+    """Where the runs of a batch begin, where they stop, which outputs are wanted and where results go.
+
+    columns: indices of the components of outputs. room: arrays of results. at_end: outputs are those at the
+    end of a run, whenever that is.
+    """
+
+    options: Options
+    values: Start
+    begin: float
+    stops: np.ndarray
+    columns: np.ndarray
+    room: dict[str, Any]
+    seed: int
+    at_end: bool
+
+    def many(
+        self, sizes: Mapping[str, int], history: np.ndarray | None = None, lane: np.ndarray | None = None
+    ) -> Many:
+        """Return the batch as compiled code reads it. history: memory for delayed signals, by rows. lane:
+        memory for one run."""
+        values = self.values
+        return Many(
+            self.begin,
+            address(self.stops),
+            address(values.x),
+            address(values.z),
+            address(values.u),
+            address(values.p),
+            len(self.stops),
+            sizes["NX"],
+            sizes["NZ"],
+            sizes["NU"],
+            sizes["NP"],
+            self.seed,
+            0 if history is None else len(history),
+            address(history),
+            address(self.columns),
+            len(self.columns),
+            int(self.at_end),
+            *[address(self.room[name]) for name in RESULTS],
+            address(lane),
+        )
+
+
+__all__ = ["BatchTask", "result_arrays"]
