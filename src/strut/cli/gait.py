@@ -92,6 +92,9 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         bool, typer.Option("--basin", help="Which states around the gait lead back to it.")
     ] = False,
     cells: Annotated[int, typer.Option(min=2, help="Of the basin, along each side.")] = 100,
+    device: Annotated[
+        str, typer.Option(help="Where the runs of a basin are done: cpu, or cuda, a graphics card.")
+    ] = "cpu",
     starts: Annotated[int, typer.Option(min=0, help="Random states to search from.")] = 400,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     section: Annotated[
@@ -150,7 +153,7 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         gaits=gaits_found,
         branches=branches,
         doubled=[doubled_branches(b) for b in branches],
-        basins=[gaits.basin(g, cells=cells) for g in gaits_found] if basin else [],
+        basins=[gaits.basin(g, cells=cells, device=device) for g in gaits_found] if basin else [],
     )
     options = {  # by name, what was asked and the default
         "all": (everything, False),

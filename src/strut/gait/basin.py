@@ -74,12 +74,14 @@ def basin(
     cells: int | tuple[int, int] = 200,
     ranges: Sequence[tuple[float, float]] | None = None,
     steps: int = 15,
+    device: str = "cpu",
 ) -> Basin:
     """Walk from every cell of a grid and note how it ends.
 
     names: the two states, by default the last two that are rates of angles, which leaves the posture as it
         is. cells: how many along both, or along each. ranges: of the two states, by default from half of
         their values below to half above (at least 0.5). A walker that makes `steps` steps walks.
+        device: 'cuda' walks on a graphics card, see `simulate_batch`.
     Raises UnknownNameError for a name that is no free state, ShapeError for other than two ranges.
     """
     chosen = names or _last_two_rates(gait)
@@ -108,7 +110,7 @@ def basin(
     y[:, gait.names.index(chosen[0])], y[:, gait.names.index(chosen[1])] = a, b
     x = gait.map().whole(y)
     z = np.repeat(np.array(list(gait.z0.values()))[None], len(a), axis=0)
-    fine, status = survives(gait, x, z, steps=steps, rtol=BASIN_TOLERANCE)
+    fine, status = survives(gait, x, z, steps=steps, rtol=BASIN_TOLERANCE, device=device)
     label = np.where(fine, "walks", status.astype(str)).reshape(n)
     return Basin(gait, (chosen[0], chosen[1]), first, second, label)
 

@@ -128,17 +128,18 @@ def survives(
     *,
     steps: int = SURVIVED_STEPS,
     rtol: float = 1e-8,
+    device: str = "cpu",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tell which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and
     how each run ended.
 
     x, z: the states. p: parameters, a row for all or one each, by default the system's. rtol: relative error
-    of the integration.
+    of the integration. device: where runs are done, see `simulate_batch`.
     """
     system, values = gait.system, start(gait.system)
     p = values.p if p is None else p
     batch = simulate_batch(
-        system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, rtol=rtol, atol=1e-2 * rtol
+        system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, device=device, rtol=rtol, atol=1e-2 * rtol
     )
     step_events = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
     step_counts = np.sum([batch.counts[name] for name in step_events], axis=0)
