@@ -106,10 +106,11 @@ def compiler_identity(cc: tuple[str, ...]) -> str:
     return " ".join([_identity(str(real), status.st_mtime_ns, status.st_size), *cc[1:]])
 
 
-def key_of(content: str, cc: tuple[str, ...], quick: bool = False, flags: Sequence[str] = FLAGS) -> str:
+def key_of(content: str, cc: tuple[str, ...], quick: bool = False, flags: Sequence[str] | None = None) -> str:
     """The name of a library in the cache: a hash of its content, of the compiler and of the flags."""
-    flags = [*flags, QUICK] if quick else flags
-    return hashlib.sha256("\0".join([content, compiler_identity(cc), *flags]).encode()).hexdigest()[:40]
+    own = FLAGS if flags is None else flags
+    own = [*own, QUICK] if quick else own
+    return hashlib.sha256("\0".join([content, compiler_identity(cc), *own]).encode()).hexdigest()[:40]
 
 
 def compile_seconds(library: Path) -> float:
@@ -140,7 +141,7 @@ def build(
     *,
     patient: bool = False,
     quick: bool = False,
-    flags: Sequence[str] = FLAGS,
+    flags: Sequence[str] | None = None,
 ) -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
@@ -195,7 +196,7 @@ def _compile(
     *,
     patient: bool = False,
     quick: bool = False,
-    flags: Sequence[str] = FLAGS,
+    flags: Sequence[str] | None = None,
 ) -> None:
     for left in library.parent.glob(
         f"build-{library.stem}-*"
@@ -207,9 +208,9 @@ def _compile(
         product = Path(scratch) / library.name
         length = sum(len(line) for line in sources[main].splitlines() if not line.startswith("STRUT_TABLE"))
         level = QUICK if quick else "-O2" if length < MAX_OPTIMISED_LENGTH else "-O1"
-        flags = [level if flag == "-O2" else flag for flag in flags]
+        used = [level if flag == "-O2" else flag for flag in (FLAGS if flags is None else flags)]
         began = clock.perf_counter()
-        command = [*cc, *flags, "-o", str(product), str(Path(scratch) / main), "-lm"]
+        command = [*cc, *used, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:
             process = _run_patiently(command) if patient else _run(command)
         except OSError as error:
@@ -223,7 +224,7 @@ def _compile(
         seal = {
             "sha256": hashlib.sha256(product.read_bytes()).hexdigest(),
             "compiler": " ".join(cc),
-            "flags": flags,
+            "flags": used,
             "seconds": clock.perf_counter() - began,
         }
         (Path(scratch) / "seal").write_text(json.dumps(seal))

@@ -74,6 +74,7 @@ def basin(
     cells: int | tuple[int, int] = 200,
     ranges: Sequence[tuple[float, float]] | None = None,
     steps: int = 15,
+    *,
     device: str = "cpu",
 ) -> Basin:
     """Walk from every cell of a grid and note how it ends.

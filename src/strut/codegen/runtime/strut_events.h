@@ -80,10 +80,12 @@ STRUT_FN strut_real STRUT_(extremum)(STRUT_(sim) * s, strut_real h, int i, STRUT
  * leaves the bracket or is slow. */
 STRUT_FN strut_real STRUT_(root)(STRUT_(sim) * s, strut_real h, int i, strut_real a, strut_real b, strut_real near)
 {
-    strut_real m = near > a && near < b ? near : b, step = b - a, step_before = step, fuzz = STRUT_(fuzz)(s, i, R(0));
+    strut_real m = near > a && near < b ? near : b, step = b - a, step_before = step, g_before = STRUT_MAX;
     for (int tries = 0; tries < 100; tries++) {
         strut_real r, g = STRUT_(guard_at)(s, h, m, i, &r), next = m - g / r;
-        if (STRUT_FABS(g) <= fuzz || STRUT_FABS(next - m) <= R(4) * STRUT_EPS * m) return m; /* rounding decides the rest */
+        if (STRUT_FABS(next - m) <= R(4) * STRUT_EPS * m) return m;
+        if (STRUT_FABS(next - m) <= R(1e7) * STRUT_EPS * m && R(2) * STRUT_FABS(g) > g_before) return m; /* rounding is left */
+        g_before = STRUT_FABS(g);
         if (g < R(0)) a = m;
         else b = m;
         if (!(next > a && next < b) || R(2) * STRUT_FABS(g) > STRUT_FABS(step_before * r)) next = (a + b) / R(2);
@@ -115,7 +117,8 @@ STRUT_FN strut_real STRUT_(between)(STRUT_(sim) * s, strut_real h, int i, STRUT_
     }
     if (a == left.a && !(left.g < R(0))) return a;
     STRUT_(cover)(s, h);
-    if (a == left.a && b == right.a) near = a + (b - a) * left.g / (left.g - right.g); /* the secant */
+    if (a == left.a && b == right.a && left.g < -fuzz && left.r > R(0))
+        near = a + (b - a) * left.g / (left.g - right.g); /* the secant; one that only just left zero crosses it late */
     return STRUT_(root)(s, h, i, a, b, near);
 }
 
