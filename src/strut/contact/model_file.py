@@ -10,9 +10,10 @@
 
 On compliant ground the law and, if there is friction, its law are tables: law = { kind = "hunt_crossley",
 stiffness = 1e5 }, friction = { kind = "coulomb", mu = 0.8 }; events = false leaves events out. A
-machine that is stepping says base, stance, swing, hip, fall, and where needed swap, margin, drives and locks, as `contact.Legs` does. The ground's slope
-becomes a parameter, so that a command line can change it. Left and right are exchanged in every other step
-where the file mirrors a side (mirror = true) or says symmetry = true.
+machine that is stepping says base, stance, swing, hip, fall, and where needed swap, margin, drives and
+locks, as `contact.Legs` does. The ground's slope becomes a parameter, so that a command line can change it.
+Left and right are exchanged in every other step where the file mirrors a side (mirror = true) or says
+symmetry = true.
 """
 
 from __future__ import annotations

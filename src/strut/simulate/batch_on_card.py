@@ -97,20 +97,20 @@ def do_launches(
     card = library.card()
     most = library.runs_per_launch(many, card, runs) if runs else 0
     wave = library.runs_at_once(card)
-    done, count = 0, min(most, FIRST_LAUNCH_WAVES * wave)
+    runs_done, count = 0, min(most, FIRST_LAUNCH_WAVES * wave)
     try:
-        while done < runs:
-            end, began = min(runs, done + count), clock.perf_counter()
-            library.do_runs(options, many, done, end, card)
-            done, took = end, max(clock.perf_counter() - began, 1e-6)
+        while runs_done < runs:
+            end, began = min(runs, runs_done + count), clock.perf_counter()
+            library.do_runs(options, many, runs_done, end, card)
+            runs_done, took = end, max(clock.perf_counter() - began, 1e-6)
             count = int(min(most, max(wave, count * min(LAUNCH_TIME / took, MAX_LAUNCH_GROWTH))))
             if progress:
-                progress(done / runs)
+                progress(runs_done / runs)
     except KeyboardInterrupt:
-        return card.name, done, True
+        return card.name, runs_done, True
     except DeviceError as error:
         _warn(str(error))
-    return card.name, done, False
+    return card.name, runs_done, False
 
 
 def _warn(reason: str) -> None:
