@@ -353,6 +353,7 @@ class _Rigid:
                 Foot(
                     name=f.name,
                     lands=f"{f.name}_touchdown",
+                    lifts=f"{f.name}_release",
                     stands=f.on.name,
                     normal=f"{f.name}_normal",
                     friction=tuple(

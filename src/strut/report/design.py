@@ -59,7 +59,8 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         cost: _text_of(next(value for name, value, _ in design.rows() if name == cost)),
         "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
         "step length": quantity(of, f"{design.step_length:.6g}", "m"),
-        "step time": quantity(of, f"{plan.duration:.6g}", "s"),
+        "step time": quantity(of, f"{design.step_time:.6g}", "s"),
+        **({"steps": str(design.steps)} if design.steps > 1 else {}),
         "largest multiplier": f"{abs(gait.multipliers[0]):.5g}" if gait is not None else "no gait",
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
@@ -78,7 +79,9 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
     elif stable:
         remarks = ""
     elif gait is None:
-        remarks = "Only what the simulator made of the planned step is shown: it is no gait."
+        remarks = (
+            f"Only what the simulator made of the plan is shown, of a single time: {design.replay.no_gait}."
+        )
     else:
         remarks = (
             "Only the planned step is shown: the gait is not stable, and nothing yet brings a "
@@ -135,6 +138,8 @@ def _verdict(design: Design, stable: bool) -> str:
         else "the gait is not stable"
         if design.gait is not None
         else f"it is no gait: {again.no_gait}"
+        if plan.problem.repeats is not None and not again.repeats
+        else again.no_gait
     )
     return f": {plan.status}; {agrees}; {walks}."
 

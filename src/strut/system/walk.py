@@ -25,8 +25,8 @@ class Foot:
     """A part of a walker that touches the ground. What a model does not say of a foot stays empty.
 
     name: of the foot, in tables and pictures.
-    lands: the event in which it comes down. stands: the discrete state that is positive while it is on the
-        ground.
+    lands: the event in which it comes down. lifts: the event in which it leaves the ground by itself. stands:
+        the discrete state that is positive while it is on the ground.
     normal, friction: outputs or discrete states, the force of the ground on it [N]: upwards, and along the
         ground (one number, or one per direction).
     coefficient: the parameter that is Coulomb's coefficient of friction under it.
@@ -41,6 +41,7 @@ class Foot:
 
     name: str
     lands: str = ""
+    lifts: str = ""
     stands: str = ""
     normal: str = ""
     friction: tuple[str, ...] = ()
@@ -55,7 +56,7 @@ class Foot:
     @property
     def events(self) -> tuple[str, ...]:
         """The events that are named."""
-        return tuple(name for name in (self.lands, self.passes, self.clears) if name)
+        return tuple(name for name in (self.lands, self.lifts, self.passes, self.clears) if name)
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
 from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
+from strut.walkers.rabbit import rabbit
 from strut.walkers.rimless_wheel import rimless_wheel
 from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
 from strut.walkers.simplest import simplest
@@ -26,6 +27,7 @@ CATALOGUE: dict[str, Callable[..., System]] = {
     "dribbel": dribbel,
     "kneed": kneed,
     "pendulum": pendulum,
+    "rabbit": rabbit,
     "rimless-wheel": rimless_wheel,
     "round-foot": round_foot,
     "saurel-a": saurel_a,
@@ -54,6 +56,7 @@ __all__ = [
     "dribbel",
     "kneed",
     "pendulum",
+    "rabbit",
     "rimless_wheel",
     "round_foot",
     "saurel_a",

@@ -108,7 +108,7 @@ def slip(**values: float) -> System:
         ),
         walk=Walk(
             section="takeoff",
-            feet=(Foot(name="foot", lands="touchdown", stands="stance"),),
+            feet=(Foot(name="foot", lands="touchdown", lifts="takeoff", stands="stance"),),
             progress=("x",),
             weight=mass * g,
             gravity="gravity",

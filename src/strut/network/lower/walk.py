@@ -35,6 +35,7 @@ WALK_SETTINGS = {
 """What an output of type 'walk' may say, and of which kind the names are; the weight is an expression."""
 FOOT_SETTINGS = {
     "lands": "event",
+    "lifts": "event",
     "stands": "discrete state",
     "normal": "output",
     "friction": "output",

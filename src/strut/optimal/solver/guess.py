@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from strut.checks import checked
@@ -17,7 +18,7 @@ from strut.optimal.problem import Problem
 from strut.optimal.solver.optimum import OptimumPoint
 from strut.optimal.solver.scaling import nominal_scales
 from strut.simulate import Trajectory, simulate
-from strut.system import start
+from strut.system import start, time
 
 MAX_RUN_TIME = 20.0
 """A run that should serve as a guess and has not ended by then [s] is none."""
@@ -182,11 +183,11 @@ def fill_unknowns(mesh: Transcribed, guess: Guess) -> np.ndarray:
     v = np.zeros(len(mesh.unknowns.names))
     own = dict(zip(mesh.system.labels("p"), mesh.start.p, strict=True))
     v[mesh.p_at] = [guess.parameters.get(name, own[name]) for name in mesh.problem.parameters]
-    how = mesh.how
+    how, begin = mesh.how, 0.0
     for k, (span, stretch) in enumerate(zip(mesh.spans, guess.phases, strict=True)):
         nodes = span.nodes
         v[span.duration] = stretch.duration
-        v[span.discrete] = mesh.discrete[k][0][list(span.moving)]
+        v[span.discrete] = _discrete_states(mesh, v, k, begin)[list(span.moving)]
         v[span.x] = stretch.x(nodes)
         places = np.linspace(0, 1, how.degree + 1) if how.degree else np.array([0.5])
         s = (nodes[:-1, None] + span.fractions[:, None] * places).reshape(-1)
@@ -196,8 +197,28 @@ def fill_unknowns(mesh: Transcribed, guess: Guess) -> np.ndarray:
             c = np.array([c for c in tableau(how.method, how.stages).c if 0 < c < 1])
             s = (nodes[:-1, None] + span.fractions[:, None] * c).reshape(-1)
             v[span.inner] = stretch.x(s).reshape(span.inner.shape)
+        begin += stretch.duration
     low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
     return _fit_slacks(mesh, np.clip(v, low, high))
+
+
+def _discrete_states(mesh: Transcribed, v: np.ndarray, k: int, begin: float) -> np.ndarray:
+    """Return the discrete states in which phase k of a guess begins: as the event that ends the phase before
+    leaves them, by the unknowns `v` of that. begin: when phase k does [s]."""
+    z = mesh.discrete[k][0].copy()
+    if k == 0 or not mesh.spans[k].moving:
+        return z
+    before = mesh.spans[k - 1]
+    last = mesh.discrete[k - 1][0].copy()
+    last[list(before.moving)] = v[before.discrete]
+    p = mesh.start.p.copy()
+    p[mesh.free] = v[mesh.p_at]
+    left = before.phase.after(mesh.system, mesh.vectors[1])
+    f = ca.Function("left", [time, *mesh.vectors], [ca.densify(left)])
+    values = np.array(f(begin, v[before.x[-1]], last, v[before.w[-1, -1]], p)).reshape(-1)
+    moving = list(mesh.spans[k].moving)
+    z[moving] = np.where(np.isfinite(values[moving]), values[moving], z[moving])
+    return z
 
 
 def _fit_slacks(mesh: Transcribed, v: np.ndarray) -> np.ndarray:

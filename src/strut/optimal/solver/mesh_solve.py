@@ -20,10 +20,11 @@ from strut.optimal.solver.result import COST, INTERRUPTED, Solution
 from strut.optimal.solver.scaling import far_off, gradient_scales, nominal_scales
 from strut.optimal.solver.watch import SearchInterrupted
 
-SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
+SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level", "Feasible_Point_Found")
 """What IPOPT returns where it succeeded."""
 WORDS = {
     "Solve_Succeeded": "solved",
+    "Feasible_Point_Found": "solved",
     "Solved_To_Acceptable_Level": "solved to an acceptable level",
     "Infeasible_Problem_Detected": "infeasible here: no small change of the motion helps",
     "Maximum_Iterations_Exceeded": "too many iterations",

@@ -23,9 +23,10 @@ MAX_ASYMMETRY = 1e-6
 SYMMETRY_ADVICE = "contact.rigid(..., symmetry='auto') works it out"
 
 
-def check_walker(walker: System, section: str) -> None:
+def check_walker(walker: System, section: str, alike: bool = True) -> None:
     """Raise `ModelError` unless a step of a walker can be planned without a gait to begin from. Walkers whose
-    walk says when the swing foot passes the other, and those that exchange their legs, always can."""
+    walk says when the swing foot passes the other, and those that exchange their legs, always can. alike:
+    whether left and right must be; they need not where the motion repeats after two steps."""
     walk = walker.walk
     foot = None if walk is None else walk.foot_of(section)
     if walk is None or foot is None or not foot.stands or foot.passes:
@@ -60,7 +61,8 @@ def check_walker(walker: System, section: str) -> None:
             f"the symmetry of '{walker.name}' exchanges no other foot with '{foot.name}', of {names}: let "
             f"their names differ by _l and _r"
         )
-    check_symmetry(walker)
+    if alike:
+        check_symmetry(walker)
 
 
 def _stops_dead(walker: System, foot: Foot) -> bool:
@@ -99,7 +101,8 @@ def check_symmetry(walker: System) -> None:
             raise ModelError(
                 f"left and right of '{walker.name}' are not alike: exchanged, '{walker.labels('x')[worst]}' "
                 f"changes at another rate (by {apart[worst]:.3g}). Let both sides have the same masses, "
-                f"lengths and springs, or correct the symmetry: {SYMMETRY_ADVICE}, and names what differs"
+                f"lengths and springs, correct the symmetry ({SYMMETRY_ADVICE}, and names what differs), or "
+                f"plan two steps, which may differ: steps=2 (--steps 2)"
             )
 
 

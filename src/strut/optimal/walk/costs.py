@@ -11,10 +11,11 @@ import casadi as ca
 
 from strut.checks import checked, is_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.gait.transport import COST_MEANINGS, distance, weight
+from strut.gait.transport import COST_MEANINGS, weight
 from strut.optimal.totals import Initial, Integral, Jumps, MotionTotal
 from strut.optimal.walk.own_cost import OwnCost, check_weight
 from strut.optimal.walk.track import Track
+from strut.optimal.walk.travel import distance_travelled
 from strut.system import Expression, Packed, Param, System
 
 MIN_IMPACT_ENERGY = 1e-12
@@ -24,7 +25,7 @@ COST_PART = "part: "
 
 Terms = tuple[ca.SX, tuple[MotionTotal, ...]]
 """An expression, and the integrals and sums over events that it is made of."""
-CostFunction = Callable[[System, tuple[str, ...], ca.SX], Terms]
+CostFunction = Callable[[System, tuple[str | None, ...], ca.SX], Terms]
 """Of a system, the events that end its phases, and weight by distance [N m]: the terms of a cost."""
 CostChoice = str | OwnCost | Track | Mapping[str, float | OwnCost | Track] | Expression
 """What can be minimised: a cost by name, one of one's own (also as an `Integral` or another expression), a
@@ -81,25 +82,25 @@ def _inclination(system: System) -> ca.SX:
 
 
 def _with_impact(
-    system: System, events: tuple[str, ...], amount: Callable[[ca.SX], ca.SX], label: str
+    system: System, events: tuple[str | None, ...], amount: Callable[[ca.SX], ca.SX], label: str
 ) -> Terms:
     work = Integral("work", _work(system))
-    struck = Jumps(label, {event: amount(impact(system, event)) for event in dict.fromkeys(events)})
+    struck = Jumps(label, {event: amount(impact(system, event)) for event in dict.fromkeys(events) if event})
     return struck.sym + work.sym, (work, struck)
 
 
-def _paper(system: System, events: tuple[str, ...], carried: ca.SX) -> Terms:
+def _paper(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
     spent, totals = _with_impact(system, events, lambda e: ca.sqrt(2 * e + MIN_IMPACT_ENERGY), "impact_norm")
     return _inclination(system) + spent / carried, totals
 
 
-def _energy(system: System, events: tuple[str, ...], carried: ca.SX) -> Terms:
+def _energy(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
     spent, totals = _with_impact(system, events, lambda e: e, "impact_energy")
     return _inclination(system) + spent / carried, totals
 
 
 def _split(split: str) -> CostFunction:
-    def cost(system: System, events: tuple[str, ...], carried: ca.SX) -> Terms:
+    def cost(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
         totals = tuple(
             Integral(f"{split}_work_{name}", power, split=split)
             for name, power in system.ledger.supplied.items()
@@ -109,7 +110,7 @@ def _split(split: str) -> CostFunction:
     return cost
 
 
-def _squared_torque(system: System, events: tuple[str, ...], carried: ca.SX) -> Terms:
+def _squared_torque(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
     u = ca.vertcat(*[q.sym for q in system.u], ca.SX(0, 1))
     effort = Integral("squared_torque", ca.dot(u, u) if u.numel() else ca.SX(0))
     return effort.sym / carried, (effort,)
@@ -118,13 +119,13 @@ def _squared_torque(system: System, events: tuple[str, ...], carried: ca.SX) -> 
 def _per_metre(name: str) -> CostFunction:
     """Return a cost by name that is divided by the distance, not by weight and distance."""
 
-    def cost(system: System, events: tuple[str, ...], carried: ca.SX) -> Terms:
-        return COSTS[name](system, events, distance(system, events[-1]))
+    def cost(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
+        return COSTS[name](system, events, distance_travelled(system, events))
 
     return cost
 
 
-def _none(system: System, events: tuple[str, ...], carried: ca.SX) -> Terms:
+def _none(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
     return ca.SX(0), ()
 
 
@@ -229,15 +230,17 @@ def _check_cost(name: str) -> None:
 
 
 @checked
-def cost_of_transport(system: System, name: CostChoice, events: tuple[str, ...]) -> Cost:
-    """Return a cost, by name or of one's own, for a motion whose phases end with these events; the distance
-    is that of the last one. Several with weights are added, the system having their weights as parameters
-    (`add_weight_parameters`)."""
+def cost_of_transport(system: System, name: CostChoice, events: tuple[str | None, ...]) -> Cost:
+    """Return a cost, by name or of one's own, for a motion whose phases end with these events (None: by
+    time); the distance is that of all its steps. Several with weights are added, the system having their
+    weights as parameters (`add_weight_parameters`)."""
     parts, symbols = list[Cost](), {q.name: q.sym for q in system.p}
     for label, part in cost_parts(name).items():
         if isinstance(part, (str, float)):
             _check_cost(label)
-            expression, totals = COSTS[label](system, events, weight(system) * distance(system, events[-1]))
+            expression, totals = COSTS[label](
+                system, events, weight(system) * distance_travelled(system, events)
+            )
             cost = Cost(label, expression, totals)
         else:
             expression, totals = part.terms(system)

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 
 from strut.gait import Gait
-from strut.gait.transport import distance, weight_of
+from strut.gait.transport import weight_of
 from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import COST_PART, Cost, impact
@@ -20,6 +20,7 @@ from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay, replay_gait
 from strut.optimal.walk.step_limits import StepLimits
 from strut.optimal.walk.track import STEP_TIME
+from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
 from strut.optimal.walk.verify import plan_faults, replay_faults
 from strut.simulate import SavedResult
 from strut.system import Packed, System, time
@@ -144,10 +145,13 @@ class Design(SavedResult, Tabular, Packed):
 
     @property
     def section(self) -> str:
-        """The event that ends a step."""
-        last = self.result.phases[-1].until
-        assert last is not None
-        return last
+        """The event that ends the last step."""
+        return last_section(phase_ends(self.result.problem))
+
+    @property
+    def steps(self) -> int:
+        """How many steps the motion has."""
+        return count_steps(self.planned_system, phase_ends(self.result.problem))
 
     def _at_end(self, expression: ca.SX) -> float:
         """Return the value of an expression at the end of the plan."""
@@ -157,18 +161,25 @@ class Design(SavedResult, Tabular, Packed):
 
     @cached_property
     def step_length(self) -> float:
-        """[m], along the ground."""
-        return self._at_end(distance(self.planned_system, self.section))
+        """[m], along the ground; of several steps, the mean."""
+        ends = phase_ends(self.result.problem)
+        return self._at_end(distance_travelled(self.planned_system, ends)) / self.steps
+
+    @property
+    def step_time(self) -> float:
+        """[s], of several steps the mean."""
+        return self.result.duration / self.steps
 
     @property
     def speed(self) -> float:
         """[m/s]"""
-        return self.step_length / self.result.duration
+        return self.step_length / self.step_time
 
     @cached_property
     def energy_lost(self) -> float:
-        """The energy that the impact takes [J]."""
-        return self._at_end(impact(self.planned_system, self.section))
+        """The energy that the impact at the end of the motion takes [J]."""
+        last = self.result.phases[-1].until
+        return 0.0 if last is None else self._at_end(impact(self.planned_system, last))
 
     def parts(self) -> dict[str, float]:
         """Return what each of several costs comes to, before its weight."""
@@ -211,7 +222,8 @@ class Design(SavedResult, Tabular, Packed):
             ],
             ("speed", self.speed, "m/s"),
             ("step length", self.step_length, "m"),
-            ("step time", r.duration, "s"),
+            ("step time", self.step_time, "s"),
+            *([("steps", float(self.steps), "")] if self.steps > 1 else []),
             ("mass", self.mass, "kg"),
             *([("starts", r.agreement_text, "")] if r.agreement_text else []),
         ]
@@ -306,6 +318,7 @@ class Design(SavedResult, Tabular, Packed):
             "goal": self.limits.data(),
             "speed": self.speed,
             "step_length": self.step_length,
+            "steps": self.steps,
         }
         if self.result.is_interrupted:  # nothing was simulated
             return facts

@@ -29,8 +29,10 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
 from strut.optimal.walk.goal_field import goal_fields, take_goal
 from strut.optimal.walk.own_limits import OwnLimits, StepRequirement, read_own_limits
-from strut.optimal.walk.read_walk import swing_foot
+from strut.optimal.walk.read_walk import clears_ground, swing_foot
 from strut.optimal.walk.reference import ReferenceStep, find_reference
+from strut.optimal.walk.several_steps import StepSequence, repeat_step
+from strut.optimal.walk.stairs import has_stairs
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
@@ -66,6 +68,9 @@ least at this part of the walking speed: it does not only graze the ground."""
 
 PRICED_SHARE = 0.5
 """The part of the budget that a search with a price on torque has, after one without."""
+NEAR_GUESS: dict[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
+"""Options of IPOPT for a search that begins from steps which are each an optimum: a small barrier, and limits
+that the guess lies on are not left, so that the search stays near."""
 
 FreeParameters = Sequence[str] | Mapping[str, tuple[float, float]]
 
@@ -199,7 +204,20 @@ def search(task: DesignTask, goal: StepGoal, phases: tuple[str, ...] = ()) -> De
     """Return the design of a task for a goal; its phases end with the events given, or with those of the
     reference."""
     limits = replace(complete_limits(goal, task.walker, task.reference), own=task.own)
-    return attempt(task, limits, phases) if phases else search_phases(task, limits)
+    first = attempt(task, limits, phases) if phases else search_phases(task, limits)
+    return first if goal.steps is None or goal.steps == 1 else search_steps(task, first, goal.steps)
+
+
+def search_steps(task: DesignTask, first: Design, count: int) -> Design:
+    """Return the design of a motion that repeats after so many steps, beginning from the design of one."""
+    if first.result.is_interrupted:
+        return first
+    task.watch.tell(f"{count} steps, which may differ")
+    sequence = repeat_step(first.result, [1.0] * count)
+    near = replace(
+        task, settings={**task.settings, "options": {**NEAR_GUESS, **task.settings.get("options", {})}}
+    )
+    return attempt(near, first.limits, sequence.events, sequence)
 
 
 def search_phases(task: DesignTask, limits: StepLimits) -> Design:
@@ -211,6 +229,8 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
     careful = simple
     if not limits.improves and swing_foot(walker, section) is not None:
         careful = phase_events(walker, section, gait, swings=True)
+    if has_stairs(walker) and (gait is None or clears_ground(gait)):
+        return attempt(task, limits, careful)  # legs that bend: the way of the foot to the next tread
     if isinstance(reference.guess, Guess) and len(reference.guess.phases) == len(careful) != len(simple):
         return attempt(task, limits, careful)  # the guess is of such a plan: begin there
     first = attempt(task, limits, simple)
@@ -225,15 +245,26 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
     return again if again.ok else first
 
 
-def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> Design:
-    """Return the design of a step whose phases end with `events`, good or not."""
+def attempt(
+    task: DesignTask, limits: StepLimits, events: tuple[str, ...], sequence: StepSequence | None = None
+) -> Design:
+    """Return the design of a step whose phases end with `events`, good or not; or of the several steps of a
+    sequence."""
     reference = task.reference
     branch = None if reference.stride is None else reference.stride.branch
-    if reference.gait is not None:
+    if sequence is not None:
+        branch = sequence.branch
+    elif reference.gait is not None:
         branch = freeze_branch(task.walker, reference.gait, events)
     walker = task.walker if branch is None else branch.system
     cost = cost_of_transport(walker, task.cost, events)
-    plan = StepPlan(events=events, gait=reference.gait, branch=branch, foot_margin=FOOT_MARGIN)
+    plan = StepPlan(
+        events=events,
+        gait=reference.gait,
+        branch=branch,
+        foot_margin=FOOT_MARGIN,
+        mirrored=sequence is None or sequence.steps % 2 == 1,
+    )
 
     def problem_within(limits: StepLimits) -> Problem:
         # The speed is required last, by the stage that knows other ways to it.
@@ -255,7 +286,7 @@ def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> De
     watch = task.watch
     watch.best = None
     try:
-        guess = reference.guess_for(len(events))
+        guess = reference.guess_for(len(events), None if sequence is None else sequence.guess)
         first = verifiable(limits, reach_speed(problem_within(limits), limits, guess, task))
         watch.best = first.result
         best = widen_guides(first, solve_again)

@@ -60,6 +60,12 @@ def position_places(walker: System) -> list[int]:
     return [i for i in range(flow.numel()) if not ca.depends_on(flow[i], fixed)]
 
 
+def velocity_states(walker: System) -> list[int]:
+    """Return the places among the states of those that are velocities: all that are no positions."""
+    positions = position_places(walker)
+    return [i for i in range(walker.size("x")) if i not in positions]
+
+
 def sample_times(gait: Gait) -> np.ndarray:
     """Return moments [s] strictly inside one period of a gait."""
     return gait.period * np.linspace(0, 1, GAIT_SAMPLES)[1:-1]
@@ -89,4 +95,5 @@ __all__ = [
     "says_friction",
     "stands_in_turn",
     "swing_foot",
+    "velocity_states",
 ]

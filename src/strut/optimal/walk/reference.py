@@ -19,8 +19,9 @@ from strut.optimal.walk.even_stride import EvenStride, even_stride
 from strut.optimal.walk.goal_field import as_bounds
 from strut.optimal.walk.kinematic_stride import kinematic_stride
 from strut.optimal.walk.read_walk import stands_in_turn
+from strut.optimal.walk.stairs import has_stairs, level_ground
 from strut.optimal.walk.step_goal import StepGoal
-from strut.system import System
+from strut.system import System, parameters
 
 FALLBACK_SLOPES = (0.05, 0.03, 0.07, 0.015)
 """Downhill slopes [rad] on which a passive gait is looked for where there is none on the walker's own."""
@@ -57,9 +58,12 @@ class ReferenceStep:
         usual = self.gait or self.stride
         return None if usual is None else usual.step_length
 
-    def guess_for(self, phases: int) -> Any:
-        """Return what to begin a problem of so many phases from: the guess, if it has as many; else the gait,
-        or an even stride."""
+    def guess_for(self, phases: int, several: Guess | None = None) -> Any:
+        """Return what to begin a problem of so many phases from: the guess, if it has as many; else several
+        steps, where these are given, the gait, or an even stride."""
+        if several is not None:
+            same = isinstance(self.guess, Guess) and len(self.guess.phases) == phases
+            return self.guess if same else several
         if self.guess is not None and (not isinstance(self.guess, Guess) or len(self.guess.phases) == phases):
             return self.guess
         if self.stride is not None:
@@ -75,11 +79,15 @@ def find_reference(
     where = section or default_section(walker)
     passive = like if guess is None else None
     if passive is None and guess is None:
-        check_walker(walker, where)
+        check_walker(walker, where, alike=not goal.steps or goal.steps % 2 == 1)
     if passive is None and guess is None and not stands_in_turn(walker, where):
         passive = find_passive_gait(walker, where)
     start: Any = passive if guess is None else guess
     gait = like or passive or gait_of(start)
+    if gait is not None and has_stairs(walker) and not has_stairs(gait.system):
+        own = dict(zip(gait.system.labels("p"), parameters(gait.system), strict=True))
+        same = {name: value for name, value in own.items() if name in walker.labels("p")}
+        gait = find(level_ground(walker).using(same), gait.x0, gait.section)  # the same, with a level
     return ReferenceStep(
         section=where,
         guess=start.guess() if hasattr(start, "guess") else start,
@@ -115,7 +123,7 @@ def gait_of(guess: Any) -> Gait | None:
 def find_passive_gait(walker: System, section: str) -> Gait | None:
     """Return a gait without motors, on the walker's own slope or on one of `FALLBACK_SLOPES`; None if there
     is none."""
-    walker = without_weights(walker)
+    walker = level_ground(without_weights(walker))
     for slope in (None, *FALLBACK_SLOPES):
         if slope is not None and not has_slope(walker):
             break

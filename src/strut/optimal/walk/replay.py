@@ -43,13 +43,15 @@ class Balance:
     """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost`
     what events took and `dissipated` what dampers took; `stored` is what it moves faster, or springs hold
     more, at its end. In a motion that repeats nothing is stored, and fallen + work = lost + dissipated;
-    `residual` is what is missing of that."""
+    `residual` is what is missing of that. `exchanged` is by how much the kinetic energy goes up and down: a
+    motion in which nothing is given nor lost, as of a runner on a spring, is measured by that."""
 
     fallen: float
     work: float
     lost: float
     dissipated: float
     stored: float = 0.0
+    exchanged: float = 0.0
 
     @property
     def residual(self) -> float:
@@ -58,8 +60,10 @@ class Balance:
 
     @property
     def largest_energy(self) -> float:
-        """The largest of these energies [J]."""
-        return max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated))
+        """The largest of these energies [J]; what was exchanged where none of them is more than
+        `ENERGY_RESOLUTION` of that."""
+        moved = max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated))
+        return moved if moved > ENERGY_RESOLUTION * self.exchanged else self.exchanged
 
     @property
     def relative(self) -> float:
@@ -197,10 +201,12 @@ class Replay:
         gravity_name = "" if walk is None else walk.gravity
         fallen = stored = 0.0
         sums = dict.fromkeys(("supplied", "lost", "dissipated"), 0.0)
+        kinetic: list[np.ndarray] = []
         for run in runs:
             books = run.ledger
             gravity = books.stored.get(gravity_name, np.zeros(1))
             fallen += float(gravity[0] - gravity[-1])
+            kinetic += [books.stored[walk.kinetic]] if walk is not None and walk.kinetic else []
             for name in sums:
                 sums[name] += float(sum(v[-1] for v in getattr(books, name).values()))
             others = [v for name, v in books.stored.items() if name != gravity_name]
@@ -211,6 +217,7 @@ class Replay:
             lost=sums["lost"],
             dissipated=sums["dissipated"],
             stored=0.0 if self.result.problem.repeats is not None else stored,
+            exchanged=float(np.ptp(np.concatenate(kinetic))) if kinetic else 0.0,
         )
 
     @cached_property
@@ -268,7 +275,7 @@ class Replay:
         of, last = self.result.problem, self.result.phases[-1].until
         if of.repeats is None or last is None:
             return False
-        ends = step_end_events(of.system, last)
+        ends = step_end_events(of.system, last) if of.repeats else (last,)
         steps = sum(m.until == last for m in self.result.phases)
         begin = {**begin_of(self.result), "x0": {name: self.run[name][0] for name in of.system.labels("x")}}
         run = simulate(
@@ -302,6 +309,9 @@ class Replay:
         last = self.result.phases[-1].until
         if self.result.problem.repeats is None or last is None:
             return None, "the motion is not to repeat"
+        steps = sum(m.until == last for m in self.result.phases)
+        if steps > 1:  # a return map begins every step with the same discrete states, and so with one plan
+            return None, f"multipliers of {steps} steps that end with the same event are not known"
         # What happened in the replay happens in its gait; were there more, the map would be compiled whole.
         happened = sorted({event.name for event in self.run.events})
         try:

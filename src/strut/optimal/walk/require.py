@@ -7,9 +7,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.gait.transport import distance
 from strut.optimal.problem import Problem
 from strut.optimal.walk.read_walk import required_swing_foot
+from strut.optimal.walk.travel import distance_travelled, last_section, phase_ends
 from strut.system import sx, time
 
 EVENT_MARGIN = 1e-3
@@ -89,8 +89,7 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
     clearance: its height [m] where it passes; it is then above the ground from the beginning. None: not
         asked.
     """
-    section = problem.phases[-1].until
-    assert section is not None
+    section = last_section(phase_ends(problem))
     foot = required_swing_foot(problem.system, section)
     passes, height = foot.passes, foot.gap
     ahead = sx(problem.system.event(passes).guard)
@@ -123,18 +122,21 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
     return problem
 
 
-def require_landing(problem: Problem, section: str, margin: float) -> Problem:
-    """Require that the foot that ends the motion comes down, at least at this part of the walking speed. A
-    foot that only grazes the ground lands or not by the last digit, and its landing magnifies any error
-    without bound."""
-    system, walk = problem.system, problem.system.walk
-    foot = None if walk is None else walk.foot_of(section)
-    if foot is None or not foot.gap or not margin > 0:
-        return problem
-    height, flow = sx(system[foot.gap]), ca.vertcat(*[system.flow[q.name] for q in system.x])
-    sinks = -ca.jtimes(height, system.vector("x"), flow) - ca.jtimes(height, time, ca.SX(1))
-    pace = distance(system, section) / time
-    return problem.require(LANDING, sinks - margin * pace, low=0.0, at="end")
+def require_landings(problem: Problem, margin: float) -> Problem:
+    """Require that a foot that lands comes down, at least at this part of the walking speed so far. A foot
+    that only grazes the ground lands or not by the last digit, and its landing magnifies any error without
+    bound."""
+    system, walk, ends = problem.system, problem.system.walk, phase_ends(problem)
+    flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
+    for k, phase in enumerate(problem.phases):
+        foot = None if walk is None or phase.until is None else walk.foot_of(phase.until)
+        if foot is None or not foot.gap or not margin > 0:
+            continue
+        height = sx(system[foot.gap])
+        sinks = -ca.jtimes(height, system.vector("x"), flow) - ca.jtimes(height, time, ca.SX(1))
+        pace = distance_travelled(system, ends[: k + 1]) / time
+        problem = problem.require(LANDING, sinks - margin * pace, low=0.0, at="end", phase=phase.name)
+    return problem
 
 
-__all__ = ["require_above_ground", "require_force", "require_hold", "require_landing", "require_swing"]
+__all__ = ["require_above_ground", "require_force", "require_hold", "require_landings", "require_swing"]

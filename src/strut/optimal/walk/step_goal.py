@@ -16,8 +16,9 @@ import numpy as np
 
 from strut.checks import checked, is_number
 from strut.errors import ModelError, ValueRangeError
-from strut.gait.transport import distance, on_slope, weight_of
+from strut.gait.transport import on_slope, weight_of
 from strut.optimal.problem import Problem
+from strut.optimal.walk.broken_limits import broken_clearance, broken_friction, broken_stability
 from strut.optimal.walk.goal_field import (
     GoalField,
     GoalValue,
@@ -30,9 +31,10 @@ from strut.optimal.walk.goal_field import (
     requirement,
 )
 from strut.optimal.walk.read_walk import clears_ground, feet_with_forces, says_friction, swing_foot
-from strut.optimal.walk.replay import Replay
 from strut.optimal.walk.require import require_force, require_swing
 from strut.optimal.walk.stability import stabilise
+from strut.optimal.walk.stairs import has_stairs, on_stairs
+from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
 from strut.system import System, time
 
 MIN_STEP_TIME, MAX_STEP_TIME = 0.05, 10.0
@@ -45,14 +47,6 @@ TORQUE_FACTOR = 1.0
 """By default, torques are at most this many times weight by step length of the reference."""
 DEFAULT_FRICTION = 1.0
 """By default, the coefficient of friction that feet must not exceed."""
-FRICTION_SLACK = 1e-3
-"""Relative slack on the coefficient of friction when a replay is judged: between the points of the mesh it
-may be exceeded a little."""
-CLEARANCE_SLACK = 1e-5
-"""Slack on heights of feet [m] when a replay is judged: they begin and end at zero, and a replay ends a
-little elsewhere than its plan."""
-MULTIPLIER_SLACK = 1e-6
-"""Relative slack on the bound of multipliers when a replay is judged."""
 
 
 def check_torque(name: str, value: Any) -> GoalValue:
@@ -88,37 +82,43 @@ def default_torque(walker: System, usual: UsualStep, asked: Mapping[str, GoalVal
 
 def default_clearance(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
     """Return 0 [m] where the swing foot of the reference gait stays above the ground."""
-    return 0.0 if usual.gait is not None and clears_ground(usual.gait) else None
+    clears = usual.gait is not None and not has_stairs(walker) and clears_ground(usual.gait)
+    return 0.0 if clears else None
 
 
 # ---- what they require ----
 
 
-def section_of_step(problem: Problem) -> str:
-    """Return the event that ends the last phase."""
-    section = problem.phases[-1].until
-    assert section is not None
-    return section
+def steps_of(problem: Problem) -> int:
+    """Return how many steps the motion of a problem has."""
+    return count_steps(problem.system, phase_ends(problem))
+
+
+def check_count(name: str, value: Any) -> GoalValue:
+    """Return a whole number of steps, one or more."""
+    if not is_number(value) or value != int(value) or value < 1:
+        raise ValueRangeError(f"{name} is {value}: a whole number of steps is needed, 1 or more")
+    return int(value)
 
 
 def require_speed(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
-    """Bound distance over duration at the end of the step [m/s]."""
+    """Bound distance over duration at the end of the motion [m/s]."""
     low, high = as_bounds(value)
-    pace = distance(problem.system, section_of_step(problem)) / time
+    pace = distance_travelled(problem.system, phase_ends(problem)) / time
     return problem.require("speed", pace, low, high, at="end", unit="m/s")
 
 
 def require_step_length(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
-    """Bound how far the last step comes along the ground [m]."""
+    """Bound how far a step comes along the ground [m], of several the mean."""
     low, high = as_bounds(value)
-    along = distance(problem.system, section_of_step(problem))
+    along = distance_travelled(problem.system, phase_ends(problem)) / steps_of(problem)
     return problem.require("step length", along, low=low, high=high, at="end", unit="m")
 
 
 def require_duration(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
-    """Bound the time at the end of the motion [s]."""
+    """Bound the time at the end of the motion, over its steps [s]."""
     low, high = as_bounds(value)
-    return problem.require("step time", time, low=low, high=high, at="end", unit="s")
+    return problem.require("step time", time / steps_of(problem), low=low, high=high, at="end", unit="s")
 
 
 def require_torque(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
@@ -152,50 +152,15 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
 def require_clearance(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
     """Keep the swing foot above the ground all along, and so high [m] where it passes the other; nothing
     where no phase ends with its passing."""
-    foot = swing_foot(problem.system, section_of_step(problem))
+    if has_stairs(problem.system):
+        raise ModelError(
+            f"a clearance of {as_number(value):g} m is asked on stairs, where the swing foot begins below "
+            f"the tread that it steps on: leave out clearance; it is above that tread once it is in front"
+        )
+    foot = swing_foot(problem.system, last_section(phase_ends(problem)))
     if foot is None or all(phase.until != foot.passes for phase in problem.phases):
         return problem
     return require_swing(problem, as_number(value))
-
-
-# ---- what the simulator shows ----
-
-
-def broken_friction(replay: Replay, value: GoalValue) -> tuple[str, ...]:
-    """Say which feet need more friction in the replay than is allowed."""
-    largest = as_number(value)
-    return tuple(
-        f"the friction that foot '{load.foot}' needs is {load.friction_needed:.4g}, more than {largest:g}"
-        for load in replay.foot_loads
-        if load.friction_needed > largest * (1 + FRICTION_SLACK)
-    )
-
-
-def broken_clearance(replay: Replay, value: GoalValue) -> tuple[str, ...]:
-    """Say where the swing foot of the replay is in the ground, or lower than it should be where it passes the
-    other foot."""
-    section = replay.result.phases[-1].until
-    foot = None if section is None else swing_foot(replay.machine, section)
-    if foot is None:
-        return ()
-    lowest, passing = replay.clearances(foot)
-    broken = []
-    if lowest < -CLEARANCE_SLACK:
-        broken.append(f"foot '{foot.name}' swings through the ground, {-lowest:.3g} m deep")
-    if passing < as_number(value) - CLEARANCE_SLACK:
-        broken.append(
-            f"foot '{foot.name}' passes the other at a height of {passing:.4g} m, less than {value:g} m"
-        )
-    return tuple(broken)
-
-
-def broken_stability(replay: Replay, value: GoalValue) -> tuple[str, ...]:
-    """Say by which multiplier the gait of the replay grows disturbances more than is allowed."""
-    bound = as_number(value)
-    largest = math.nan if replay.gait is None else float(abs(replay.gait.multipliers[0]))
-    if largest <= bound * (1 + MULTIPLIER_SLACK):
-        return ()
-    return (f"the largest multiplier is {largest:.6g}, more than {bound:g}",)
 
 
 @checked
@@ -226,6 +191,17 @@ class StepGoal:
             help="Of the ground, positive downhill: 3deg.",
             meaning="of the ground, positive downhill.",
             on_walker=lambda walker, value: on_slope(walker, cast(float, value)),
+        )
+    )
+    stair: float | None = requirement(
+        GoalField(
+            unit="m",
+            flag="--stair",
+            metavar="RISE",
+            help="By how much the ground rises with every step, in m; negative downstairs.",
+            meaning="by how much the ground rises with every step, negative downstairs: level treads, as "
+            "long as a step. For walkers that change legs at every step (`contact.stepping`).",
+            on_walker=lambda walker, value: on_stairs(walker, as_number(value)),
         )
     )
     step_length: float | tuple[float, float] | None = requirement(
@@ -287,6 +263,19 @@ class StepGoal:
             default=lambda walker, usual, asked: DEFAULT_FRICTION if says_friction(walker) else None,
             on_problem=require_friction,
             broken=broken_friction,
+        )
+    )
+    steps: int | None = requirement(
+        GoalField(
+            unit="",
+            flag="--steps",
+            metavar="N",
+            help="Steps until the motion repeats; of 2, left and right may differ, and so may the legs.",
+            meaning="how many steps the motion has until it repeats; by default one, which where left and "
+            "right are exchanged its mirror image follows. Of two, left and right steps may differ, and so "
+            "may the legs themselves. `speed`, `step_length` and `duration` are then means.",
+            swept=False,
+            check=check_count,
         )
     )
     clearance: float | None = requirement(

@@ -32,11 +32,12 @@ from strut.optimal.walk.require import (
     require_above_ground,
     require_force,
     require_hold,
-    require_landing,
+    require_landings,
     require_swing,
 )
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker
+from strut.optimal.walk.travel import landings_in_turn, last_section
 from strut.system import Event, System, sx
 
 SAME_VALUES = 1e-9
@@ -53,14 +54,16 @@ class StepPlan:
     events: those that end its phases, the section last. gait: one with the same phases; what ends a run, and
     stays away in it, is kept away. branch: the branch that its resets take. foot_margin: the part of the
     weight by which feet push at least, the part of the friction cone that is kept free, and the part of the
-    walking speed at which a foot lands at least. periodic: whether the step repeats.
+    walking speed at which a foot lands at least. periodic: whether the motion repeats. mirrored: whether left
+    and right are exchanged when it does, where the walker has a symmetry.
     """
 
-    events: tuple[str, ...]
+    events: tuple[str | None, ...]
     gait: Gait | None = None
     branch: FrozenBranch | None = None
     foot_margin: float = 0.0
     periodic: bool = True
+    mirrored: bool = True
 
 
 @checked
@@ -78,8 +81,8 @@ def step_problem(
     """Return the problem of one step of a walker that repeats; nothing is minimised yet.
 
     Its phases are ended by `events`; feet push and do not pull, the old foot lifts, limits are kept. Or, not
-    `periodic`, any number of steps: from standing, to a stop, over something; `duration` is then that of all,
-    and `step_length` and `speed` those of the last.
+    `periodic`, any number of steps: from standing, to a stop, over something; `speed`, `duration` and
+    `step_length` are then means.
 
     {goal}
     foot_margin: by which part of the weight feet push at least, by which part of the friction cone they stay
@@ -106,9 +109,9 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
             f"no event ends a step of '{walker.name}': give events=['...'], of "
             f"{', '.join(e.name for e in walker.events)}"
         )
-    section = plan.events[-1]
+    section = last_section(plan.events)
     problem = add_phases(Problem(walker), plan)
-    problem = problem.periodic() if plan.periodic else problem
+    problem = problem.periodic(None if plan.mirrored else False) if plan.periodic else problem
     # What any step must do, whatever is asked of it.
     least = plan.foot_margin * weight(walker) if plan.foot_margin else ca.SX(0)
     for foot in feet_with_forces(walker):
@@ -118,10 +121,12 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
         problem = require_swing(problem, None)
     elif stands_in_turn(walker, section):
         clearance = limits["clearance"]
-        problem = require_above_ground(problem, section, None if clearance is None else as_number(clearance))
-        problem = require_hold(problem, section, plan.foot_margin * gravity_of(walker))
+        for landing in landings_in_turn(walker, section):
+            height = None if clearance is None else as_number(clearance)
+            problem = require_above_ground(problem, landing, height)
+            problem = require_hold(problem, landing, plan.foot_margin * gravity_of(walker))
     problem = require_liftoff(problem, section)
-    problem = require_landing(problem, section, plan.foot_margin)
+    problem = require_landings(problem, plan.foot_margin)
     if plan.gait is not None:
         problem = keep_terminal_events_away(problem, plan.gait)
     # What was asked, or is a default.
@@ -133,7 +138,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
 def add_phases(problem: Problem, plan: StepPlan) -> Problem:
     """Return the problem with one phase for each event, on the branch of the plan if it has one."""
     for k, event in enumerate(plan.events):
-        name = "step" if len(plan.events) == 1 else f"until {event}"
+        name = "standing" if event is None else "step" if len(plan.events) == 1 else f"until {event}"
         name = name if event not in plan.events[:k] else f"{event} {k}"
         discrete = None if plan.branch is None else plan.branch.discrete[k]
         problem = problem.phase(name, until=event, z=discrete)

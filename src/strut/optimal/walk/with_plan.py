@@ -98,7 +98,7 @@ def _machine(result: Solution) -> System:
     inputs = planned_inputs(system, plan, lagrange(result.how.degree))
     last = result.phases[-1].until
     # Left and right in turn: the landing of either foot ends a step.
-    step_ends = step_end_events(system, last) if result.problem.repeats is not None else (last,)
+    step_ends = step_end_events(system, last) if result.problem.repeats else (last,)
     mirrored = [Discrete("plan_mirrored", 0.0, description="1 in a step of the mirror image")][
         : len(step_ends) - 1
     ]
@@ -123,6 +123,8 @@ def _machine(result: Solution) -> System:
     turn = next_piece_event(plan, pieces.count)
     if result.problem.repeats is None:
         return whole.replace(events=(*whole.events, turn))
+    if not result.problem.repeats:  # the second half of it need not be the image of the first
+        whole = whole.replace(symmetry={})
     anew = plan.anew(pieces.count) | turned
     if often > 1:
         is_last = strikes.sym >= often - 1.5

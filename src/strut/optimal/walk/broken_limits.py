@@ -1,0 +1,58 @@
+"""What the simulator shows of a plan: the limits of a step that its replay does not keep, in sentences."""
+
+from __future__ import annotations
+
+import math
+
+from strut.optimal.walk.goal_field import GoalValue, as_number
+from strut.optimal.walk.read_walk import swing_foot
+from strut.optimal.walk.replay import Replay
+
+FRICTION_SLACK = 1e-3
+"""Relative slack on the coefficient of friction when a replay is judged: between the points of the mesh it
+may be exceeded a little."""
+CLEARANCE_SLACK = 1e-5
+"""Slack on heights of feet [m] when a replay is judged: they begin and end at zero, and a replay ends a
+little elsewhere than its plan."""
+MULTIPLIER_SLACK = 1e-6
+"""Relative slack on the bound of multipliers when a replay is judged."""
+
+
+def broken_friction(replay: Replay, value: GoalValue) -> tuple[str, ...]:
+    """Say which feet need more friction in the replay than is allowed."""
+    largest = as_number(value)
+    return tuple(
+        f"the friction that foot '{load.foot}' needs is {load.friction_needed:.4g}, more than {largest:g}"
+        for load in replay.foot_loads
+        if load.friction_needed > largest * (1 + FRICTION_SLACK)
+    )
+
+
+def broken_clearance(replay: Replay, value: GoalValue) -> tuple[str, ...]:
+    """Say where the swing foot of the replay is in the ground, or lower than it should be where it passes the
+    other foot."""
+    section = replay.result.phases[-1].until
+    foot = None if section is None else swing_foot(replay.machine, section)
+    if foot is None:
+        return ()
+    lowest, passing = replay.clearances(foot)
+    broken = []
+    if lowest < -CLEARANCE_SLACK:
+        broken.append(f"foot '{foot.name}' swings through the ground, {-lowest:.3g} m deep")
+    if passing < as_number(value) - CLEARANCE_SLACK:
+        broken.append(
+            f"foot '{foot.name}' passes the other at a height of {passing:.4g} m, less than {value:g} m"
+        )
+    return tuple(broken)
+
+
+def broken_stability(replay: Replay, value: GoalValue) -> tuple[str, ...]:
+    """Say by which multiplier the gait of the replay grows disturbances more than is allowed."""
+    bound = as_number(value)
+    largest = math.nan if replay.gait is None else float(abs(replay.gait.multipliers[0]))
+    if largest <= bound * (1 + MULTIPLIER_SLACK):
+        return ()
+    return (f"the largest multiplier is {largest:.6g}, more than {bound:g}",)
+
+
+__all__ = ["broken_clearance", "broken_friction", "broken_stability"]
