@@ -204,6 +204,12 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
       strut design compass --speed 0.5 --free hip_spring=0:300 --robust slope=-2deg:2deg:3
 
       strut design compass --goal examples/compass_goal.toml
+
+      strut design compass --slope 0 --speed 0.5 --steps 2
+
+      strut design slip --free attack --speed 5.5 --time 0.3
+
+      strut design rabbit --stair 0.05 --speed 0.5
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
     named_cost = cost or ("" if goal_file is not None else "squared-torque")
