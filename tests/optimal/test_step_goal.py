@@ -28,6 +28,8 @@ VALUES = {
     "friction": 0.9,
     "clearance": 0.0,
     "stability": 5.0,
+    "stair": 0.02,
+    "steps": 2,
 }
 
 

@@ -274,7 +274,6 @@ class StepGoal:
             meaning="how many steps the motion has until it repeats; by default one, which where left and "
             "right are exchanged its mirror image follows. Of two, left and right steps may differ, and so "
             "may the legs themselves. `speed`, `step_length` and `duration` are then means.",
-            swept=False,
             check=check_count,
         )
     )
