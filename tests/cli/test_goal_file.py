@@ -93,6 +93,8 @@ def test_every_field_of_a_goal_is_a_key(compass, tmp_path):
         "friction": "inf",
         "clearance": '"2cm"',
         "stability": "0.9",
+        "stair": '"5cm"',
+        "steps": "2",
     }
     assert set(values) == set(goal_fields(StepGoal))
     file = written(tmp_path, "\n".join(f"{name} = {text}" for name, text in values.items()))
@@ -105,6 +107,8 @@ def test_every_field_of_a_goal_is_a_key(compass, tmp_path):
         "friction": math.inf,
         "clearance": 0.02,
         "stability": 0.9,
+        "stair": 0.05,
+        "steps": 2,
     }
 
 
