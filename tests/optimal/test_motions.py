@@ -109,7 +109,7 @@ def upstairs():
     return optimal.design(walkers.compass_driven(), slope=0.0, stair=RISE, speed=SPEED)
 
 
-@pytest.mark.parametrize("rise", [RISE, -RISE])
+@pytest.mark.parametrize("rise", [RISE, -0.02])
 def test_a_step_on_stairs_lifts_the_walker_by_a_tread(rise, upstairs):
     design = upstairs
     if rise < 0:
