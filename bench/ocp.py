@@ -42,7 +42,7 @@ SHAKE = 1e-3
 CART_POLE = 58.80767
 """Least squared force of the swing-up [N^2 s]: what strut and Opti come to on ever finer meshes, to 1e-5."""
 RABBIT = 0.3209474
-"""Least squared torque of RABBIT's step at 0.6 m/s [N s]: what strut and Opti come to, to 1e-6 of it."""
+"""Least squared torque of RABBIT's step at 0.6 m/s [N m s]: what strut and Opti come to, to 1e-6 of it."""
 GODDARD = 1.0128369
 """Greatest height of the rocket, in radii of the Earth: what both come to, to 1e-7. COPS prints 1.01283."""
 

@@ -127,7 +127,7 @@ def drive_figure(curves: dict[str, TradeOff]) -> view.Figure:
         lines.append(
             Line(kind, np.array([p.value for p in good]), np.array([p.numbers["cost"] for p in good]), color)
         )
-    return view.Figure(tuple(lines), "speed [m/s]", "squared torque [N s]", legend=True, height=260)
+    return view.Figure(tuple(lines), "speed [m/s]", "squared torque [N m s]", legend=True, height=260)
 
 
 if __name__ == "__main__":

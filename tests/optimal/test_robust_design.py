@@ -102,5 +102,7 @@ def test_scenarios_that_cannot_be(robust):
         Scenario({"slope": 0.0}, weight=0.0)
     with pytest.raises(ValueRangeError, match="'slope' of a scenario is 'steep': a number is needed"):
         Scenario({"slope": "steep"})
+    with pytest.raises(ModelError, match="stability cannot be asked of a robust design: .*optimal.stabilise"):
+        optimal.robust_design(walker, "hip_spring", scenarios=[{"slope": 0.0}, {"slope": 0.1}], stability=0.9)
     assert Scenario().label == "as it is"
     assert math.isfinite(robust.expected_cost)

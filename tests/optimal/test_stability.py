@@ -108,6 +108,7 @@ def test_from_far_away(walker):
     assert sum(stage.name == "towards a stable gait" for stage in stages) < 10
     out_of_time = optimal.stabilise(replace(far.result, accuracy=None), 0.6, budget=0.0)
     assert re.search(r"bounded by 1\.8\d+ of their size per step, not by 0\.6", out_of_time.status)
+    assert not out_of_time.ok
     assert out_of_time.cost == pytest.approx(far.result.cost, rel=1e-4)
 
 

@@ -160,6 +160,7 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         "sweep": (sweep, ""),
         "points": (points, 100),
         "basin": (basin, False),
+        "device": (device, "cpu"),
         "cells": (cells, 100),
         "starts": (starts, 400),
         "seed": (seed, 0),

@@ -27,7 +27,7 @@ COST_MEANINGS = {
         "as much as driving"
     ),
     "squared-torque": (
-        "integral of the squared torques, over weight and distance [N s]: what heats the "
+        "integral of the squared torques, over weight and distance [N m s]: what heats the "
         "motors, up to a constant"
     ),
     "absolute-work-per-metre": (

@@ -114,7 +114,9 @@ def do_launches(
 
 
 def _warn(reason: str) -> None:
-    warnings.warn(f"{reason}: the batch goes on on the processor", RuntimeWarning, stacklevel=5)
+    warnings.warn(
+        f"{reason}: the batch goes on on the processor, in double precision", RuntimeWarning, stacklevel=5
+    )
 
 
 __all__ = ["DEVICES", "check_device", "do_launches", "do_runs_on_card"]

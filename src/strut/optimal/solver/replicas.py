@@ -19,7 +19,7 @@ from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.sparse import Assembled, Block
 from strut.optimal.solver.guess import Guess, fill_unknowns
 from strut.optimal.solver.mesh_motion import motions
-from strut.optimal.solver.mesh_solve import SUCCESS, WORDS, solver_of
+from strut.optimal.solver.mesh_solve import EXCEPTION, SUCCESS, WORDS, solver_of
 from strut.optimal.solver.result import Solution
 
 
@@ -147,6 +147,8 @@ def solve_replicas(
     outcome = run(x0=np.clip(begin, low, high), p=np.empty(0), lbx=low, ubx=high, lbg=g_low, ubg=g_high)
     v, stats = np.array(outcome["x"]).reshape(-1), run.stats()
     status = stats["return_status"]
+    if status == EXCEPTION:  # of the functions that IPOPT calls none raises: somebody pressed Ctrl-C
+        raise KeyboardInterrupt
     parameters = dict(zip(names[0], map(float, v[: len(names[0])]), strict=True))
     guesses = tuple(
         Guess(tuple(m.stretch() for m in motions(mesh, v[place])), parameters)

@@ -17,7 +17,6 @@ from typing import Any
 from strut.checks import checked, is_number
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.solver.replicas import solve_replicas
-from strut.optimal.solver.result import INTERRUPTED
 from strut.optimal.solver.watch import SearchStage, SearchWatch, StageProgress
 from strut.optimal.walk.costs import CostChoice, add_weight_parameters
 from strut.optimal.walk.design import Design
@@ -190,6 +189,8 @@ def walks_in(
         begin = guesses[k] if guesses else guess
         asked = {**options, **scenario.goal(), **({} if begin is None else {"guess": begin})}
         designs.append(design(scenario.walker(walker), (), cost, **asked | {"price_torque": False}))
+        if designs[-1].result.is_interrupted:
+            raise KeyboardInterrupt
         guess = designs[-1] if designs[-1].ok else guess
     return tuple(designs)
 
@@ -214,6 +215,11 @@ def robust_design(
     and last how the machine walks is found anew in each and verified. Raises `ModelError` where a scenario
     alone has no solution, with what is wrong.
     """
+    if options.get("stability") is not None:
+        raise ModelError(
+            "stability cannot be asked of a robust design: the replicas do not bound multipliers; design "
+            "first, then stabilise each walk, optimal.stabilise(walk.result, ...)"
+        )
     worlds = tuple(each if isinstance(each, Scenario) else Scenario(dict(each)) for each in scenarios)
     names = [free] if isinstance(free, str) else list(free)
     if len(worlds) < 2 or not names:
@@ -232,9 +238,9 @@ def robust_design(
         begin = {} if not alone or "guess" in options else {"guess": alone[-1]}
         asked = {**options, **world.goal(), **begin}
         there = design(world.walker(walker), free, cost, **asked | {"price_torque": False})
-        if not there.result.success or there.result.is_interrupted:
-            if there.result.status == INTERRUPTED:
-                raise KeyboardInterrupt
+        if there.result.is_interrupted:
+            raise KeyboardInterrupt
+        if not there.result.success:
             raise ModelError(
                 f"no machine walks in the scenario '{world.label}' even if it is made for it: "
                 f"{'; '.join(there.wrong)}; ask for less there"

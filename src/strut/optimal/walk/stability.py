@@ -257,13 +257,17 @@ def stabilise(
         and drop_variations(best, problem).defect > result.accuracy
     ):
         count *= 2
-        best = solve_bounded(bound, best, count)
+        finer = solve_bounded(bound, best, count)
+        if not finer.success:
+            break  # the best so far is kept, and its defects say how good it is
+        best = finer
     reached = limit is None or bound <= limit
     status = best.status
     if not reached:
         status += f", but disturbances are bounded by {bound:.3g} of their size per step, not by {limit:g}"
     return replace(
         drop_variations(best, problem),
+        success=best.success and reached,
         accuracy=result.accuracy,
         status=INTERRUPTED if interrupted else status,
     )
