@@ -203,7 +203,7 @@ def test_code_does_not_grow_with_edges():
 
 def test_sines_are_taken_for_nodes_not_for_edges():
     text = unit.unit_text(lower_system(network.loads(coupled(20)).system()))
-    flow = text[text.index("STRUT_(flow)(strut_real") : text.index("STRUT_(guards)(strut_real")]
+    flow = text[text.index("STRUT_(flow)(strut_real") : text.index("STRUT_(guards_and_rates)(strut_real")]
     loop = flow[: flow.index("STRUT_SIN(")].rpartition("for (")[2]
     assert flow.count("STRUT_SIN(") == flow.count("STRUT_COS(") == 1
     assert loop.startswith("int k = 0; k < 20;")

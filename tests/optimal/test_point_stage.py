@@ -1,10 +1,12 @@
 """Points of a mesh are differentiated through inverse dynamics: the same numbers as through forward dynamics, of less code."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
 
-from strut import contact, optimal, walkers
+from strut import Mechanism, contact, joints, mechanism, optimal, walkers
 from strut.optimal.nlp.lift import needed_unknowns, replace_nodes
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
@@ -143,3 +145,19 @@ def test_only_what_a_result_reads_is_solved_for():
     assert needed_unknowns(residual, w, w[0] + y) == ([0], [0])
     assert needed_unknowns(residual, w, w[1]) == ([0, 1], [0, 1])
     assert needed_unknowns(residual, w, y) == ([], [])
+
+
+def test_a_unit_mass_whose_acceleration_is_its_force_is_differentiated():
+    """Its equation a - tau = 0 has the force written out: with the acceleration in its place nothing would be left."""
+    cart = Mechanism("cart", planar=True)
+    wagon = cart.body("wagon", mass=1.0)
+    cart.joint("slide", cart.world, wagon, joints.prismatic("x"), spring=2.0, damping=0.3)
+    system = mechanism.system(cart)
+    costs = []
+    for each in (system, replace(system, implied=None)):
+        push = each.vector("u")
+        problem = optimal.Problem(each).phase(duration=1.0).begin(slide=0.0, slide_rate=0.0).end(slide=1.0)
+        solution = problem.minimise(optimal.Integral("effort", push**2)).solve()
+        assert solution.ok, solution.wrong
+        costs.append(solution.cost)
+    assert costs[0] == pytest.approx(costs[1], rel=ROUNDING)

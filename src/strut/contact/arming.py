@@ -13,6 +13,9 @@ BEHIND, FRONT, MISSED = 0.0, 1.0, 2.0
 """Where a foot is in its swing: values of the flag `passed`."""
 CLEAR_HEIGHT = 1e-9
 """[m] A foot that is higher is off the ground."""
+PASS_MARGIN = 1e-9
+"""[m] How far in front a foot is when it passes the other. Legs of equal length are level just where one
+passes the other: a little later the height of the foot is more than rounding."""
 FELL_FORWARD = "it fell: the hip came down in front"
 FELL_BACK = "it fell: the hip came down behind"
 PULLED = "the stance foot would pull on the ground"
@@ -60,7 +63,7 @@ class Swing:
         return [
             Event(
                 f"{self.prefix}passes",
-                guard=self.ahead,
+                guard=self.ahead - PASS_MARGIN,
                 when=free * (passed == BEHIND),
                 reset={self.passed.name: FRONT, self.armed.name: self.gap > 0},
                 description="the swing foot comes in front",

@@ -99,6 +99,10 @@ class Initial(Quantity):
     kind = "initial value"
 
     def __init__(self, state: str) -> None:
+        if not isinstance(state, str) or not state:
+            raise ModelError(
+                f"the initial value of {state!r} is asked: give the name of a state, initial('x')"
+            )
         object.__setattr__(self, "name", "initial_" + re.sub(r"\W", "_", state))
         for label, value in (
             ("value", 0.0),
@@ -115,8 +119,6 @@ class Initial(Quantity):
 def initial(state: str) -> Initial:
     """Return the value that a continuous state has where the motion begins, for costs and for requirements at
     the end: `problem.require("returns", x - initial("x"), equal=0, at="end")`. One symbol for each name."""
-    if not isinstance(state, str) or not state:
-        raise ModelError(f"the initial value of {state!r} is asked: give the name of a state, initial('x')")
     return Initial(state)
 
 

@@ -35,6 +35,9 @@ def lift_system(system: System, results: Sequence[ca.SX]) -> LiftedExpressions:
     residual, *lifted = replace_nodes(
         symbols, explicit, implied.unknown, [ca.densify(implied.residual), *results]
     )
+    if ca.sprank(ca.jacobian(residual, implied.unknown)) < implied.unknown.numel():
+        # An unknown that is written out in its own equation, as of a unit mass, a - tau: that became a - a.
+        residual = ca.densify(implied.residual)
     return LiftedExpressions(implied.unknown, explicit, residual, tuple(lifted))
 
 

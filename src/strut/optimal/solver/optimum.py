@@ -78,6 +78,8 @@ class OptimumPoint:
     cost: what was minimised. bounds, rows: multipliers of everything that stands once, by name.
     bound_curves, row_curves: of what stands at many places of a phase, by group.
     scales: of what was far from one in size, as a `Solution` has them.
+    own_bounds, own_rows: all multipliers as the solver left them, for the very same mesh; curves are for
+        others.
     """
 
     fractions: tuple[np.ndarray, ...] = field(repr=False)
@@ -89,6 +91,8 @@ class OptimumPoint:
     bound_curves: Mapping[Any, MultiplierCurve] = field(repr=False)
     row_curves: Mapping[Any, MultiplierCurve] = field(repr=False)
     scales: Mapping[str, float] = field(repr=False, default_factory=dict)
+    own_bounds: np.ndarray = field(repr=False, default_factory=lambda: np.empty(0))
+    own_rows: np.ndarray = field(repr=False, default_factory=lambda: np.empty(0))
 
     def is_on(self, mesh: MeshRows) -> bool:
         """Whether a mesh is the one on which this was found, with the same unknowns."""
@@ -97,12 +101,20 @@ class OptimumPoint:
         )
 
     def multipliers(self, mesh: MeshRows) -> tuple[np.ndarray, np.ndarray]:
-        """Return multipliers of the bounds and of the rows of a mesh; zero where this knows none."""
+        """Return multipliers of the bounds and of the rows of a mesh, from curves: to begin a search with.
+        Zero where this knows none."""
         bounds = _spread(
             mesh.unknowns.names, _unknown_groups(mesh), known=self.bounds, curves=self.bound_curves
         )
         rows = _spread(mesh.rows.names, _row_groups(mesh), known=self.rows, curves=self.row_curves)
         return bounds, rows[1:]
+
+    def exact_multipliers(self, mesh: MeshRows) -> tuple[np.ndarray, np.ndarray]:
+        """Return multipliers as the solver left them, on the mesh on which this was found; else from
+        curves."""
+        if self.is_on(mesh) and len(self.own_rows) == len(mesh.rows.names) - 1:
+            return self.own_bounds.copy(), self.own_rows.copy()
+        return self.multipliers(mesh)
 
 
 def same_mesh(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> bool:
@@ -128,6 +140,8 @@ def optimum_point(
         rows=known_rows,
         bound_curves=bound_curves,
         row_curves=row_curves,
+        own_bounds=np.array(bounds, dtype=float),
+        own_rows=np.array(rows, dtype=float),
     )
 
 

@@ -46,6 +46,7 @@ class Sensitivity:
     motion: Mapping[str, np.ndarray] = field(repr=False)
 
 
+@checked
 def sensitivity(solution: Solution, name: str, side: str | None = None) -> Sensitivity:
     """Return how a solution depends on a number that was given, to first order: as long as the same limits
     are active.
@@ -61,7 +62,7 @@ def sensitivity(solution: Solution, name: str, side: str | None = None) -> Sensi
     mesh = mesh_of(solution)
     point = solution.optimum
     assert point is not None
-    v, (bounds, rows) = point.unknowns, point.multipliers(mesh)
+    v, (bounds, rows) = point.unknowns, point.exact_multipliers(mesh)
     if name in mesh.system.labels("p"):
         if name in solution.parameters:
             raise ModelError(
@@ -77,6 +78,8 @@ def sensitivity(solution: Solution, name: str, side: str | None = None) -> Sensi
         which = _side_of(solution, name, side)
         gradient = np.zeros(len(v))
         bound_shift, row_shift = _shift_of_limit(mesh, (bounds, rows), name, which)
+        if not bound_shift.any() and not row_shift.any():
+            raise ModelError(f"'{name}' does not press on its side '{which}': moving it changes nothing")
         cost = -float(bounds @ bound_shift + rows @ row_shift)
     step = KktStep(mesh, v, bounds, rows)
     step.check_determined()
@@ -103,7 +106,7 @@ def cost_slopes(solution: Solution) -> dict[str, float]:
     (envelope theorem); vectors by component. Raises `ModelError` where the solution is none."""
     mesh, point = mesh_of(solution), solution.optimum
     assert point is not None
-    slopes = lagrangian_slopes(mesh, point.unknowns, point.multipliers(mesh)[1])
+    slopes = lagrangian_slopes(mesh, point.unknowns, point.exact_multipliers(mesh)[1])
     names = mesh.system.labels("p")
     return {n: float(slope) for n, slope in zip(names, slopes, strict=True) if n not in solution.parameters}
 
@@ -111,7 +114,7 @@ def cost_slopes(solution: Solution) -> dict[str, float]:
 def mesh_of(solution: Solution) -> Transcribed:
     """Return the mesh on which a solution was found, transcribed again, with expressions as they are."""
     point = solution.optimum
-    if point is None or not solution.success:
+    if point is None or not solution.success or solution.is_interrupted:
         raise ModelError(
             f"the solution of '{solution.problem.system.name}' has no multipliers ({solution.status}): "
             f"sensitivities are those of an optimum, solve the problem first"

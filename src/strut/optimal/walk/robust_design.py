@@ -73,6 +73,7 @@ class Scenario:
         return {name: value for name, value in self.changes.items() if name in goal_fields(StepGoal)}
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class RobustDesign(Tabular):
     """A machine for several scenarios, and how it walks in each.
