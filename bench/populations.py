@@ -26,7 +26,8 @@ HEEL_TO_TOE = (
     ("toe", 0.06),
 )  # [m] along each part
 FEW, MANY = 40, 131_072  # runs on a core, and on a card
-QUOTED = {  # steps per second of all worlds together, as their authors published them
+# steps per second of all worlds: MuJoCo Warp, pull request 1060; the others, mujoco-torch, pull request 74
+QUOTED = {
     "MuJoCo Warp, humanoid, 8192 worlds, RTX 6000 Pro Blackwell": 3.97e6,
     "MJX, humanoid, float64, H200": 2.90e6,
     "MJX, planar walker2d, RK4, float64, H200": 1.36e5,

@@ -3,7 +3,7 @@
 A compass with torque in its hip walks at 0.5 m/s. Its spring is chosen once: for level ground, or for the
 least expected cost over slopes from 2 degrees uphill to 2 degrees downhill, as replicas in one problem. Then
 the ground is drawn at random. Either machine plans for the slope it meets, within the torque that its motor
-has, and the event-driven simulator says whether it walks there, and at what cost. Run it with
+has, and the event-driven simulator repeats that plan or does not, and says at what cost. Run it with
 `python examples/robust.py`.
 """
 

@@ -6,14 +6,15 @@
     radius = 0.1                                    # [m] of round feet; points without it
     slope = "deg(2)"                                # the ground falls towards +x; level without it
     friction = 0.7                                  # holds without limit unless given
-    fall = { frame = "torso", height = 0.4 }        # ends a run
+    restitution = 0.0                               # of rigid ground; plastic landings without it
+    fall = { frame = "torso", height = 0.4 }        # ends a run; of a machine that is stepping a height [m]
 
 On compliant ground the law and, if there is friction, its law are tables: law = { kind = "hunt_crossley",
 stiffness = 1e5 }, friction = { kind = "coulomb", mu = 0.8 }; events = false leaves events out. A
 machine that is stepping says base, stance, swing, hip, fall, and where needed swap, margin, drives and
 locks, as `contact.Legs` does. The ground's slope becomes a parameter, so that a command line can change it.
-Left and right are exchanged in every other step where the file mirrors a side (mirror = true) or says
-symmetry = true.
+On rigid ground left and right are exchanged in every other step where the file mirrors a side (mirror =
+true) or says symmetry = true.
 """
 
 from __future__ import annotations
