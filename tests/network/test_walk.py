@@ -112,7 +112,7 @@ def test_of_two_machines_that_walk_neither_is_the_walk_of_the_whole():
         ("progress = foot", "progress = mass", "is 'mass', which is no state"),
         ("slope = slope ", "slope = foot ", "is 'foot', which is no parameter"),
         ("gap = height", "gap = hight", "gap of 'wheel.spoke' is 'hight', which is no output"),
-        ("lands = event_1", "lifts = event_1", "an output of type 'foot' has no 'lifts'"),
+        ("lands = event_1", "hops = event_1", "an output of type 'foot' has no 'hops'"),
         ("progress = foot", "progess = foot", "did you mean 'progress'"),
         ("slope = slope ", "slope = [slope, mass] ", "slope of 'wheel.walk' has 2 names: give 1"),
         ("slope = slope ", "ground_step = slope ", "ground_step of 'wheel.walk' has 1 names: give 2"),
