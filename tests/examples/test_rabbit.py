@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 from bench.rabbit_step import opti_rabbit
-from examples.rabbit import KNEE_LIMITS, drive_curves, drive_figure, driven_walker, main, robot, walker
+from examples.rabbit import KNEE_LIMITS, drive_figure, driven_walker, main, robot, walker
 
 from strut import optimal, simulate
 from strut.gait.section import default_section
@@ -109,18 +109,3 @@ def test_points_that_failed_are_not_drawn():
     line = drive_figure({"rigid": curve}).by_name["rigid"]
     assert line.x.tolist() == [0.5, 1.1]
     assert line.y.tolist() == pytest.approx([0.25, 1.21])
-
-
-@pytest.mark.slow  # nine designs with free springs and shanks
-@pytest.mark.timeout(3600)
-def test_drives_are_compared_over_speed():
-    curves = drive_curves()
-    for curve in curves.values():
-        assert curve.ok, [point.status for point in curve.points]
-        assert (np.diff(curve["cost"]) > 0).all()  # to be faster costs torque
-    for kind in (
-        "series",
-        "parallel",
-    ):  # a spring is never worth less than nothing, unless its motor is heavy
-        assert curves["parallel"]["cost"][1] < curves[kind]["cost"][1] * (1 + 1e-6)
-    assert (curves["parallel"]["cost"] < curves["rigid"]["cost"]).all()
