@@ -100,3 +100,10 @@ def test_a_sweep_that_cannot_begin_says_where_it_could(capsys):
     said = run(capsys, "rimless-wheel", "--sweep", "slope=2deg:20deg", "--starts", "5", code=2).err
     assert "A sweep begins at its first value, slope = 0.0349" in said.replace("\n", " ")
     assert "allowed are -0.5 to 0.5 rad" in run(capsys, "compass", "--sweep", "slope=3deg:2", code=2).err
+
+
+def test_a_device_is_for_basins_and_must_be_one(capsys):
+    said = run(capsys, "compass", "--device", "cuda", code=2).err
+    assert "--device cuda is for the runs of a basin: give --basin too" in " ".join(said.split())
+    said = run(capsys, "compass", "--basin", "--device", "gpu", code=2).err
+    assert "device 'gpu' is unknown" in " ".join(said.split())

@@ -19,12 +19,13 @@ from strut.cli.console import as_json, notes, out, table
 from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
 from strut.cli.options import Drive, Root
 from strut.cli.save import check_directory
-from strut.errors import NoGaitError, ValueRangeError
+from strut.errors import ModelError, NoGaitError, ValueRangeError, did_you_mean
 from strut.files import put
 from strut.gait import Basin
 from strut.gait.branch import Branch
 from strut.gait.gait import Gait
 from strut.report.gait import LISTED_GAITS, RESIDUAL_FLOOR
+from strut.simulate import DEVICES
 from strut.system import System
 from strut.units import number
 from strut.view.units import shown_unit, title_with_unit
@@ -128,6 +129,10 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     """
     if output is not None:
         check_directory(output)
+    if device not in DEVICES:
+        raise ModelError(f"device '{device}' is unknown: {did_you_mean(device, DEVICES)}")
+    if device != "cpu" and not basin:
+        raise ModelError(f"--device {device} is for the runs of a basin: give --basin too, or leave it out")
     system = with_settings(with_drive(find_model(model, Reading(roots=tuple(root))), drive), settings)
     name, low, high = _range(system, sweep) if sweep else ("", math.nan, math.nan)
     if sweep:

@@ -5,6 +5,7 @@ from typing import Any
 
 from strut.simulate.account import Account
 from strut.simulate.batch import Batch, simulate_batch
+from strut.simulate.batch_on_card import DEVICES
 from strut.simulate.options import METHODS, Hold, Options
 from strut.simulate.sample_scene import sample_scene
 from strut.simulate.saved_result import SavedResult, load_result
@@ -29,6 +30,7 @@ def _load_run(path: Path, system: System | None) -> Trajectory:
 VERBS.update(stage=sample_scene, save=_save_run, load=_load_run)  # methods of a run, which knows no files
 
 __all__ = [
+    "DEVICES",
     "METHODS",
     "Account",
     "Batch",

@@ -79,13 +79,16 @@ def do_runs_on_card(
         )
     capability = find_capability()
     if capability is None or find_nvcc() is None:
-        _warn("no graphics card with CUDA answers" if capability is None else "no CUDA compiler, nvcc, found")
+        missing = (
+            "no graphics card with CUDA answers" if capability is None else "no CUDA compiler, nvcc, found"
+        )
+        _warn(missing, task.options)
         return "", 0, False
     try:
         library = DeviceLibrary(build_device_library(low, task.options.method, precision, capability))
         return do_launches(library, low, task, progress)
     except (CompileError, DeviceError) as error:
-        _warn(str(error))
+        _warn(str(error), task.options)
         return "", 0, False
 
 
@@ -109,13 +112,16 @@ def do_launches(
     except KeyboardInterrupt:
         return card.name, runs_done, True
     except DeviceError as error:
-        _warn(str(error))
+        _warn(str(error), task.options)
     return card.name, runs_done, False
 
 
-def _warn(reason: str) -> None:
+def _warn(reason: str, options: Options) -> None:
+    """Say why the processor goes on, and how exactly: tolerances stay those that the card was asked for."""
     warnings.warn(
-        f"{reason}: the batch goes on on the processor, in double precision", RuntimeWarning, stacklevel=5
+        f"{reason}: the batch goes on on the processor, in double precision with rtol {options.rtol:g}",
+        RuntimeWarning,
+        stacklevel=5,
     )
 
 
