@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from strut import Input, State, System, contact, mechanism, optimal, simulate
+from strut import Input, State, System, contact, mechanism, optimal, simulate, walkers
 from strut.errors import ModelError, NoStrideError
 from strut.gait.section import default_section, section_of
 from strut.optimal.walk.kinematic_stride import kinematic_stride
@@ -90,6 +90,11 @@ def test_a_step_that_no_posture_has_is_refused(walker):
 # ---- the stride ----
 
 
+@pytest.fixture(scope="module")
+def trunk():
+    return walkers.trunk_3d()
+
+
 @pytest.mark.parametrize("speed", [0.3, 0.6, 1.0])
 def test_the_stride_keeps_the_ground_the_limits_and_its_speed(walker, speed):
     section = default_section(walker)
@@ -109,6 +114,32 @@ def test_the_stride_keeps_the_ground_the_limits_and_its_speed(walker, speed):
         assert stride.guess[name].min() >= -0.25 - 1e-9
         assert stride.guess[name].max() <= 0.1 + 1e-9
     assert stride.branch is not None
+
+
+def test_stiff_legs_in_space_have_a_stride(trunk):
+    """A foot that scuffs may land once it has passed the other and come out of the ground: the landing of the
+    stride is that of such a foot, after which the other is let go."""
+    stride = kinematic_stride(trunk, default_section(trunk), speed=0.5)
+    assert stride.branch is not None
+    assert {stride.branch.z0[f"foot_l_{flag}"] for flag in ("on", "passed", "armed")} == {0.0}
+    assert [stride.branch.discrete[0][f"foot_l_{flag}"].item() for flag in ("passed", "armed")] == [1.0, 1.0]
+    assert np.ptp(stride.guess["foot_x"]) == pytest.approx(0, abs=1e-9)  # the stance foot stays
+    assert stride.guess["leg_l_roll"].max() > 0.2  # the other leg swings outwards, over the ground
+
+
+def test_a_walker_that_falls_by_itself_is_designed_from_its_stride(trunk):
+    section = default_section(trunk)
+    stride = kinematic_stride(trunk, section, speed=0.5)
+    guess = {**stride.guess, "duration": stride.period}
+    step = optimal.design(trunk, speed=0.5, guess=guess, phases=[section], accuracy=1e-6)
+    assert step.result.ok
+    assert step.speed == pytest.approx(0.5)
+    # On the flat, motors bring the energy to where it is before the landing that takes it again.
+    energy = trunk.function("energy", [sum(trunk.ledger.stored.values())], clock=False)
+    plan = step.result.phases[0]
+    before, after = (float(energy(plan.x[k], plan.z, np.zeros(6), step.result.p)) for k in (-1, 0))
+    assert step.energy_lost > 0.1
+    assert before - after == pytest.approx(step.energy_lost, rel=1e-6)
 
 
 def test_a_posture_far_from_a_step_will_do(walker):

@@ -72,6 +72,14 @@ def test_a_step_that_does_not_repeat(again, monkeypatch):
     assert again.wrong == ("the plan does not repeat in the simulator: take_off",)
 
 
+def test_a_gait_that_magnifies_more_than_its_multipliers_say():
+    """Braked downhill, a compass is nearly neutral from step to step, but an error grows many times within
+    one: when it lands is known only to so much, and it is a gait all the same."""
+    braked = optimal.design(walkers.compass(), cost="positive-work", speed=0.5, slope=math.radians(3))
+    assert braked.ok, braked.wrong
+    assert braked.gait is not None, braked.replay.no_gait
+
+
 def test_another_gait_is_not_that_of_the_plan(again, monkeypatch):
     far = SimpleNamespace(x0={name: value + 0.05 for name, value in again.result.x0.items()})
     monkeypatch.setattr(replay_file, "find", lambda *a, **k: far)

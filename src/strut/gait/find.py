@@ -288,7 +288,7 @@ def _gait(step: ReturnMap, y: np.ndarray, log: SearchLog) -> Gait | None:
     """The gait at a fixed point, if the simulator agrees that it is one."""
     once = step(y)
     multipliers, vectors = spectrum(once.by_y)
-    why, distance = why_no_gait(step, y, once.period, float(np.abs(multipliers[0])))
+    why, distance = why_no_gait(step, y, once.period, float(np.linalg.norm(once.by_y, 2)))
     if why:
         log.refused[why] += 1
         return None

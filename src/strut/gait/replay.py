@@ -84,8 +84,9 @@ def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float)
     """Why a fixed point of the map is no gait, empty if it is one; and how far it comes in a period [m].
 
     The state it ends in must be the one it began in, and its discrete states must make the next step like the
-    first. magnified: by how much a step of it magnifies what is next to it, rounding included; so the second
-    step, too, begins at the fixed point itself, and both are judged just after the event that ends them.
+    first. magnified: by how much a step of it magnifies what is next to it, rounding included: the 2-norm of
+    its Jacobian, which the largest multiplier may be far below. So the second step, too, begins at the fixed
+    point itself, and both are judged just after the event that ends them.
     """
     first = replay_to_event(step, step.whole(y), step.start.z, period, magnified)
     why = why_no_step(first, period)

@@ -214,6 +214,17 @@ class _Kinematics:
             row[self.velocities] = np.linalg.lstsq(effect, rate, rcond=None)[0]
         return states
 
+    def _discrete_before_landing(self, end: np.ndarray) -> np.ndarray:
+        """Discrete states just before the swing foot lands: it has passed the other and come out of the
+        ground, where its walk knows events of that. end: the states there."""
+        z, places = self.z.copy(), self.walker.slices("z")
+        names = [] if self.swing is None else [self.swing.passes, self.swing.clears]
+        for event in (self.walker.event(name) for name in names if name):
+            for q in (q for q in self.walker.z if q.name in event.reset):
+                f = ca.Function("flag", [time, self.x, *self.others], [sx(event.reset[q.name])])
+                z[places[q.name]] = np.array(f(0.0, end, z, self.begin.u, self.begin.p)).reshape(-1)
+        return z
+
     def _branch(self, end: np.ndarray) -> FrozenBranch | None:
         """The branch of a landing after which the new foot stands and the old one does not; None where none
         of many velocities leads to it, or the landing asks nothing."""
@@ -228,7 +239,7 @@ class _Kinematics:
         feet = [ca.jacobian(sx(f.at), self.x[self.positions]) @ moves for f in (self.stance, self.swing)]
         outcome = ca.Function("outcome", [time, *groups], [new_z])
         jacobians = ca.Function("feet", groups, feet)
-        values = (self.z, self.begin.u, self.begin.p)
+        values = (self._discrete_before_landing(end), self.begin.u, self.begin.p)
         old, new = labels.index(self.stance.stands), labels.index(self.swing.stands)
         stance, swing = (np.array(J) for J in jacobians(end, *values))
         hold = np.eye(len(self.velocities)) - np.linalg.pinv(stance) @ stance

@@ -98,10 +98,11 @@ def find_reference(
 
 
 def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False) -> EvenStride | None:
-    """Return an even stride: between the posture that the walker begins in and the next, or, of one that
-    stands on its feet in turn, by inverse kinematics. must: raise `NoStrideError` where there is none of the
-    latter kind; else None is returned."""
-    if not stands_in_turn(walker, section):
+    """Return an even stride: of a walker that stands on its feet in turn by inverse kinematics, of another
+    between the posture that it begins in and the next. must: raise `NoStrideError` where the feet of one that
+    always stands in turn have none; else None is returned."""
+    foot = None if walker.walk is None else walker.walk.foot_of(section)
+    if foot is None or not foot.opposite:
         return even_stride(walker, section)
     asked = goal.asked_values()
     middles = {
@@ -110,9 +111,9 @@ def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False
     try:
         return kinematic_stride(walker, section, **middles)
     except NoStrideError:
-        if must:
+        if must and stands_in_turn(walker, section):
             raise
-        return None
+        return None if stands_in_turn(walker, section) else even_stride(walker, section)
 
 
 def gait_of(guess: Any) -> Gait | None:

@@ -52,8 +52,8 @@ class ReplayPieces:
         return (
             not self.missing
             and list(self.events) == planned_events
-            and self.gap <= MAX_GAP
-            and abs(self.late) <= MAX_GAP
+            and bool(self.gap <= MAX_GAP)
+            and bool(abs(self.late) <= MAX_GAP)
         )
 
 
