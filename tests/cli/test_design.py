@@ -43,6 +43,7 @@ def test_prints_a_table(capsys):
         "agrees",
         "time to compile",
         "verdict",
+        "3 of 3 starts agree",
     ):
         assert word in said.out
     assert said.err == ""  # the spring walks by itself: no limit decides
@@ -53,9 +54,9 @@ def test_says_what_decides_the_answer(capsys):
     code, said = ran(capsys, *words)
     assert code == 0
     assert "speed is exactly 0.5 m/s (asked): a metre per second less would save 14.8" in said.err
-    code, said = ran(capsys, *words, "--json")
+    code, said = ran(capsys, *words, "--json", "--starts", "1")
     data = json.loads(said.out)
-    assert (data["ok"], data["wrong"]) == (True, [])
+    assert (data["ok"], data["wrong"], data["starts"]) == (True, [], 1)
     assert data["verdict"].startswith("ok")
     assert [(each["name"], each["source"]) for each in data["active_limits"]] == [("speed", "asked")]
 
@@ -111,7 +112,10 @@ def test_prints_json_and_writes_files(capsys, tmp_path):
     assert document["replay"]["ok"]
     assert document["balance"]["relative"] < 1e-6
     assert "index.html" in said.err
+    assert (document["starts"], document["agreeing"]) == (3, 3)
     page = (tmp_path / "out" / "index.html").read_text()
+    assert "3 of 3 starts agree" in page
+    assert "starts=3," in page  # Python asks for one unless told
     assert (
         "strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.8 --slope 3deg" in page
     )

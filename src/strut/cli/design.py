@@ -38,6 +38,8 @@ from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
 
+STARTS = 3
+"""Starts of a search for one design, where nothing else is asked: who waits at a terminal has other cores."""
 PLAN_ROWS = 201
 """Moments of a plan that are written as plan.csv."""
 
@@ -126,8 +128,12 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         int, typer.Option(help="To begin with; more are made where accuracy needs them.")
     ] = 10,
     starts: Annotated[
-        int, typer.Option(help="Different starts of the search, on all cores; the best is kept.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            help=f"Different starts of the search, on all cores; the best is kept; how many agree is said. "
+            f"{STARTS} unless given; 1 of each design with --sweep or --robust, and always with --stability."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
     budget: Annotated[
         float,
@@ -215,7 +221,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     named_cost = cost or ("" if goal_file is not None else "squared-torque")
     options = {"goal": "" if goal_file is None else str(goal_file), "free": free, "cost": named_cost}
     options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
-    options |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
+    options |= {"control": control, "method": method, "intervals": str(intervals)}
+    options |= {"starts": "" if starts is None else str(starts)}
     options |= {
         "budget": f"{budget:g}",
         "seed": str(seed),
@@ -265,7 +272,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
         "method": method,
         "intervals": intervals,
-        "starts": starts,
+        "starts": (1 if sweep or robust else STARTS) if starts is None else starts,
         "seed": seed,
         "budget": budget,
     }

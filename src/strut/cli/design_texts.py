@@ -20,7 +20,6 @@ COMMAND_DEFAULTS = {
     "control": "",
     "method": "radau",
     "intervals": 10,
-    "starts": 1,
     "seed": 0,
     "budget": f"{BUDGET:g}",
     "drive": "rigid",
@@ -76,6 +75,7 @@ def python_text(verb: str, source: str, arguments: Mapping[str, Any], goal_call:
     """Return Python that does what the command did. goal_call: what reads the file of what is asked, if there
     is one: what cannot be written as Python stands in it."""
     anyway = {**COMMAND_DEFAULTS, "budget": BUDGET, "control": "cubic", "cost": "squared-torque", "free": {}}
+    anyway["starts"] = 1
     lines = [
         f"    {name}={value!r},"
         for name, value in arguments.items()

@@ -62,11 +62,12 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         "step time": quantity(of, f"{design.step_time:.6g}", "s"),
         **({"steps": str(design.steps)} if design.steps > 1 else {}),
         "largest multiplier": f"{abs(gait.multipliers[0]):.5g}" if gait is not None else "no gait",
+        **({"starts": plan.agreement_text} if plan.agreement_text else {}),
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
     if not plan.success:
         facts = {
-            name if name in ("verdict", "solver", cost) else f"{name}, where it stopped": value
+            name if name in ("verdict", "solver", "starts", cost) else f"{name}, where it stopped": value
             for name, value in facts.items()
         }
     word = "Found" if design.ok else "Not found" if not plan.success else "Not trusted"

@@ -107,7 +107,8 @@ class Solution(SavedResult, Tabular, Packed):
         the processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
     multipliers: of Lagrange, of every limit that has bounds.
-    starts: of the search; agreeing: how many of them ended with the least cost.
+    starts: of the search; agreeing: how many of them ended with the least cost; unsolved: how many ended
+        nowhere; refused_starts: how many ended with a lower cost, and what they found is not ok.
     optimum: unknowns and multipliers, for another search to begin warm.
     scales: of states, integrals and 'the cost' that are far from one: their size, in their own unit, relative
         to which defects and conditions of an optimum are judged.
@@ -133,6 +134,8 @@ class Solution(SavedResult, Tabular, Packed):
     starts: int = 1
     multipliers: tuple[BoundMultipliers, ...] = field(repr=False, default=())
     agreeing: int = 1
+    unsolved: int = 0
+    refused_starts: int = 0
     optimum: OptimumPoint | None = field(repr=False, default=None)
     scales: Mapping[str, float] = field(repr=False, default_factory=dict)
     cost_accuracy: float | None = None
@@ -206,7 +209,12 @@ class Solution(SavedResult, Tabular, Packed):
     @property
     def agreement_text(self) -> str:
         """How many of several starts agree, in words; empty of a single one."""
-        return f"{self.agreeing} of {self.starts} starts agree" if self.starts > 1 else ""
+        if self.starts == 1:
+            return ""
+        parts = [f"{self.agreeing} of {self.starts} starts agree"]
+        parts += [f"{self.unsolved} led nowhere"] if self.unsolved else []
+        parts += [f"{self.refused_starts} cheaper and not ok"] if self.refused_starts else []
+        return ", ".join(parts)
 
     @property
     def duration(self) -> float:
@@ -377,6 +385,8 @@ class Solution(SavedResult, Tabular, Packed):
             "meshes": [list(m) for m in self.meshes],
             "starts": self.starts,
             "agreeing": self.agreeing,
+            "unsolved_starts": self.unsolved,
+            "refused_starts": self.refused_starts,
         }
 
     def __repr__(self) -> str:

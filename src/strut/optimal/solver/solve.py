@@ -191,7 +191,7 @@ class SolveTask:
             if not better.success:
                 break  # the best so far is kept, and its defects say how good it is
             better = self._with_input_error(better, result)
-            result = replace(better, starts=result.starts, agreeing=result.agreeing)
+            result = replace(better, starts=result.starts, agreeing=result.agreeing, unsolved=result.unsolved)
             watch.best = result
             meshes.append(_mesh_summary(result))
         return replace(result, times=times, accuracy=accuracy, meshes=tuple(meshes))
@@ -252,7 +252,8 @@ class SolveTask:
             best,
             times=total | {"build": mesh.build_time, "compile": mesh.compile_time},
             starts=starts.count,
-            agreeing=count_agreeing([r.cost for r in good]),
+            agreeing=count_agreeing([r.cost for r in good], best.cost_size),
+            unsolved=len(results) - len(good),
         )
 
     def _solve_from(self, mesh: Transcribed, guess: Guess, ceiling: float = np.inf) -> Solution:

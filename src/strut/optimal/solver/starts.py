@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-SAME_COST = 1e-6
-"""Two starts agree where their costs do, relative to 1 + |cost|."""
+SAME_COST = 1e-4
+"""Two starts agree where their costs do, relative to their size."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,13 @@ class Starts:
 
 
 def can_fork() -> bool:
-    """Return whether processes can be copies of this one: systems are expressions, which only a copy has."""
-    return sys.platform.startswith("linux") and "fork" in multiprocessing.get_all_start_methods()
+    """Return whether processes can be copies of this one: systems are expressions, which only a copy has. A
+    process of a sweep has none of its own."""
+    return (
+        sys.platform.startswith("linux")
+        and "fork" in multiprocessing.get_all_start_methods()
+        and not multiprocessing.current_process().daemon
+    )
 
 
 def run_starts(count: int, one_start: Callable[[int], Any], workers: int | None = None) -> list[Any]:
@@ -85,10 +90,10 @@ def _start_in_child(one_start: Callable[[int], Any], k: int, sender: Any) -> Non
         sender.send(error)
 
 
-def count_agreeing(costs: list[float]) -> int:
-    """Return how many of the costs of successful starts are the least one."""
+def count_agreeing(costs: list[float], size: float) -> int:
+    """Return how many of the costs of successful starts are the least one. size: that of a cost."""
     least = min(costs, default=0.0)
-    return sum(abs(cost - least) <= SAME_COST * (1 + abs(least)) for cost in costs)
+    return sum(abs(cost - least) <= SAME_COST * size for cost in costs)
 
 
-__all__ = ["Starts", "can_fork", "count_agreeing", "run_starts"]
+__all__ = ["SAME_COST", "Starts", "can_fork", "count_agreeing", "run_starts"]

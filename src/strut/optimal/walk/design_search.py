@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from strut.checks import checked
+from strut.checks import checked, integer, seed_number
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait import Gait
 from strut.optimal.nlp.scheme import Transcription
@@ -22,7 +22,9 @@ from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.solver.solve import OPTIONS, solve
+from strut.optimal.solver.starts import Starts
 from strut.optimal.solver.watch import BUDGET, SearchWatch
+from strut.optimal.walk.compare_starts import compare_starts
 from strut.optimal.walk.continuation import continue_to_goal, continue_to_speed
 from strut.optimal.walk.costs import CostChoice, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
@@ -109,6 +111,9 @@ def design(  # noqa: PLR0913 -- options of a public function
     control: str = "cubic",
     intervals: int = 10,
     price_torque: bool = True,
+    starts: int = 1,
+    spread: float = 0.05,
+    seed: int = 0,
     **options: Any,
 ) -> Design:
     """Find how a walker should walk, and be built.
@@ -129,7 +134,11 @@ def design(  # noqa: PLR0913 -- options of a public function
         like: a gait with the same phases, where the guess is none; it, too, says what is usual.
     price_torque: whether a little squared torque may be put beside a cost of work alone where no optimum of
         it is found; it is then one of `active_limits`, and `cost` has both.
-    control, intervals, and further options (budget, progress, starts, ...): see `Problem.solve`. What inputs
+    starts: of the search. Others than the first, moved by `spread` (relative, a standard deviation) with the
+        random numbers of `seed`, run on all cores on the problem and the mesh that the first one ended with,
+        for at most 150 iterations; the best that is ok is returned, and `result.agreement_text` says how many
+        agree. One unless asked; `strut design` asks for 3.
+    control, intervals, and further options (budget, progress, ...): see `Problem.solve`. What inputs
         of so many pieces cost more than any others would is estimated (`cost_error` of the result); give
         cost_accuracy to have intervals split until it is small.
 
@@ -142,6 +151,8 @@ def design(  # noqa: PLR0913 -- options of a public function
             raise UnknownNameError(
                 f"'{name}' is nothing that a design can be asked: {did_you_mean(name, DESIGN_OPTIONS)}"
             )
+    integer("starts", starts, 1)
+    seed_number(seed)
     goal = StepGoal(**asked)
     own = read_own_limits(walker, require, within)
     watch = SearchWatch(options.pop("budget", BUDGET), options.pop("progress", None))
@@ -162,9 +173,11 @@ def design(  # noqa: PLR0913 -- options of a public function
         watch=watch,
         own=own,
     )
-    if not price_torque or not can_be_priced(ready, cost):
-        return search(task, goal, tuple(phases))
-    return search_priced(task, goal, tuple(phases))
+    find = search_priced if price_torque and can_be_priced(ready, cost) else search
+    first = find(task, goal, tuple(phases))
+    count = len(first.result.problem.phases)
+    begin = task.reference.guess_for(count) if first.steps == 1 else None
+    return compare_starts(first, begin, Starts(starts, spread, seed), task.settings, watch)
 
 
 def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> Design:
@@ -279,7 +292,7 @@ def attempt(
         if not watch.may_go_on:
             return None
         watch.tell("within wider guides")
-        settings = {**task.settings, "starts": 1, "iterations": WIDENING_ITERATIONS, "watch": watch.aside()}
+        settings = {**task.settings, "iterations": WIDENING_ITERATIONS, "watch": watch.aside()}
         solution = solve(wider.require(problem_within(wider), "speed"), last, **settings)
         return verifiable(wider, solution) if solution.ok else None
 
@@ -308,7 +321,7 @@ def reach_speed(problem: Problem, limits: StepLimits, guess: Any, task: DesignTa
     if direct.ok or not watch.may_go_on or (speed is None and gait is None):
         return direct
     # On a mesh that stays as it is.
-    coarse = {**settings, "accuracy": None, "starts": 1}
+    coarse = {**settings, "accuracy": None}
 
     def solve_stage(nearer: Problem, begin: object, **limits: Any) -> Solution | None:
         return solve(nearer, begin, **coarse | limits, watch=watch.aside()) if watch.may_go_on else None
