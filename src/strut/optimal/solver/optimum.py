@@ -149,6 +149,8 @@ Group = tuple[Any, np.ndarray, np.ndarray, np.ndarray]
 """A key, places and weights, and indices: a row for each place."""
 COSTATE_ROWS = ("flow", "end")
 """Kinds of rows whose multipliers are costates."""
+STATE_GROUPS = ("first", "last", "node", "inner")
+"""Groups of unknowns that are states."""
 MIN_PLACES_OF_CUBIC = 3
 """Places that slopes of second order need."""
 ENOUGH_WEIGHT = 1e-9

@@ -196,6 +196,10 @@ class SolveTask:
             meshes.append(_mesh_summary(result))
         return replace(result, times=times, accuracy=accuracy, meshes=tuple(meshes))
 
+    def solve_on(self, fractions: Sequence[np.ndarray], guess: Guess) -> Solution:
+        """Return the solution on one mesh, given by the widths of its intervals, from a guess."""
+        return self._solve_from(self._transcribe(fractions, "search"), guess)
+
     def _with_input_error(self, result: Solution, before: Solution | None = None) -> Solution:
         """Return a solution with what its inputs cost too much, where that is asked for. before: on the mesh
         before, from whose cost it cannot be further than it came, if inputs were the reason to refine it."""

@@ -286,7 +286,7 @@ def attempt(
         return stretch_recordings(problem).minimise(cost.expression)
 
     def verifiable(limits: StepLimits, solution: Solution) -> Design:
-        return Design(limits.improve(solution), cost, reference.passive, limits)
+        return Design(limits.improve(solution, watch), cost, reference.passive, limits)
 
     def solve_again(wider: StepLimits, last: Solution) -> Design | None:
         if not watch.may_go_on:

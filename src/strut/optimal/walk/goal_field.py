@@ -16,6 +16,7 @@ from strut.errors import ValueRangeError
 from strut.gait import Gait
 from strut.optimal.problem import Problem
 from strut.optimal.solver.result import Solution
+from strut.optimal.solver.watch import SearchWatch
 from strut.optimal.walk.replay import Replay
 from strut.system import System
 
@@ -59,7 +60,7 @@ class GoalField:
     on_walker: of walker and value, the walker that is planned for.
     on_problem: of problem, value and foot margin, the problem with this requirement. The foot margin is the
         part of a limit on the forces of feet that is kept free.
-    on_solution: of solution and value, a solution that meets it.
+    on_solution: of solution, value and the watch of the search, a solution that meets it.
     broken: of replay and value, sentences that say where the simulator shows that it is not met.
     """
 
@@ -76,7 +77,7 @@ class GoalField:
     guide: bool = False
     on_walker: Callable[[System, GoalValue], System] | None = None
     on_problem: Callable[[Problem, GoalValue, float], Problem] | None = None
-    on_solution: Callable[[Solution, GoalValue], Solution] | None = None
+    on_solution: Callable[[Solution, GoalValue, SearchWatch], Solution] | None = None
     broken: Callable[[Replay, GoalValue], tuple[str, ...]] | None = None
 
 

@@ -301,7 +301,7 @@ class StepGoal:
             meaning="every multiplier of the walker that follows its plan is at most this; below 1 it is "
             "stable by itself.",
             check=check_number(lambda r: r > 0, ": multipliers have a size, it must be positive"),
-            on_solution=lambda solution, value: stabilise(solution, as_number(value)),
+            on_solution=lambda solution, value, watch: stabilise(solution, as_number(value), watch=watch),
             broken=broken_stability,
         )
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from strut.optimal.problem import Problem
 from strut.optimal.solver.result import Solution
+from strut.optimal.solver.watch import SearchWatch
 from strut.optimal.walk.goal_field import GoalField, GoalValue, UsualStep, goal_fields
 from strut.optimal.walk.own_limits import OwnLimits
 from strut.optimal.walk.replay import Replay
@@ -49,12 +50,13 @@ class StepLimits:
             return problem
         return each.on_problem(problem, value, foot_margin)
 
-    def improve(self, solution: Solution) -> Solution:
-        """Return a solution that also meets what no problem can require, such as stability."""
+    def improve(self, solution: Solution, watch: SearchWatch) -> Solution:
+        """Return a solution that also meets what no problem can require, such as stability. watch: of the
+        search; it has its budget, and is told its stages."""
         for name, each in self.fields.items():
             value = self[name]
             if each.on_solution is not None and value is not None and solution.success:
-                solution = each.on_solution(solution, value)
+                solution = each.on_solution(solution, value, watch)
         return solution
 
     def broken(self, replay: Replay) -> list[str]:
