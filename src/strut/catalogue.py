@@ -15,6 +15,7 @@ SYSTEM_DESCRIPTIONS = {
     "rabbit": "RABBIT: a torso on two legs with knees, motors in hips and knees, point feet",
     "rimless-wheel": "spokes around a mass, rolling down a slope",
     "round-foot": "straight legs that roll on curved feet (g = 1)",
+    "runner": "torso on two legs with knees that runs: motors in hips and knees, a flight in every step",
     "saurel-a": "Saurel's M_A: human legs that do not bend, and a pelvis",
     "saurel-b": "Saurel's M_B: human legs with knees, and a pelvis",
     "saurel-c": "Saurel's M_C: straight legs and a torso with a head",

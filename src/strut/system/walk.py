@@ -87,6 +87,7 @@ class Walk:
     slope: the parameter [rad] that inclines the ground, positive downhill.
     lift: a state or discrete state [m] which, increased, puts the whole machine higher over the ground.
     ground_step: two parameters [m]: by how much the ground steps down, and where.
+    flight: whether no foot is on the ground for a part of every step: it runs, or hops.
     weight: mass times g [N], of parameters.
     gravity, kinetic: the entries of the ledger that are the potential energy of the weight and the kinetic
         energy.
@@ -99,6 +100,7 @@ class Walk:
     slope: str = ""
     lift: str = ""
     ground_step: tuple[str, str] | None = None
+    flight: bool = False
     weight: Expression | None = None
     gravity: str = ""
     kinetic: str = ""

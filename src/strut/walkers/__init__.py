@@ -13,6 +13,7 @@ from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
 from strut.walkers.rabbit import rabbit
 from strut.walkers.rimless_wheel import rimless_wheel
+from strut.walkers.runner import runner
 from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
 from strut.walkers.simplest import simplest
 from strut.walkers.slip import slip
@@ -30,6 +31,7 @@ CATALOGUE: dict[str, Callable[..., System]] = {
     "rabbit": rabbit,
     "rimless-wheel": rimless_wheel,
     "round-foot": round_foot,
+    "runner": runner,
     "saurel-a": saurel_a,
     "saurel-b": saurel_b,
     "saurel-c": saurel_c,
@@ -59,6 +61,7 @@ __all__ = [
     "rabbit",
     "rimless_wheel",
     "round_foot",
+    "runner",
     "saurel_a",
     "saurel_b",
     "saurel_c",

@@ -239,6 +239,8 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
     walker, reference = task.walker, task.reference
     gait, section = reference.gait, reference.section
     simple = phase_events(walker, section, gait, limits["clearance"] is not None)
+    if reference.stride is not None and reference.stride.events:
+        simple = reference.stride.events
     careful = simple
     if not limits.improves and swing_foot(walker, section) is not None:
         careful = phase_events(walker, section, gait, swings=True)

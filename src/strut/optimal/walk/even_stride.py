@@ -14,6 +14,7 @@ import numpy as np
 from strut.codegen import lower_system
 from strut.gait.exchange import mirrored_states
 from strut.gait.transport import distance
+from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.optimal.walk.read_walk import gravity_of
 from strut.system import System, start
@@ -25,13 +26,15 @@ PERIOD_FACTOR = 2.5
 @dataclass(frozen=True, eq=False)
 class EvenStride:
     """One step to begin from. period: [s]. step_length: [m]. guess: by name of a state, its values at the
-    beginning and the end or at places evenly between, or its constant rate. branch: what its landing does,
-    where that depends on who touches the ground; None otherwise."""
+    beginning and the end or at places evenly between, or its constant rate; or a motion of several phases.
+    branch: what its landing does, where that depends on who touches the ground; None otherwise. events: those
+    that end its phases, of a motion of several; empty otherwise."""
 
     period: float
     step_length: float
-    guess: Mapping[str, Any]
+    guess: Mapping[str, Any] | Guess
     branch: FrozenBranch | None = None
+    events: tuple[str, ...] = ()
 
 
 def even_stride(walker: System, section: str) -> EvenStride | None:

@@ -52,10 +52,10 @@ def kinematic_stride(
     """An even step of a walker that ends with the event `section`, of the length [m] that is asked, or that
     goes with a speed [m/s]. Raises `NoStrideError` where no such posture exists, where its landing never lets
     the old foot go, or where positions and velocities cannot be told apart."""
-    return _Kinematics(walker, section).stride(step_length, speed)
+    return Kinematics(walker, section).stride(step_length, speed)
 
 
-class _Kinematics:
+class Kinematics:
     """Postures of a walker: its states of position, and where its feet are."""
 
     def __init__(self, walker: System, section: str) -> None:
@@ -95,7 +95,7 @@ class _Kinematics:
                 f"no even stride of '{name}' is known: its states are not positions and velocities of a "
                 f"mechanism. Give a gait or a motion as guess"
             )
-        height = self._height()
+        height = self.height()
         length = step_length or _usual_length(height, speed, gravity_of(self.walker))
         postures = self._postures(length, height)
         if postures is None:
@@ -117,7 +117,7 @@ class _Kinematics:
         guess: dict[str, Any] = {label: states[:, k] for k, label in enumerate(labels)}
         return EvenStride(period, length, guess, branch)
 
-    def _height(self) -> float:
+    def height(self) -> float:
         """[m]: of the centre of mass over the ground when a run begins, by the account of energy."""
         walk, stored = self.walker.walk, self.walker.ledger.stored if self.walker.ledger is not None else {}
         if walk is None or walk.weight is None or walk.gravity not in stored:
@@ -126,7 +126,7 @@ class _Kinematics:
         height = float(f(self.begin.x, self.begin.z, self.begin.u, self.begin.p))
         return height if height > 0 else 1.0
 
-    def _at(self, expressions: list[ca.SX], q: ca.SX) -> list[ca.SX]:
+    def expressions_at(self, expressions: list[ca.SX], q: ca.SX) -> list[ca.SX]:
         """Expressions of the state in a posture, at rest, during the step."""
         x = ca.SX(self.begin.x)
         x[self.velocities] = 0
@@ -143,17 +143,17 @@ class _Kinematics:
         carried = set(forward_states(walker, section_of(walker, self.section)))
         repeats = [k for k, i in enumerate(self.positions) if i not in carried]
         after = walker.after(self.section, mirrored_states(walker))[self.positions]
-        reached, came = self._at([after, distance(walker, self.section)], end)
+        reached, came = self.expressions_at([after, distance(walker, self.section)], end)
         rows = [(reached - begin)[repeats], came - length]
         if self.stance is not None and self.swing is not None:
             place, gap = sx(self.stance.at), walker[self.stance.gap]
-            at_begin, at_end = self._at([place, gap], begin), self._at([place, gap], end)
+            at_begin, at_end = self.expressions_at([place, gap], begin), self.expressions_at([place, gap], end)
             rows += [at_begin[1], at_end[0] - at_begin[0], begin[sorted(set(range(n)) - set(repeats))]]
         if self.swing is not None and self.swing.gap:
-            rows += self._at([walker[self.swing.gap]], end)
+            rows += self.expressions_at([walker[self.swing.gap]], end)
         else:
-            rows += self._at([sx(walker.event(self.section).guard)], end)
-        first = _nearest(ca.vertcat(begin, end), rows, np.concatenate([own, own]), self._bounds(2))
+            rows += self.expressions_at([sx(walker.event(self.section).guard)], end)
+        first = nearest_posture(ca.vertcat(begin, end), rows, np.concatenate([own, own]), self.bounds(2))
         if first is None:
             return None
         ends = first.reshape(2, n)
@@ -167,11 +167,11 @@ class _Kinematics:
         if walk is None or walk.gravity not in stored:
             return postures
         outside = [stored[walk.gravity], *[walker[f.gap] for f in walk.feet if f.gap]]
-        seen_outside = self._at([ca.vertcat(*[sx(e) for e in outside])], q)[0]
+        seen_outside = self.expressions_at([ca.vertcat(*[sx(e) for e in outside])], q)[0]
         behind = [k for k in range(q.numel()) if not ca.depends_on(seen_outside, q[k])]
         if not behind:
             return postures
-        potential = self._at([sum((sx(e) for e in stored.values()), ca.SX(0))], q)[0]
+        potential = self.expressions_at([sum((sx(e) for e in stored.values()), ca.SX(0))], q)[0]
         stiffness, torque = ca.hessian(potential, q[behind])
         newton = ca.Function("newton", [q], [stiffness, torque])
         at_rest = postures.copy()
@@ -186,27 +186,31 @@ class _Kinematics:
         if self.swing is None or not self.swing.gap:
             return halfway
         q = ca.SX.sym("q", len(self.positions))
-        lifted = self._at([self.walker[self.swing.gap]], q)[0] - LIFT_PER_HEIGHT * height
+        lifted = self.expressions_at([self.walker[self.swing.gap]], q)[0] - LIFT_PER_HEIGHT * height
         rows = [lifted]
         if self.stance is not None:
             place = sx(self.stance.at)
-            stood = ca.substitute(self._at([place], q)[0], q, ca.SX(ends[0]))
-            rows.append(self._at([place], q)[0] - stood)
-        posture = _nearest(q, rows, halfway, self._bounds(1))
+            stood = ca.substitute(self.expressions_at([place], q)[0], q, ca.SX(ends[0]))
+            rows.append(self.expressions_at([place], q)[0] - stood)
+        posture = nearest_posture(q, rows, halfway, self.bounds(1))
         return halfway if posture is None else posture
 
-    def _bounds(self, times: int) -> tuple[np.ndarray, np.ndarray]:
+    def bounds(self, times: int) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the positions, of so many postures."""
         ends = np.vstack([np.broadcast_to(q.range, (q.size, 2)) for q in self.walker.x])[self.positions]
         return np.tile(ends[:, 0], times), np.tile(ends[:, 1], times)
 
     def _states(self, postures: np.ndarray, period: float) -> np.ndarray:
-        """States along the parabola through three postures, as rows; velocities by least squares."""
+        """States along the parabola through three postures, as rows."""
         s = np.linspace(0, 1, STRIDE_SAMPLES)[:, None]
         begin, middle, end = postures
         positions = begin * (1 - s) * (1 - 2 * s) + middle * 4 * s * (1 - s) + end * s * (2 * s - 1)
         rates = (begin * (4 * s - 3) + middle * (4 - 8 * s) + end * (4 * s - 1)) / period
-        states = np.tile(self.begin.x, (STRIDE_SAMPLES, 1))
+        return self.states_with(positions, rates)
+
+    def states_with(self, positions: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """States with given positions and rates of them, as rows; velocities by least squares."""
+        states = np.tile(self.begin.x, (len(positions), 1))
         states[:, self.positions] = positions
         for row, rate in zip(states, rates, strict=True):
             row[self.velocities] = 0.0
@@ -265,7 +269,7 @@ def _usual_length(height: float, speed: float | None, gravity: float) -> float:
     return min(max(usual, low), high)
 
 
-def _nearest(
+def nearest_posture(
     q: ca.SX, rows: list[ca.SX], own: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray | None:
     """The point nearest to one's own at which rows are zero, within bounds; None where there is none."""
@@ -280,4 +284,4 @@ def _nearest(
     return None
 
 
-__all__ = ["kinematic_stride"]
+__all__ = ["Kinematics", "kinematic_stride", "nearest_posture"]

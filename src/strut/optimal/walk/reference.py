@@ -16,6 +16,7 @@ from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.costs import without_weights
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
+from strut.optimal.walk.flight_stride import flight_stride
 from strut.optimal.walk.goal_field import as_bounds
 from strut.optimal.walk.kinematic_stride import kinematic_stride
 from strut.optimal.walk.read_walk import stands_in_turn
@@ -66,6 +67,8 @@ class ReferenceStep:
             return self.guess if same else several
         if self.guess is not None and (not isinstance(self.guess, Guess) or len(self.guess.phases) == phases):
             return self.guess
+        if self.stride is not None and isinstance(self.stride.guess, Guess):
+            return self.stride.guess
         if self.stride is not None:
             return {**self.stride.guess, "duration": self.stride.period / phases}
         return self.gait
@@ -80,7 +83,7 @@ def find_reference(
     passive = like if guess is None else None
     if passive is None and guess is None:
         check_walker(walker, where, alike=not goal.steps or goal.steps % 2 == 1)
-    if passive is None and guess is None and not stands_in_turn(walker, where):
+    if passive is None and guess is None and not (stands_in_turn(walker, where) or flies(walker, goal)):
         passive = find_passive_gait(walker, where)
     start: Any = passive if guess is None else guess
     gait = like or passive or gait_of(start)
@@ -98,9 +101,17 @@ def find_reference(
 
 
 def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False) -> EvenStride | None:
-    """Return an even stride: of a walker that stands on its feet in turn by inverse kinematics, of another
-    between the posture that it begins in and the next. must: raise `NoStrideError` where the feet of one that
-    always stands in turn have none; else None is returned."""
+    """Return an even stride: of a walker that stands on its feet in turn by inverse kinematics, with a time
+    in the air where one is asked or the machine runs; of another between the posture that it begins in and
+    the next. must: raise `NoStrideError` where the feet of one that always stands in turn, or flies, have
+    none; else None is returned."""
+    if flies(walker, goal):
+        try:
+            return flight_stride(walker, section, goal)
+        except NoStrideError:
+            if must:
+                raise
+            return None
     foot = None if walker.walk is None else walker.walk.foot_of(section)
     if foot is None or not foot.opposite:
         return even_stride(walker, section)
@@ -114,6 +125,13 @@ def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False
         if must and stands_in_turn(walker, section):
             raise
         return None if stands_in_turn(walker, section) else even_stride(walker, section)
+
+
+def flies(walker: System, goal: StepGoal) -> bool:
+    """Return whether a step has a time in the air: it is asked for, or the machine runs, and motors turn
+    it."""
+    runs = walker.walk is not None and walker.walk.flight
+    return goal.flight is not None or (runs and bool(walker.u))
 
 
 def gait_of(guess: Any) -> Gait | None:

@@ -16,6 +16,7 @@ from strut.errors import NoGaitError
 from strut.gait import Gait, find
 from strut.gait.exchange import mirror
 from strut.gait.section import section_of
+from strut.gait.transport import weight_of
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.replay_pieces import ReplayPieces, replay_in_pieces
 from strut.optimal.walk.with_plan import machine, step_end_events
@@ -32,6 +33,11 @@ drift."""
 ENERGY_RESOLUTION = 1e-6
 """Energies of a replayed plan below this part of the largest are 0: a plan is no more exact, its defects are
 up to 1e-6."""
+LIGHT_LOAD = 0.01
+"""[1] The part of the weight that is added to the load of a foot which is let go in a motion, where its
+friction is judged: load and friction vanish there, but not at once."""
+NO_LOAD = 1e-9
+"""[1] The part of the weight up to which a foot that is let go in a motion carries nothing: rounding."""
 LOAD_SAMPLES = 400
 """Moments of a replay at which forces on feet are looked at, besides its own points."""
 REPLAY_OPTIONS: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
@@ -87,7 +93,8 @@ class Balance:
 @dataclass(frozen=True)
 class FootLoad:
     """How the ground pushed a foot: its smallest normal force [N] while it stood, and the coefficient of
-    friction that it needed (nan where its walk does not say its friction)."""
+    friction that it needed (nan where its walk does not say its friction; of a foot that is let go, with
+    `LIGHT_LOAD` of the weight added to its load)."""
 
     foot: str
     least_normal: float
@@ -239,12 +246,15 @@ class Replay:
             sideways = np.linalg.norm(
                 [column(name) for name in foot.friction] or [np.zeros_like(normal)], axis=0
             )
-            stands = (normal != 0) | (sideways != 0)
+            let_go = foot.lifts in self.planned_events
+            weight = weight_of(self.machine) if let_go else 0.0
+            stands = (np.abs(normal) > NO_LOAD * weight) | ((sideways != 0) & (not let_go))
             if not stands.any():
                 continue
             normal, sideways = normal[stands], sideways[stands]
+            carried = normal + LIGHT_LOAD * weight
             with np.errstate(divide="ignore"):
-                needed = np.where(normal > 0, sideways / normal, np.inf).max() if foot.friction else math.nan
+                needed = np.where(normal > 0, sideways / carried, np.inf).max() if foot.friction else math.nan
             loads.append(FootLoad(foot.name, float(normal.min()), float(needed)))
         return tuple(loads)
 

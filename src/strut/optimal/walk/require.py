@@ -2,37 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from strut.optimal.problem import Problem
-from strut.optimal.walk.read_walk import required_swing_foot
+from strut.gait.transport import weight
+from strut.optimal.problem import Phase, Problem
+from strut.optimal.totals import Integral
+from strut.optimal.walk.read_walk import gravity_of, required_swing_foot
 from strut.optimal.walk.travel import distance_travelled, last_section, phase_ends
-from strut.system import sx, time
+from strut.system import Event, Foot, start, sx, time
 
 EVENT_MARGIN = 1e-3
 """By how much a guard must stay away from zero in the middle of a phase in which its event must not come, in
 the unit of the guard."""
+
+PULL_POINTS = 3
+"""Random states at which a guard and a force are compared."""
+SAME_FORCE = 1e-9
+"""By how much they may differ to be the same, relative to 1 + their size."""
+
+MIN_STANCE_TIME = 0.05
+"""The least time on the ground between two flights [s]: a leg that strikes the ground is no run."""
 
 LANDING = "the foot comes down"
 """The name of the requirement that a foot does not only graze the ground."""
 
 
 def require_force(
-    problem: Problem, name: str, force: ca.SX, least: ca.SX | None = None, per_limit: ca.SX | None = None
+    problem: Problem,
+    name: str,
+    force: ca.SX,
+    least: ca.SX | None = None,
+    *,
+    at_liftoff: ca.SX | None = None,
+    without: Collection[str] = (),
+    per_limit: ca.SX | None = None,
 ) -> Problem:
     """Require that a force [N] is at least `least` (by default 0), in the phases in which there is one: a
-    foot that swings has none. per_limit: its derivative by a limit that stands in it, if one does."""
-    for phase in problem.phases:
+    foot that swings has none. at_liftoff: what it is at least in a phase that ends with a foot let go, by
+    default 0: it pushes ever less. without: phases in which it is not required. per_limit: its derivative by
+    a limit that stands in it, if one does."""
+    walk = problem.system.walk
+    lifts = {foot.lifts for foot in (() if walk is None else walk.feet) if foot.lifts}
+    for phase in (p for p in problem.phases if p.name not in without):
         discrete = [q for q in problem.system.z if q.name in phase.z]
         values = [ca.DM(phase.z[q.name]) for q in discrete]
         in_phase = ca.substitute([force], [q.sym for q in discrete], values)[0]
         if not in_phase.is_zero():
-            excess = force if least is None else force - least
+            bound = at_liftoff if phase.until in lifts else least
+            excess = force if bound is None else force - bound
             problem = problem.require(name, excess, low=0.0, phase=phase.name, unit="N", per_limit=per_limit)
     return problem
+
+
+def flight_phases(problem: Problem) -> list[str]:
+    """Return the names of the phases in which no foot is on the ground, of feet whose walk says so."""
+    walk = problem.system.walk
+    flags = [foot.stands for foot in (() if walk is None else walk.feet) if foot.stands]
+    if not flags or problem.branch is None:
+        return []
+    return [p.name for p in problem.phases if not any(np.any(p.z.get(flag, 1.0)) for flag in flags)]
+
+
+def require_run(problem: Problem, clearance: float | None, margin: float) -> Problem:
+    """Require of a motion with flights that feet in the air stay above the ground, by `clearance` [m] in the
+    middle of a phase, and that one on the ground is let go only where its phase ends with that.
+
+    margin: by how much guards that would let a foot go stay negative, in their unit [m/s^2]; forces are
+        divided by the mass.
+    """
+    system, before = problem.system, problem.phases[-1]
+    assert system.walk is not None
+    landings = {foot.lands for foot in system.walk.feet}
+    for phase in problem.phases:
+        for foot in (f for f in system.walk.feet if f.stands and f.gap):
+            if not np.any(phase.z.get(foot.stands, 0.0)):
+                # One that was let go rises from zero without speed: there the limit would be met twice.
+                low = -EVENT_MARGIN if before.until == foot.lifts else 0.0
+                above = max(clearance or 0.0, EVENT_MARGIN)
+                name = f"{foot.name} is above the ground"
+                problem = problem.require(name, foot.gap, low=low, phase=phase.name, margin=above, unit="m")
+                continue
+            leaving = [e for e in system.events if foot.stands in e.reset and e.name not in landings]
+            for event, guard in _guards_in(problem, phase, leaving):
+                if event.name != phase.until:
+                    problem = problem.require(f"no {event.name}", guard, high=-margin, phase=phase.name)
+                    continue
+                if is_pull(problem, phase, foot):  # as an acceleration, as other guards are
+                    guard = guard * gravity_of(system) / weight(system)
+                # At the end, where it comes, a limit of zero would be met twice.
+                name = f"no early {event.name}"
+                problem = problem.require(name, guard, high=margin, phase=phase.name, margin=2 * margin)
+                problem = problem.require(name, guard, high=-margin, at="begin", phase=phase.name)
+        before = phase
+    stances = [p for p in problem.phases if p.name not in flight_phases(problem)]
+    for phase in stances:
+        lasts = time_in_phase(phase.name).sym
+        problem = problem.require("time on the ground", lasts, low=MIN_STANCE_TIME, at="end", unit="s")
+    return problem
+
+
+@cache
+def time_in_phase(phase: str) -> Integral:
+    """Return the duration of a phase [s] as a number of the motion; one symbol for each name."""
+    return Integral("time_" + "".join(c if c.isalnum() else "_" for c in phase), 1.0, phase=phase)
+
+
+def is_pull(problem: Problem, phase: Phase, foot: Foot) -> bool:
+    """Return whether a phase ends where the ground would begin to pull a foot: the guard of the event that
+    lets it go is its normal force with the other sign (`contact.rigid`, release='force')."""
+    system = problem.system
+    if not foot.normal or phase.until != foot.lifts:
+        return False
+    discrete = [q for q in system.z if q.name in phase.z]
+    values = [ca.DM(phase.z[q.name]) for q in discrete]
+    both = [sx(system.event(foot.lifts).guard), sx(system[foot.normal])]
+    guard, normal = ca.substitute(both, [q.sym for q in discrete], values)
+    f = system.function("sum", [guard + normal, normal], clock=False)
+    begin, random = start(system), np.random.default_rng(4)
+    for _ in range(PULL_POINTS):
+        x = begin.x + random.uniform(-0.2, 0.2, len(begin.x))
+        off, size = f(x, begin.z, random.uniform(-1, 1, len(begin.u)), begin.p)
+        if not abs(float(off)) <= SAME_FORCE * (1 + abs(float(size))):
+            return False
+    return True
+
+
+def _guards_in(problem: Problem, phase: Phase, events: list[Event]) -> list[tuple[Event, ca.SX]]:
+    """Return those of the events whose guards motors change, with the guards as they are in a phase."""
+    discrete = [q for q in problem.system.z if q.name in phase.z]
+    values = [ca.DM(phase.z[q.name]) for q in discrete]
+    guards = [(e, ca.substitute([sx(e.guard)], [q.sym for q in discrete], values)[0]) for e in events]
+    return [(e, guard) for e, guard in guards if ca.depends_on(guard, problem.system.vector("u"))]
 
 
 def require_above_ground(problem: Problem, section: str, clearance: float | None) -> Problem:
@@ -73,12 +178,8 @@ def require_hold(problem: Problem, section: str, margin: float) -> Problem:
         for phase in problem.phases:
             if not np.any(phase.z.get(foot.stands, 0.0)):
                 continue
-            discrete = [q for q in system.z if q.name in phase.z]
-            values = [ca.DM(phase.z[q.name]) for q in discrete]
-            for event in leaving:
-                guard = ca.substitute([sx(event.guard)], [q.sym for q in discrete], values)[0]
-                if ca.depends_on(guard, system.vector("u")):
-                    problem = problem.require(f"no {event.name}", guard, high=-margin, phase=phase.name)
+            for event, guard in _guards_in(problem, phase, leaving):
+                problem = problem.require(f"no {event.name}", guard, high=-margin, phase=phase.name)
     return problem
 
 
@@ -139,4 +240,13 @@ def require_landings(problem: Problem, margin: float) -> Problem:
     return problem
 
 
-__all__ = ["require_above_ground", "require_force", "require_hold", "require_landings", "require_swing"]
+__all__ = [
+    "flight_phases",
+    "require_above_ground",
+    "require_force",
+    "require_hold",
+    "require_landings",
+    "require_run",
+    "require_swing",
+    "time_in_phase",
+]

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+import casadi as ca
 import numpy as np
 
 from strut.checks import checked, is_number
 from strut.errors import ModelError, ValueRangeError
-from strut.gait.transport import on_slope, weight_of
+from strut.gait.transport import on_slope, weight, weight_of
 from strut.optimal.problem import Problem
 from strut.optimal.walk.broken_limits import broken_clearance, broken_friction, broken_stability
 from strut.optimal.walk.goal_field import (
@@ -31,7 +32,8 @@ from strut.optimal.walk.goal_field import (
     requirement,
 )
 from strut.optimal.walk.read_walk import clears_ground, feet_with_forces, says_friction, swing_foot
-from strut.optimal.walk.require import require_force, require_swing
+from strut.optimal.walk.replay import LIGHT_LOAD
+from strut.optimal.walk.require import flight_phases, require_force, require_swing, time_in_phase
 from strut.optimal.walk.stability import stabilise
 from strut.optimal.walk.stairs import has_stairs, on_stairs
 from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
@@ -45,6 +47,8 @@ REFERENCE_FACTOR = 4.0
 """By default, duration and length of a step are within this factor of those of the reference."""
 TORQUE_FACTOR = 1.0
 """By default, torques are at most this many times weight by step length of the reference."""
+MIN_FLIGHT = 0.05
+"""The least time in the air [s] of a step of a machine that runs or hops, where none is asked."""
 DEFAULT_FRICTION = 1.0
 """By default, the coefficient of friction that feet must not exceed."""
 
@@ -86,6 +90,11 @@ def default_clearance(walker: System, usual: UsualStep, asked: Mapping[str, Goal
     return 0.0 if clears else None
 
 
+def default_flight(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
+    """Return bounds of the time in the air [s] of a machine that runs or hops."""
+    return (MIN_FLIGHT, MAX_STEP_TIME) if walker.walk is not None and walker.walk.flight else None
+
+
 # ---- what they require ----
 
 
@@ -121,6 +130,19 @@ def require_duration(problem: Problem, value: GoalValue, foot_margin: float) -> 
     return problem.require("step time", time / steps_of(problem), low=low, high=high, at="end", unit="s")
 
 
+def require_flight(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
+    """Bound the time in the air of a step [s], of several the mean."""
+    low, high = as_bounds(value)
+    flights = flight_phases(problem)
+    if not flights:
+        raise ModelError(
+            f"a flight of {low:g} s is asked, but '{problem.system.name}' always stands in this motion: leave "
+            f"out guess or phases, so that it begins with a stride that has one"
+        )
+    air = sum((time_in_phase(phase).sym for phase in flights), ca.SX(0)) / steps_of(problem)
+    return problem.require("flight", air, low=low, high=high, at="end", unit="s")
+
+
 def require_torque(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
     """Bound the size of inputs all along [N m]."""
     largest = value if isinstance(value, Mapping) else dict.fromkeys(problem.system.labels("u"), value)
@@ -128,7 +150,9 @@ def require_torque(problem: Problem, value: GoalValue, foot_margin: float) -> Pr
 
 
 def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
-    """Keep the force on every foot inside the friction cone |friction| <= mu normal, by the foot margin."""
+    """Keep the force on every foot inside the friction cone |friction| <= mu normal, by the foot margin.
+    Where a foot is let go, normal force and friction do not vanish at once: its cone is then wider by
+    `LIGHT_LOAD` of the weight, else both would have to be zero there."""
     walker, coefficient = problem.system, as_number(value)
     if math.isinf(coefficient):
         return problem
@@ -144,7 +168,11 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
             edge = coefficient * holding
             for way, excess in (("forwards", edge - sideways), ("backwards", edge + sideways)):
                 problem = require_force(
-                    problem, f"{foot.name} does not slip {way}", excess, per_limit=holding
+                    problem,
+                    f"{foot.name} does not slip {way}",
+                    excess,
+                    at_liftoff=-coefficient * LIGHT_LOAD * weight(walker),
+                    per_limit=holding,
                 )
     return problem
 
@@ -234,6 +262,21 @@ class StepGoal:
             guide=True,
             widest=(MIN_STEP_TIME, MAX_STEP_TIME),
             on_problem=require_duration,
+        )
+    )
+    flight: float | tuple[float, float] | None = requirement(
+        GoalField(
+            unit="s",
+            flag="--flight",
+            metavar="TIME",
+            help="Time in the air of a step in s, or LOW:HIGH: it runs, or hops on one leg.",
+            meaning="time in the air of a step, a number or bounds (low, high): it runs, or hops on one leg. "
+            "For machines whose base floats (`contact.rigid`); by default at least 0.05 s of those that say "
+            "they run (`Walk.flight`), none of others.",
+            pair=True,
+            check=check_bounds,
+            default=default_flight,
+            on_problem=require_flight,
         )
     )
     torque: float | Mapping[str, float] | None = requirement(

@@ -29,10 +29,13 @@ from strut.optimal.walk.read_walk import (
     swing_foot,
 )
 from strut.optimal.walk.require import (
+    flight_phases,
+    is_pull,
     require_above_ground,
     require_force,
     require_hold,
     require_landings,
+    require_run,
     require_swing,
 )
 from strut.optimal.walk.step_goal import StepGoal
@@ -115,14 +118,19 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     # What any step must do, whatever is asked of it.
     least = plan.foot_margin * weight(walker) if plan.foot_margin else ca.SX(0)
     for foot in feet_with_forces(walker):
-        problem = require_force(problem, f"{foot.name} pushes", walker[foot.normal], least)
+        without = [p.name for p in problem.phases if is_pull(problem, p, foot)]
+        problem = require_force(
+            problem, f"{foot.name} pushes", walker[foot.normal], least, without=without
+        )
     swings = swing_foot(walker, section)
-    if swings is not None and swings.passes in plan.events and limits["clearance"] is None:
+    clearance = limits["clearance"]
+    height = None if clearance is None else as_number(clearance)
+    if flight_phases(problem):
+        problem = require_run(problem, height, plan.foot_margin * gravity_of(walker))
+    elif swings is not None and swings.passes in plan.events and clearance is None:
         problem = require_swing(problem, None)
     elif stands_in_turn(walker, section):
-        clearance = limits["clearance"]
         for landing in landings_in_turn(walker, section):
-            height = None if clearance is None else as_number(clearance)
             problem = require_above_ground(problem, landing, height)
             problem = require_hold(problem, landing, plan.foot_margin * gravity_of(walker))
     problem = require_liftoff(problem, section)

@@ -2,13 +2,16 @@
 repeats and is exported.
 
 Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins
-is an event, so that nothing is smoothed and derivatives through a step stay exact.
+is an event, so that nothing is smoothed and derivatives through a step stay exact. A phase that ends with an
+event which the inputs themselves bring about, as a foot that is let go, lasts until that comes: its last
+polynomial goes on, and the event sets the clock to where the next phase begins.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import casadi as ca
 import numpy as np
@@ -50,6 +53,7 @@ class PlanQuantities:
     values: Param
     times: Param
     used: Param
+    holds: Param | None
     clock: State
     piece: Discrete
     begin: Discrete
@@ -70,6 +74,23 @@ class PlanQuantities:
             self.end.name: self.times.sym[1],
             self.now.name: self.table(count)[:, 0],
         }
+
+    def piece_at(self, number: ca.SX, count: int) -> dict[str, ca.SX]:
+        """Return what these are, but for the clock, when a piece of this number, of so many, begins."""
+        chosen = ca.vertcat(*[number == k for k in range(count)])
+        return {
+            self.piece.name: number,
+            self.begin.name: ca.dot(chosen, self.times.sym[:-1]),
+            self.end.name: ca.dot(chosen, self.times.sym[1:]),
+            self.now.name: ca.mtimes(self.table(count), chosen),
+        }
+
+    def next_phase(self, count: int) -> dict[str, ca.SX]:
+        """Return what these are when the piece begins that comes after the next one which is held."""
+        assert self.holds is not None
+        later = [ca.if_else(k >= self.piece.sym - 0.5, k, count) for k in ca.vertsplit(self.holds.sym)]
+        begin = self.piece_at(ca.fmin(reduce(ca.fmin, later) + 1, self.used.sym - 1), count)
+        return {**begin, self.clock.name: begin[self.begin.name]}
 
     def table(self, count: int) -> ca.SX:
         """Return the values, a column for each of so many pieces."""
@@ -93,8 +114,8 @@ def _machine(result: Solution) -> System:
     system = begin_with_plan(result)
     if not result.problem.system.size("u"):
         return system
-    pieces = piece_table(result)
-    plan = plan_quantities(system, pieces)
+    pieces, holds = piece_table(result), held_pieces(result)
+    plan = plan_quantities(system, pieces, holds)
     inputs = planned_inputs(system, plan, lagrange(result.how.degree))
     last = result.phases[-1].until
     # Left and right in turn: the landing of either foot ends a step.
@@ -113,7 +134,7 @@ def _machine(result: Solution) -> System:
         x=(plan.clock,),
         flow={plan.clock: 1.0},
         z=(plan.piece, plan.begin, plan.end, plan.now, *([strikes] if often > 1 else []), *mirrored),
-        p=(plan.values, plan.times, plan.used),
+        p=(plan.values, plan.times, plan.used, *([plan.holds] if plan.holds is not None else [])),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
         symmetry=turned,
     )
@@ -121,6 +142,16 @@ def _machine(result: Solution) -> System:
         scales=system.scales
     )
     turn = next_piece_event(plan, pieces.count)
+    if plan.holds is not None:
+        waited_for, next_phase = set(holds), plan.next_phase(pieces.count)
+        whole = whole.replace(
+            events=tuple(
+                replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **next_phase})
+                if e.name in waited_for
+                else e
+                for e in whole.events
+            )
+        )
     if result.problem.repeats is None:
         return whole.replace(events=(*whole.events, turn))
     if not result.problem.repeats:  # the second half of it need not be the image of the first
@@ -156,6 +187,21 @@ def step_end_events(system: System, section: str | None) -> tuple[str | None, ..
     return (section, *[f.lands for f in system.walk.feet if f.name == foot.opposite and f.lands][:1])
 
 
+def held_pieces(result: Solution) -> dict[str, list[int]]:
+    """Return the pieces of a plan that last until an event comes which the inputs bring about, by the name of
+    that event: the last of its phase. Where steps are mirrored, the opposite foot has such an event, too."""
+    system, holds, last = result.problem.system, dict[str, list[int]](), -1
+    for m in result.phases[:-1]:
+        last += len(m.w)
+        if m.until is not None and ca.depends_on(sx(system.event(m.until).guard), system.vector("u")):
+            holds.setdefault(m.until, []).append(last)
+    feet = () if system.walk is None else system.walk.feet
+    opposite = {f.lifts: g.lifts for f in feet for g in feet if f.opposite == g.name and f.lifts and g.lifts}
+    if result.problem.repeats:
+        holds |= {opposite[name]: at for name, at in holds.items() if name in opposite}
+    return holds
+
+
 def mirror_inputs(system: System, inputs: dict[str, ca.SX], mirrored: ca.SX) -> dict[str, ca.SX]:
     """Return inputs by name: as planned, or while `mirrored` is 1, as their images when left and right are
     exchanged."""
@@ -179,10 +225,12 @@ def piece_table(result: Solution) -> PieceTable:
     )
 
 
-def plan_quantities(system: System, pieces: PieceTable) -> PlanQuantities:
+def plan_quantities(system: System, pieces: PieceTable, holds: dict[str, list[int]]) -> PlanQuantities:
     """Return the quantities that hold a plan, with its numbers as their values."""
     units = {q.unit for q in system.u}
+    held = sorted({number for numbers in holds.values() for number in numbers})
     return PlanQuantities(
+        holds=Param("plan_holds", np.array(held, dtype=float)) if held else None,
         used=Param("plan_pieces", pieces.used),
         values=Param("plan", pieces.values.reshape(-1)),
         times=Param("plan_times", pieces.times, "s"),
@@ -212,18 +260,14 @@ def planned_inputs(system: System, plan: PlanQuantities, basis: np.ndarray) -> d
 
 def next_piece_event(plan: PlanQuantities, count: int) -> Event:
     """Return the event in which one piece ends and the next begins."""
-    following = plan.piece.sym + 1
-    chosen = ca.vertcat(*[following == k for k in range(count)])
+    goes_on = (plan.used.sym - 1.5) - plan.piece.sym
+    for number in () if plan.holds is None else ca.vertsplit(plan.holds.sym):
+        goes_on = ca.fmin(goes_on, ca.fabs(plan.piece.sym - number) - 0.5)
     return Event(
         "next_piece",
         guard=plan.clock.sym - plan.end.sym,
-        when=(plan.used.sym - 1.5) - plan.piece.sym,
-        reset={
-            plan.piece.name: following,
-            plan.begin.name: plan.end.sym,
-            plan.end.name: ca.dot(chosen, plan.times.sym[1:]),
-            plan.now.name: ca.mtimes(plan.table(count), chosen),
-        },
+        when=goes_on,
+        reset={**plan.piece_at(plan.piece.sym + 1, count), plan.begin.name: plan.end.sym},
         priority=-1,
     )
 
