@@ -13,6 +13,7 @@ LARGE = {
     walkers.trunk_3d,
     walkers.dribbel,
     walkers.saurel_e,
+    walkers.runner,
 }  # a minute to compile; compass_duindam is made of the same parts
 SYSTEMS = [*(make for make in walkers.CATALOGUE.values() if make not in LARGE), driven, servo, pleiades]
 STEP = 1e-6

@@ -19,6 +19,7 @@ FALLS = {
     walkers.saurel_b,
     walkers.saurel_d,
     walkers.saurel_e,
+    walkers.runner,
 }  # without a controller, before the first second is printed
 MODELS = [*(make for make in walkers.CATALOGUE.values() if make not in FALLS), driven, servo, noisy, echo]
 FREE_FEET = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
@@ -118,7 +118,7 @@ class Walk:
 
     def with_names(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Walk:
         """The same of a system whose names and symbols have changed."""
-        words = {n: rename(v) for n, v in vars(self).items() if isinstance(v, str) and v}
+        words: dict[str, Any] = {n: rename(v) for n, v in vars(self).items() if isinstance(v, str) and v}
         step = self.ground_step
         return replace(
             self,

@@ -1,8 +1,8 @@
 """`flight_stride`: a step with a time in the air to begin a search from, of a machine that runs or hops.
 
-A step begins where a foot has landed. Stance: the base moves evenly over the foot and is lowest in the middle.
-Flight: it is thrown, and the next foot (of one leg, the same) is brought under it. Inverse kinematics give the
-postures at landing, in the middle of stance and at take-off; the machine moves through them.
+A step begins where a foot has landed. Stance: the base moves evenly over the foot and is lowest in the
+middle. Flight: it is thrown, and the next foot (of one leg, the same) is brought under it. Inverse kinematics
+give the postures at landing, in the middle of stance and at take-off; the machine moves through them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class _Run:
         if not self.carried or self.up < 0:
             raise NoStrideError(
                 f"'{walker.name}' cannot leave the ground: no coordinates of its own carry it forwards and "
-                f"upwards. Let it float (joints.planar() as its base) on contact.rigid(...), or leave out flight"
+                f"upwards. Let it float (joints.planar() as its base) on contact.rigid(...), or leave out "
+                f"flight"
             )
 
     def _feet(self) -> tuple[Foot, Foot]:
@@ -74,8 +75,8 @@ class _Run:
         if landing is None or stance is None or stance.at is None or not (stance.lifts and stance.stands):
             raise NoStrideError(
                 f"'{self.walker.name}' has no foot that lands in '{self.section}' and says when it lifts, "
-                f"when it stands and where it is: Foot(lands=..., lifts=..., stands=..., gap=..., at=...), as "
-                f"contact.rigid(...) makes them"
+                f"when it stands and where it is: Foot(lands=..., lifts=..., stands=..., gap=..., at=...), "
+                f"as contact.rigid(...) makes them"
             )
         return landing, stance
 
@@ -87,9 +88,9 @@ class _Run:
         postures = self._postures(speed * stance / 2, length, height, depth=gravity * flight * stance / 8)
         if postures is None:
             raise NoStrideError(
-                f"no postures of '{self.walker.name}' make a step of {length:.3g} m with {flight:.3g} s in the "
-                f"air, within the limits of its joints: ask for another speed, step_length or flight, or let it "
-                f"begin (initial) in a posture nearer to a landing"
+                f"no postures of '{self.walker.name}' make a step of {length:.3g} m with {flight:.3g} s in "
+                f"the air, within the limits of its joints: ask for another speed, step_length or flight, or "
+                f"let it begin (initial) in a posture nearer to a landing"
             )
         touchdown, middle, takeoff, landing = postures
         s = np.linspace(0, 1, STRIDE_SAMPLES)[:, None]
@@ -112,7 +113,7 @@ class _Run:
             period=stance + flight,
             step_length=length,
             guess=Guess(tuple(stretches)),
-            branch=self._branch(states[0][-1], states[1][-1]),
+            branch=self._branch(states[0][-1], self._fall(landing, speed, gravity * flight / 2)),
             events=(self.stance_foot.lifts, self.section),
         )
 
@@ -159,8 +160,8 @@ class _Run:
             q = ca.SX.sym("q", n)
             near = touchdown + share * (landing - touchdown)
             near[self.up] -= sinks
-            held = [*self.carried, *([self.up] if self.up not in self.carried else [])]
-            rows = [(q - near)[held], (k.expressions_at([place], q)[0] - at_foot)[[0, 2]]]
+            coordinates = [*self.carried, *([self.up] if self.up not in self.carried else [])]
+            rows = [(q - near)[coordinates], (k.expressions_at([place], q)[0] - at_foot)[[0, 2]]]
             rows += self._swing_rows(q, swung, lift)
             posture = nearest_posture(q, rows, near, k.bounds(1))
             if posture is None:
@@ -180,6 +181,14 @@ class _Run:
     def _no_input(self, s: np.ndarray) -> np.ndarray:
         return np.zeros((len(s), self.walker.size("u")))
 
+    def _fall(self, posture: np.ndarray, ahead: float, down: float) -> np.ndarray:
+        """The state in which the machine comes down in a posture without turning a joint; ahead, down: how
+        fast [m/s]. Whatever its legs do, so a landing is told."""
+        rates = np.zeros(len(posture))
+        rates[self.carried[0]], rates[self.up] = ahead, -down
+        falling: np.ndarray = self.kinematics.states_with(posture[None], rates[None])[0]
+        return falling
+
     def _branch(self, takeoff: np.ndarray, landing: np.ndarray) -> FrozenBranch:
         """The branch on which one foot lets go and then, with none on the ground, the other lands."""
         walker, k = self.walker, self.kinematics
@@ -191,22 +200,20 @@ class _Run:
         # What lets a foot go asks the others, too: none of them is on the ground.
         lifts = walker.event(self.stance_foot.lifts)
         alone = ca.substitute([sx(lifts.guard)], [walker.vector("z")], [ca.SX(standing)])[0]
-        known = tuple(
-            replace(e, guard=alone) if e.name == lifts.name else e for e in walker.events
-        )
+        events = tuple(replace(e, guard=alone) if e.name == lifts.name else e for e in walker.events)
         u, p = k.begin.u, k.begin.p
         points = {
             lifts.name: (0.0, takeoff, standing, u, p),
             self.section: (0.0, landing, flying, u, p),
         }
-        branch = replace(freeze_at(walker.replace(events=known), points, standing), actual=walker)
+        branch = replace(freeze_at(walker.replace(events=events), points, standing), actual=walker)
         reset = branch.system.event(self.section).reset
         new_z = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in walker.z])
         after = ca.Function("after", [time, *walker.vectors()], [new_z])(0.0, landing, flying, u, p)
         if not float(after[labels.index(self.landing_foot.stands)]) > 0.5:
             raise NoStrideError(
-                f"the landing of '{self.landing_foot.name}' of '{walker.name}' does not hold it on the ground: "
-                f"let it begin (initial) in another posture, or give a motion as guess"
+                f"the landing of '{self.landing_foot.name}' of '{walker.name}' does not hold it on the "
+                f"ground: let it begin (initial) in another posture, or give a motion as guess"
             )
         return branch
 

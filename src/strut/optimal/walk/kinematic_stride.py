@@ -147,7 +147,10 @@ class Kinematics:
         rows = [(reached - begin)[repeats], came - length]
         if self.stance is not None and self.swing is not None:
             place, gap = sx(self.stance.at), walker[self.stance.gap]
-            at_begin, at_end = self.expressions_at([place, gap], begin), self.expressions_at([place, gap], end)
+            at_begin, at_end = (
+                self.expressions_at([place, gap], begin),
+                self.expressions_at([place, gap], end),
+            )
             rows += [at_begin[1], at_end[0] - at_begin[0], begin[sorted(set(range(n)) - set(repeats))]]
         if self.swing is not None and self.swing.gap:
             rows += self.expressions_at([walker[self.swing.gap]], end)

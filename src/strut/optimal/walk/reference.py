@@ -67,10 +67,11 @@ class ReferenceStep:
             return self.guess if same else several
         if self.guess is not None and (not isinstance(self.guess, Guess) or len(self.guess.phases) == phases):
             return self.guess
-        if self.stride is not None and isinstance(self.stride.guess, Guess):
-            return self.stride.guess
         if self.stride is not None:
-            return {**self.stride.guess, "duration": self.stride.period / phases}
+            motion = self.stride.guess
+            return (
+                motion if isinstance(motion, Guess) else {**motion, "duration": self.stride.period / phases}
+            )
         return self.gait
 
 

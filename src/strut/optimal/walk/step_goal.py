@@ -136,8 +136,8 @@ def require_flight(problem: Problem, value: GoalValue, foot_margin: float) -> Pr
     flights = flight_phases(problem)
     if not flights:
         raise ModelError(
-            f"a flight of {low:g} s is asked, but '{problem.system.name}' always stands in this motion: leave "
-            f"out guess or phases, so that it begins with a stride that has one"
+            f"a flight of {low:g} s is asked, but '{problem.system.name}' always stands in this motion: "
+            f"leave out guess or phases, so that it begins with a stride that has one"
         )
     air = sum((time_in_phase(phase).sym for phase in flights), ca.SX(0)) / steps_of(problem)
     return problem.require("flight", air, low=low, high=high, at="end", unit="s")

@@ -119,9 +119,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     least = plan.foot_margin * weight(walker) if plan.foot_margin else ca.SX(0)
     for foot in feet_with_forces(walker):
         without = [p.name for p in problem.phases if is_pull(problem, p, foot)]
-        problem = require_force(
-            problem, f"{foot.name} pushes", walker[foot.normal], least, without=without
-        )
+        problem = require_force(problem, f"{foot.name} pushes", walker[foot.normal], least, without=without)
     swings = swing_foot(walker, section)
     clearance = limits["clearance"]
     height = None if clearance is None else as_number(clearance)

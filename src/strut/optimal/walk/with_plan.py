@@ -228,9 +228,9 @@ def piece_table(result: Solution) -> PieceTable:
 def plan_quantities(system: System, pieces: PieceTable, holds: dict[str, list[int]]) -> PlanQuantities:
     """Return the quantities that hold a plan, with its numbers as their values."""
     units = {q.unit for q in system.u}
-    held = sorted({number for numbers in holds.values() for number in numbers})
+    numbers = sorted({number for each in holds.values() for number in each})
     return PlanQuantities(
-        holds=Param("plan_holds", np.array(held, dtype=float)) if held else None,
+        holds=Param("plan_holds", np.array(numbers, dtype=float)) if numbers else None,
         used=Param("plan_pieces", pieces.used),
         values=Param("plan", pieces.values.reshape(-1)),
         times=Param("plan_times", pieces.times, "s"),
