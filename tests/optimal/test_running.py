@@ -28,10 +28,12 @@ def test_a_runner_runs_as_fast_as_asked_with_the_flight_that_was_asked(run):
     stance, flight = run.result.phases
     assert (stance.until, flight.until) == ("foot_r_release", "foot_l_touchdown")
     assert flight.duration == pytest.approx(AIR, abs=1e-7)
-    assert run.replay.stays and run.gait is not None
+    assert run.replay.stays
+    assert run.gait is not None
     assert run.replay.balance.relative < CLOSED
     active = {each.name: each for each in run.active_limits}
-    assert active["flight"].source == "asked" and active["flight"].slope > 0  # a shorter flight is cheaper
+    assert active["flight"].source == "asked"
+    assert active["flight"].slope > 0  # a shorter flight is cheaper
 
 
 def test_its_flight_is_ballistic(run):
@@ -123,7 +125,9 @@ def test_a_machine_without_a_floating_base_cannot_fly():
 
 
 def test_legs_too_short_for_a_stride_are_named():
-    with pytest.raises(NoStrideError, match="no postures of 'hopper' make a step of .* with 0.1 s in the air"):
+    with pytest.raises(
+        NoStrideError, match="no postures of 'hopper' make a step of .* with 0.1 s in the air"
+    ):
         optimal.design(hopper(), speed=1.0, step_length=3.0, flight=0.1)
 
 

@@ -215,6 +215,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design slip --free attack --speed 5.5 --time 0.3
 
+      strut design runner --speed 2 --flight 0.1
+
       strut design rabbit --stair 0.05 --speed 0.5
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
