@@ -95,6 +95,7 @@ def test_every_field_of_a_goal_is_a_key(compass, tmp_path):
         "stability": "0.9",
         "stair": '"5cm"',
         "steps": "2",
+        "flight": "0.1",
     }
     assert set(values) == set(goal_fields(StepGoal))
     file = written(tmp_path, "\n".join(f"{name} = {text}" for name, text in values.items()))
@@ -109,6 +110,7 @@ def test_every_field_of_a_goal_is_a_key(compass, tmp_path):
         "stability": 0.9,
         "stair": 0.05,
         "steps": 2,
+        "flight": 0.1,
     }
 
 

@@ -30,6 +30,7 @@ VALUES = {
     "stability": 5.0,
     "stair": 0.02,
     "steps": 2,
+    "flight": 0.1,
 }
 
 
