@@ -178,6 +178,13 @@ def test_what_the_help_shows_works(example, tmp_path, monkeypatch, capsys):
     assert code == 0, said
 
 
+@pytest.mark.parametrize("command", ["design", "gait"])
+def test_help_names_the_files_that_a_walker_may_come_from(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert "FILE.toml" in capsys.readouterr().out
+
+
 def test_no_example_is_missing():
     assert len(examples()) >= 5
 

@@ -3,6 +3,7 @@ estimated."""
 
 import json
 import math
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -13,7 +14,13 @@ from scipy.integrate import solve_ivp
 
 from strut import Input, State, System, optimal
 from strut.errors import ValueRangeError
-from strut.optimal.solver.cost_error import InputPrice
+from strut.optimal.solver.cost_error import InputPrice, control_errors
+from strut.optimal.solver.guess import make_guess
+from strut.optimal.solver.refine import inputs_were_split
+from strut.optimal.solver.result import KEPT
+from strut.optimal.solver.solve import SolveTask
+from strut.optimal.solver.starts import Starts
+from strut.optimal.solver.watch import SearchWatch
 from strut.system.quantity import time
 from tests.optimal import textbook_smooth
 from tests.optimal.known_problem import Known
@@ -152,3 +159,63 @@ def test_one_input_goes_where_it_is_cheapest():
     assert line.gain(-1.0, 1.0) == pytest.approx(1.5)
     steep = InputPrice(0.0, 0.0, np.array([1.0]), np.array([3.0]), np.array([2.0]), np.array([1.0]))
     assert steep.gain(-10.0, 10.0) == pytest.approx(6.0)  # to the corner, where nothing is left
+
+
+def test_an_input_that_is_zero_may_still_be_wrong():
+    """x' = u, and t - 2/3 of x is gained: a constant input gains nothing, and is zero; the best one is
+    p(t) = (1 - t^2) / 2 - 2 (1 - t) / 3, which gains half the integral of p^2, 1/540."""
+    x, u = State("x"), Input("u")
+    system = System("idle", x=(x,), u=(u,), flow={x: u})
+    price = optimal.Integral("price", u**2 / 2 - 30 * (time - 2 / 3) * x)
+    coarse = (
+        optimal.Problem(system)
+        .phase(duration=1.0)
+        .begin(x=0)
+        .minimise(price)
+        .solve(control="constant", intervals=1, accuracy=None)
+    )
+    assert np.abs(coarse["u"]).max() < 1e-7
+    assert 0.5 * 900 / 540 < coarse.cost_error < 2 * 900 / 540
+
+
+def test_a_motion_that_was_kept_says_nothing_of_its_inputs():
+    """It costs what it did before: that the cost did not change is no sign that inputs are good."""
+    textbook = textbook_smooth.van_der_pol()
+    coarse = textbook.problem.solve(
+        textbook.guess, backend="virtual", control="constant", intervals=10, accuracy=None
+    )
+    coarse = replace(coarse, cost_accuracy=1e-9, input_errors=control_errors(coarse).phases)
+    even = [np.full(20, 1 / 20)]
+    assert inputs_were_split(coarse, even)
+    assert not inputs_were_split(coarse, [np.concatenate([np.full(10, 0.05), np.full(5, 0.1)])])
+    assert not inputs_were_split(replace(coarse, cost_accuracy=None), even)
+    task = SolveTask(
+        problem=textbook.problem,
+        how=coarse.how,
+        settings={"tol": 1e-9, "max_iter": 500},
+        accuracy=1e-3,
+        cost_accuracy=1e-9,
+        backend="virtual",
+        watch=SearchWatch(),
+    )
+    counted = []
+
+    def keep(_, mesh, guess, ceiling=np.inf):
+        counted.append(mesh)
+        return replace(
+            coarse, status=KEPT if len(counted) > 1 else "solved", cost_accuracy=None, input_errors=()
+        )
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SolveTask, "_solve_from", keep)
+        kept = task.search(make_guess(textbook.problem, textbook.guess), Starts(1, 0.0, 0))
+    assert len(counted) > 1
+    assert kept.cost_error == pytest.approx(coarse.cost_error)
+    assert not kept.ok
+
+
+def test_an_accuracy_of_inputs_on_a_mesh_that_stays_is_refused():
+    with pytest.raises(
+        ValueRangeError, match="cost_accuracy is 0.001 and accuracy None, which keeps the mesh"
+    ):
+        rocket_car().problem.solve(accuracy=None, cost_accuracy=1e-3)

@@ -1,12 +1,16 @@
 """The same problem in other units has the same optimum and the same verdict."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
 
 from strut import Event, Input, Param, State, System, optimal
 from strut.optimal.nlp.nlp import Transcribed
+from strut.optimal.nlp.scaled import Scales
 from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.solver import mesh_solve
 from strut.optimal.solver.guess import fill_unknowns, make_guess
 from strut.optimal.solver.scaling import UNKNOWN_RANGE, nominal_scales
 from strut.system.quantity import time
@@ -140,3 +144,55 @@ def test_what_is_violated_is_told_in_its_own_unit():
     assert not solution.ok
     assert solution.worst
     assert max(solution.worst.values()) < 1e-5
+
+
+def test_a_solution_is_kept_where_other_units_lead_nowhere(monkeypatch):
+    """A search that begins in units that turn out to be far off is done again in better ones; where that
+    fails, what there was is kept. Begun with multipliers, it goes on with those that were found."""
+    problem, guess, _ = cart(1e6, 1e6, 1e6, 1.0)
+    mesh = Transcribed(problem, Transcription(intervals=4), None, "virtual")
+    begin = fill_unknowns(mesh, make_guess(problem, guess))
+    ones = Scales(np.ones(len(begin)), np.ones(mesh.assembled.rows), 1.0)
+    settings = {"tol": 1e-9, "max_iter": 100}
+    starts, solve_once = [], mesh_solve._solve_scaled
+
+    def fail_again(mesh, begin, settings, multipliers, scales):
+        starts.append(multipliers)
+        solution = solve_once(mesh, begin, settings, multipliers, scales)
+        return replace(solution, success=len(starts) % 2 == 1, status=f"attempt {len(starts)}")
+
+    monkeypatch.setattr(mesh_solve, "_solve_scaled", fail_again)
+    cold = mesh_solve.solve_mesh(mesh, begin, settings, None, ones)
+    assert (cold.success, cold.status) == (True, "attempt 1")
+    assert cold.scales["x"] == pytest.approx(1e6)  # and it is judged in the better ones
+    assert cold.cost == pytest.approx(12e12, rel=1e-6)
+    assert starts == [None, None]
+    zero = np.zeros(len(begin)), np.zeros(mesh.assembled.rows)
+    mesh_solve.solve_mesh(mesh, begin, settings, zero, ones)
+    assert np.abs(starts[3][1]).max() > 1.0
+
+
+def test_scales_of_totals_are_kept_where_the_cost_has_none():
+    """A requirement on an integral of 1e12, and a cost near one."""
+    x, u = State("x"), Input("u")
+    system = System("way", x=(x,), u=(u,), flow={x: u})
+    large = optimal.Integral("large", 1e12 * u**2)
+    problem = optimal.Problem(system).phase(duration=1.0).begin(x=0).end(x=1e4)
+    problem = problem.require("enough", large, high=1e21, at="end").minimise((1e-4 * x - 2) ** 2)
+    solution = problem.solve(control="constant", intervals=2, accuracy=None, backend="virtual")
+    assert solution.scales.get("the cost", 1.0) == 1.0
+    assert solution.scales["large"] > 1e15
+
+
+def test_what_decides_does_not_depend_on_the_unit_of_the_cost():
+    """A force of at most 5 N, where 6 N would be best."""
+    sides = []
+    for unit in (1.0, 1e-9):
+        x, v, u = State("x"), State("v"), Input("u", bounds=(-5.0, 5.0))
+        system = System("cart", x=(x, v), u=(u,), flow={x: v, v: u})
+        problem = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=0).end(x=1, v=0)
+        effort = optimal.Integral("effort", u**2)
+        solution = problem.minimise(unit * effort).solve(backend="virtual")
+        (group,) = [each for each in solution.multipliers if each.name == "bounds of u"]
+        sides.append(group.active_sides(solution.cost, solution.cost_scale))
+    assert sides[0] == sides[1] == ["low", "high"]

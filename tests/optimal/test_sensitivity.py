@@ -1,6 +1,8 @@
 """Sensitivities of an optimum: closed forms, and the same problems solved again a little further on."""
 
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from strut import Input, Param, State, System, optimal, walkers
 from strut.errors import ModelError, UnknownNameError
 from strut.optimal.solver import solve as solve_file
+from strut.optimal.walk.parameter_slope import no_slopes_reason
 
 MASS, WAY, TIME = 2.0, 1.5, 0.8
 
@@ -149,3 +152,28 @@ def test_what_is_as_good_is_not_determined():
     assert math.isfinite(found.cost)
     with pytest.raises(ModelError, match="how the optimum of 'cart' moves is not determined"):
         found.sensitivity("m")
+
+
+@pytest.mark.parametrize(("length", "force"), [(1.0, 1.0), (1e6, 1e-6), (1e-9, 1.0), (1.0, 1e-7)])
+def test_units_do_not_change_how_the_motion_moves(length, force):
+    """A mass m, one length in one second: u = m (6 - 12 t), so du/dm = 6 - 12 t, and the way stays."""
+    x, v, u, m = State("x"), State("v"), Input("u"), Param("m", 2.0)
+    system = System("cart", x=(x, v), u=(u,), p=(m,), flow={x: v, v: u * (length / force) / m})
+    problem = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=0).end(x=length, v=0)
+    solution = problem.minimise(optimal.Integral("effort", u**2)).solve(control="linear", intervals=4)
+    by_mass = solution.sensitivity("m")
+    assert by_mass.cost == pytest.approx(48 * force**2, rel=1e-6)
+    assert by_mass.motion["u"] / force == pytest.approx(6 - 12 * solution.t, abs=1e-6)
+    assert np.abs(by_mass.motion["x"]).max() < 1e-9 * length
+
+
+def test_why_nothing_is_said_of_parameters(walk):
+    assert no_slopes_reason(replace(walk.result, success=False)).startswith(
+        "what parameters cost is known of an"
+    )
+    assert "made stable: ask without stability" in no_slopes_reason(replace(walk.result, optimum=None))
+    idle = replace(walk.result, parameters=dict.fromkeys(walk.result.problem.system.labels("p"), 1.0))
+    assert no_slopes_reason(idle) == "every parameter is free: none is left whose cost could be said"
+    assert re.fullmatch(
+        r"none of the \d+ parameters that stay changes the cost", no_slopes_reason(walk.result)
+    )

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from strut.cli import main
 from strut.errors import ValueRangeError
 from strut.optimal.solver import mesh_solve as solver
 from strut.optimal.solver import starts as parallel
+from strut.optimal.walk import design_search
+from strut.optimal.walk.torque_price import torque_price
 
 STEP = {"cost": "squared-torque", "slope": 0.0, "speed": 0.5}
 
@@ -167,3 +170,29 @@ def test_ctrl_c_on_the_command_line_exits_with_130(stage, said, monkeypatch, cap
         with pytest.raises(SystemExit):
             main([*words, "--json"])
         assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
+
+
+def test_ctrl_c_while_torque_is_priced_returns_what_there_was(level, monkeypatch):
+    """A cost of work alone was not ok; Ctrl-C in the search that would put a price on torque leaves it."""
+    alone = replace(level, result=replace(level.result, success=False, status="came to a halt"))
+    calls = []
+
+    def search_once(*_):
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return alone
+
+    monkeypatch.setattr(design_search, "search", search_once)
+    stopped = optimal.design(walkers.compass(), cost="energy", slope=0.0, speed=0.5)
+    assert len(calls) == 2
+    assert stopped.result.is_interrupted
+    assert stopped.result.cost == level.result.cost
+
+
+def test_a_price_says_what_is_known():
+    price = torque_price("energy", 0.01, {"squared-torque": 3.0})
+    assert price.sentence == (
+        "0.01 of squared torque stands beside energy (default): of that alone no design was found that is "
+        "ok; of the cost it is 0.03"
+    )

@@ -28,7 +28,7 @@ from strut.cli.design_texts import (
 )
 from strut.cli.finite import without_nan
 from strut.cli.model import Reading, find_model, with_drive, with_settings
-from strut.cli.options import Root
+from strut.cli.options import Model, Root
 from strut.cli.progress import stage_line
 from strut.cli.save import check_directory
 from strut.errors import ModelError
@@ -37,6 +37,7 @@ from strut.optimal import COSTS, Design, StepGoal
 from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
+from strut.optimal.walk.parameter_slope import no_slopes_reason
 
 STARTS = 3
 """Starts of a search for one design, where nothing else is asked: who waits at a terminal has other cores."""
@@ -67,10 +68,7 @@ def take_goal_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @take_goal_options
 def design(  # noqa: PLR0913 -- every argument is an option of the command line
-    model: Annotated[
-        str,
-        typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own."),
-    ],
+    model: Model,
     *,
     free: Annotated[
         str,
@@ -373,7 +371,7 @@ def sensitivity_text(result: Design) -> None:
         table("What the machine costs", ["parameter", "value", "unit", "cost grows, per unit more"], rows)
         notes.print(escape(result.sensitivities[0].sentence), soft_wrap=True)
     else:
-        notes.print("no parameter that stays changes the cost, or the search failed", soft_wrap=True)
+        notes.print(escape(no_slopes_reason(result.result)), soft_wrap=True)
 
 
 def flag_hint(limit: ActiveLimit) -> str:

@@ -17,7 +17,7 @@ from rich.markup import escape
 from strut import gait as gaits
 from strut.cli.console import as_json, notes, out, table
 from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
-from strut.cli.options import Drive, Root
+from strut.cli.options import Drive, Model, Root
 from strut.cli.save import check_directory
 from strut.errors import ModelError, NoGaitError, ValueRangeError, did_you_mean
 from strut.files import put
@@ -69,10 +69,7 @@ class Findings:
 
 
 def gait(  # noqa: PLR0913 the options of a command are its arguments
-    model: Annotated[
-        str,
-        typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own."),
-    ],
+    model: Model,
     *,
     settings: Annotated[
         list[str],

@@ -15,8 +15,8 @@ ACTIVE_EFFECT = 1e-4
 """A limit that is touched is active where moving it by its size would change the cost by at least this part
 of it."""
 EFFECT_FLOOR = 1e-7
-"""Changes of the cost, in its own unit, below which no limit is active: multipliers are exact to about the
-solver's tolerance, 1e-9."""
+"""Changes of the cost, relative to its scale, below which no limit is active: multipliers are exact to about
+the solver's tolerance, 1e-9."""
 SIDES = ("low", "high", "equal")
 """What a limit can be: a smallest value, a largest, or the only one."""
 
@@ -69,9 +69,10 @@ class BoundMultipliers:
         gaps = self.high - self.value if side == "high" else self.value - self.low
         return float(gaps[self.presses(side)].min(initial=np.inf))
 
-    def active_sides(self, cost: float) -> list[str]:
-        """Return the sides that decide the cost: they are touched, and moving them changes it."""
-        least = max(ACTIVE_EFFECT * abs(cost), EFFECT_FLOOR)
+    def active_sides(self, cost: float, scale: float = 1.0) -> list[str]:
+        """Return the sides that decide the cost: they are touched, and moving them changes it. scale: of the
+        cost, in its unit."""
+        least = max(ACTIVE_EFFECT * abs(cost), EFFECT_FLOOR * scale)
         return [
             side
             for side in SIDES

@@ -16,10 +16,14 @@ import numpy as np
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.solver.guess import fill_unknowns
 from strut.optimal.solver.result import Solution
+from strut.optimal.solver.scaling import nominal_scales
 
 TRIAL_PARTS = 4
 """Into how many parts intervals are split to look for better inputs: what switches within less of an interval
 is not seen, and may cost a sixteenth of what halves would hide."""
+MIN_INPUT = 1e-6
+"""An input that is smaller than this part of its scale all along is zero: it says nothing of what it could
+be."""
 ERROR_FACTOR = 1.5
 """The error of a cost relative to what splitting all intervals gains. It is 16/15 where errors are of the
 second order in the width of an interval, as of constant inputs and of inputs that jump; interpolated costates
@@ -134,11 +138,13 @@ class InputPrice:
 
 def input_reach(mesh: Transcribed, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return by how much each input may change, down and up: to its bounds, and no further than twice what it
-    is at most anywhere in the plan."""
+    is at most anywhere in the plan; of one that is zero all along, than its scale."""
     low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
-    reach = np.zeros(len(v))
+    reach, scales = np.zeros(len(v)), nominal_scales(mesh, v).unknowns
     for span in mesh.spans:
-        reach[span.w] = 2 * np.abs(v[span.w]).max(axis=(0, 1))
+        largest = np.abs(v[span.w]).max(axis=(0, 1))
+        scale = scales[span.w].max(axis=(0, 1))
+        reach[span.w] = np.where(largest > MIN_INPUT * scale, 2 * largest, scale)
     return np.maximum(low - v, -reach), np.minimum(high - v, reach)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.optimal.nlp.nlp import Transcribed
+from strut.optimal.nlp.scaled import Scales
 
 LINEAR_SOLVER = "ldl"
 """CasADi's sparse LDL factorisation, with the ordering of approximate minimum degree."""
@@ -48,13 +49,14 @@ class KktStep:
     """The linearised conditions of an optimum at a point of a mesh.
 
     unknowns: where. bounds, rows: multipliers there, as CasADi has them: positive where the upper bound
-    presses.
+    presses. scales: the units in which the linear system is regularised, and judged.
     """
 
     mesh: Transcribed
     unknowns: np.ndarray
     bounds: np.ndarray
     rows: np.ndarray
+    scales: Scales
 
     @cached_property
     def _free(self) -> np.ndarray:
@@ -143,28 +145,42 @@ class KktStep:
     def check_determined(self) -> None:
         """Raise `ModelError` where several motions are as good: the curvature of the Lagrangian along the
         active limits is then singular, and a gradient of random numbers leads to no step."""
-        random = np.random.default_rng(0).standard_normal(len(self._free))
+        random = np.random.default_rng(0).standard_normal(len(self._free)) / self._units[: len(self._free)]
         self._solve_linear(np.concatenate([random, np.zeros(len(self.rows))]))
 
+    @cached_property
+    def _units(self) -> np.ndarray:
+        """By what rows and columns of the linear system are multiplied, so that unknowns and multipliers are
+        those of the scaled problem."""
+        cost = np.sqrt(self.scales.cost)
+        return np.concatenate([self.scales.unknowns[self._free] / cost, self.scales.rows * cost])
+
     def _solve_linear(self, right: np.ndarray) -> np.ndarray:
-        """Return the solution of the linear system: of a regularised one, by iterative refinement."""
-        count = len(self._free)
+        """Return the solution of the linear system: of a regularised one, by iterative refinement, the best
+        of its steps."""
+        count, units = len(self._free), self._units
         signs = np.concatenate([np.ones(count), -np.ones(len(right) - count)])
+        scaled = self._matrix
+        if (units != 1).any():
+            scaled = ca.mtimes(ca.mtimes(ca.diag(ca.DM(units)), self._matrix), ca.diag(ca.DM(units)))
+        right = units * right
         size = np.abs(right).max(initial=0.0)
         for regularisation in REGULARISATIONS:
-            regular = self._matrix + ca.diag(ca.DM(regularisation * signs))
+            regular = scaled + ca.diag(ca.DM(regularisation * signs))
             solver = ca.Linsol("kkt", LINEAR_SOLVER, regular.sparsity())
-            step, residual, last = np.zeros(len(right)), right, np.inf
+            step, best, residual, least = np.zeros(len(right)), np.zeros(len(right)), right, np.inf
             for _ in range(REFINEMENTS):
                 with redirect_stderr(StringIO()):  # CasADi warns of zero pivots; the residual shows them
                     step = step + np.array(solver.solve(regular, residual)).reshape(-1)
-                residual = right - np.array(ca.mtimes(self._matrix, step)).reshape(-1)
+                residual = right - np.array(ca.mtimes(scaled, step)).reshape(-1)
                 now = float(np.abs(residual).max(initial=0.0))
-                if not now < last or now <= LINEAR_TOLERANCE * size:
+                if not now < least:
                     break
-                last = now
-            if min(now, last) <= MAX_LINEAR_RESIDUAL * size:
-                return step
+                best, least = step, now
+                if now <= LINEAR_TOLERANCE * size:
+                    break
+            if least <= MAX_LINEAR_RESIDUAL * size:
+                return np.asarray(units * best)
         raise ModelError(
             f"how the optimum of '{self.mesh.system.name}' moves is not determined: several motions are as "
             f"good; free less, or add a little of a cost such as squared torque"

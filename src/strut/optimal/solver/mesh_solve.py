@@ -16,7 +16,7 @@ from strut.optimal.solver.bound_multipliers import collect_multipliers
 from strut.optimal.solver.kkt import fixed_multipliers, residuals, worst
 from strut.optimal.solver.mesh_motion import motions, totals
 from strut.optimal.solver.optimum import optimum_point
-from strut.optimal.solver.result import COST, INTERRUPTED, Solution
+from strut.optimal.solver.result import COST, INTERRUPTED, KEPT, Solution
 from strut.optimal.solver.scaling import far_off, gradient_scales, nominal_scales
 from strut.optimal.solver.watch import SearchInterrupted
 
@@ -97,8 +97,15 @@ def solve_mesh(
     now = nominal_scales(mesh, first.optimum.unknowns, first.scales)
     if not far_off(scales, now):
         return first
-    again = _solve_scaled(mesh, first.optimum.unknowns, settings, None, now)
+    # Warm options are for a start that has multipliers: then those that were found.
+    own_multipliers = first.optimum.exact_multipliers(mesh)
+    again = _solve_scaled(
+        mesh, first.optimum.unknowns, settings, None if multipliers is None else own_multipliers, now
+    )
     times = {name: first.times[name] + again.times[name] for name in ("solve", "cpu")}
+    if not again.success:  # a solution is kept, and judged in units that suit it
+        same_point = evaluate_point(mesh, first.optimum.unknowns, own_multipliers, now)
+        again = replace(same_point, status=first.status, times=again.times)
     return replace(again, times={**again.times, **times}, iterations=first.iterations + again.iterations)
 
 
@@ -154,7 +161,7 @@ def evaluate_point(
     return Solution(
         problem=mesh.problem,
         how=mesh.how,
-        status="kept: no better motion was found",
+        status=KEPT,
         cost=float(cost),
         parameters={name: float(v[at]) for name, at in zip(mesh.problem.parameters, mesh.p_at, strict=True)},
         phases=phases,
@@ -177,9 +184,10 @@ def _scales_by_name(mesh: Transcribed, scales: Scales) -> dict[str, float]:
     """Return the units of states, of integrals that are part of the cost and of the cost, those that are not
     one."""
     states = dict(zip(mesh.system.labels("x"), scales.unknowns[mesh.spans[0].x[0]], strict=True))
-    parts = {name: scales.cost / abs(slope) for name, slope in mesh.direct.items() if slope}
-    parts |= {name: float(scales.unknowns[at]) for name, at in mesh.total_at.items()}
-    named = {**states, **(parts if scales.cost != 1 else {}), COST: scales.cost}
+    direct = {name: scales.cost / abs(slope) for name, slope in mesh.direct.items() if slope}
+    totals_scales = {name: float(scales.unknowns[at]) for name, at in mesh.total_at.items()}
+    # What only adds to the cost has its scale, and no other one where that is one.
+    named = {**states, **(direct if scales.cost != 1 else {}), **totals_scales, COST: scales.cost}
     return {name: float(scale) for name, scale in named.items() if scale != 1}
 
 

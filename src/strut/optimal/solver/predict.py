@@ -7,6 +7,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.optimal.nlp.nlp import Transcribed
+from strut.optimal.nlp.scaled import Scales
 from strut.optimal.solver.kkt_step import KktChange, KktStep, distance_to_bound
 
 MAX_NEWTON_STEPS = 6
@@ -15,16 +16,17 @@ MIN_CONTRACTION = 0.5
 """A step that is not smaller than this part of the last one is not taken: Deuflhard's natural monotonicity
 test."""
 SMALL_STEP = 1e-10
-"""Steps below this, relative to 1 + |unknown|, need no further one."""
+"""Steps below this, relative to scale and size of an unknown, need no further one."""
 
 
 def predict_optimum(
-    mesh: Transcribed, v: np.ndarray, multipliers: tuple[np.ndarray, np.ndarray]
+    mesh: Transcribed, v: np.ndarray, multipliers: tuple[np.ndarray, np.ndarray], scales: Scales
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]] | None:
     """Return unknowns and multipliers (of bounds and rows) nearer to the optimum of a mesh, by steps of
     Newton's method with the active limits held; None where these do not lead there.
 
-    v, multipliers: the optimum of a neighbouring problem on the same mesh. To first order in what differs,
+    v, multipliers: the optimum of a neighbouring problem on the same mesh. scales: the units in which steps
+    are measured. To first order in what differs,
     the first step leads where the sensitivities say that the optimum goes, whatever differs: parameters,
     bounds or cost. Others correct it as long as they shrink.
     """
@@ -32,8 +34,10 @@ def predict_optimum(
     (bounds, rows), size, sizes = multipliers, np.inf, 0
     try:
         for _ in range(MAX_NEWTON_STEPS):
-            change = _newton_step(KktStep(mesh, v, bounds, rows))
-            last, size = size, float(np.abs(change.unknowns / (1 + np.abs(v))).max(initial=0.0))
+            here = KktStep(mesh=mesh, unknowns=v, bounds=bounds, rows=rows, scales=scales)
+            change = _newton_step(here)
+            relative = np.abs(change.unknowns) / (scales.unknowns + np.abs(v))
+            last, size = size, float(relative.max(initial=0.0))
             if not size <= MIN_CONTRACTION * last:
                 break
             v = np.clip(v + change.unknowns, low, high)

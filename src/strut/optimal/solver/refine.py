@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from strut.optimal.solver.result import Solution, path_slack
@@ -70,4 +72,18 @@ def input_parts(result: Solution) -> list[np.ndarray]:
     return np.split(parts, np.cumsum([len(part) for part in result.input_errors])[:-1])
 
 
-__all__ = ["refine_mesh"]
+def inputs_were_split(result: Solution, fractions: Sequence[np.ndarray]) -> bool:
+    """Return whether a finer mesh splits all the intervals of a solution whose inputs cost too much; False
+    where none does."""
+    if not result.inputs_too_coarse:
+        return False
+    for m, parts, widths in zip(result.phases, input_parts(result), fractions, strict=True):
+        middles = np.cumsum(widths) - widths / 2
+        inside = np.searchsorted((m.t - m.t[0]) / m.duration, middles) - 1
+        counts = np.bincount(inside, minlength=len(parts))
+        if (counts[parts > 1] < 2).any():
+            return False
+    return True
+
+
+__all__ = ["inputs_were_split", "refine_mesh"]

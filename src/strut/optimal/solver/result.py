@@ -36,6 +36,8 @@ MIN_COST = 1e-3
 """A cost smaller than this part of its scale is hardly anything: its error is relative to this part."""
 COST = "the cost"
 """What the cost is called among scales."""
+KEPT = "kept: no better motion was found"
+"""The status of a motion that a search was given and did not better."""
 INTERRUPTED = "interrupted"
 """The status of a solution whose search was ended by Ctrl-C."""
 PATH_SAMPLES = 10
@@ -189,7 +191,12 @@ class Solution(SavedResult, Tabular, Packed):
     @property
     def cost_size(self) -> float:
         """The size of the cost, or a part of its scale where it is hardly anything, in its unit."""
-        return max(abs(self.cost), MIN_COST * self.scales.get(COST, 1.0))
+        return max(abs(self.cost), MIN_COST * self.cost_scale)
+
+    @property
+    def cost_scale(self) -> float:
+        """The scale of the cost, in its unit; 1 where it was not scaled."""
+        return self.scales.get(COST, 1.0)
 
     @property
     def relative_cost_error(self) -> float:

@@ -19,6 +19,7 @@ from strut.optimal.solver.bound_multipliers import SIDES
 from strut.optimal.solver.kkt_step import KktStep
 from strut.optimal.solver.parameter_slopes import lagrangian_change, lagrangian_slopes
 from strut.optimal.solver.result import Solution
+from strut.optimal.solver.scaling import nominal_scales
 
 _meshes: WeakKeyDictionary[Solution, Transcribed] = WeakKeyDictionary()
 """The mesh of a solution, made once for all that is asked of it."""
@@ -81,7 +82,8 @@ def sensitivity(solution: Solution, name: str, side: str | None = None) -> Sensi
         if not bound_shift.any() and not row_shift.any():
             raise ModelError(f"'{name}' does not press on its side '{which}': moving it changes nothing")
         cost = -float(bounds @ bound_shift + rows @ row_shift)
-    step = KktStep(mesh, v, bounds, rows)
+    scales = nominal_scales(mesh, v, solution.scales)
+    step = KktStep(mesh=mesh, unknowns=v, bounds=bounds, rows=rows, scales=scales)
     step.check_determined()
     change = step.solve(gradient, row_shift, bound_shift).unknowns
     states = np.concatenate([change[span.x] for span in mesh.spans])
@@ -143,7 +145,9 @@ def _side_of(solution: Solution, name: str, side: str | None) -> str:
             raise ModelError(f"side '{side}' of '{name}' is none: allowed are {', '.join(SIDES)}")
         return side
     group = groups[name]
-    pressing = ["equal"] if group.presses("equal").any() else group.active_sides(solution.cost)
+    pressing = (
+        ["equal"] if group.presses("equal").any() else group.active_sides(solution.cost, solution.cost_scale)
+    )
     if len(pressing) != 1:
         raise ModelError(
             f"both sides of '{name}' press: say which one moves, side='low' or side='high'"

@@ -30,8 +30,8 @@ from strut.optimal.solver.optimum import (
     WARM_OPTIONS,
 )
 from strut.optimal.solver.predict import predict_optimum
-from strut.optimal.solver.refine import MAX_PARTS, refine_mesh
-from strut.optimal.solver.result import INTERRUPTED, Solution
+from strut.optimal.solver.refine import MAX_PARTS, inputs_were_split, refine_mesh
+from strut.optimal.solver.result import INTERRUPTED, KEPT, Solution
 from strut.optimal.solver.scaling import nominal_scales
 from strut.optimal.solver.starts import Starts, count_agreeing, run_starts
 from strut.optimal.solver.watch import BUDGET, SearchInterrupted, SearchWatch, StageProgress
@@ -62,10 +62,10 @@ MAX_MESH_FACTOR = 4
 """A search begins on the mesh of a solution that it is given where that has at most so many times the
 intervals that are asked for."""
 MAX_COST_RISE = 0.05
-"""A cost that rises by more from one mesh to the next, relative to 1 + |cost|, may be that of another
+"""A cost that rises by more from one mesh to the next, relative to its size, may be that of another
 optimum: the search is then begun anew from the motion alone, too, and the better one is kept."""
 COST_SLACK = 1e-7
-"""Costs that differ by less, relative to 1 + |cost|, are the same."""
+"""Costs that differ by less, relative to their scale and size, are the same."""
 COST_ACCURACY = 1e-5
 """What the inputs of a solution may cost too much, relative to its cost, unless something else is asked."""
 MIN_PREDICTED_RESIDUAL = 1e-7
@@ -123,6 +123,11 @@ def solve(  # noqa: PLR0913 -- options of a public function
         raise ValueRangeError(
             f"cost_accuracy is {cost_accuracy:g}: what inputs may cost too much, relative to the cost, must "
             f"be positive; None leaves them as the mesh has them"
+        )
+    if accuracy is None and cost_accuracy not in (None, COST_ACCURACY):
+        raise ValueRangeError(
+            f"cost_accuracy is {cost_accuracy:g} and accuracy None, which keeps the mesh: nothing would be "
+            f"split for better inputs; give accuracy=..., or leave out cost_accuracy"
         )
     integer("starts", starts, 1)
     integer("iterations", iterations, 1)
@@ -190,7 +195,8 @@ class SolveTask:
             times = {name: times[name] + better.times[name] for name in times}
             if not better.success:
                 break  # the best so far is kept, and its defects say how good it is
-            better = self._with_input_error(better, result)
+            split = inputs_were_split(result, fractions) and better.status != KEPT
+            better = self._with_input_error(better, result if split else None)
             result = replace(better, starts=result.starts, agreeing=result.agreeing, unsolved=result.unsolved)
             watch.best = result
             meshes.append(_mesh_summary(result))
@@ -202,11 +208,12 @@ class SolveTask:
 
     def _with_input_error(self, result: Solution, before: Solution | None = None) -> Solution:
         """Return a solution with what its inputs cost too much, where that is asked for. before: on the mesh
-        before, from whose cost it cannot be further than it came, if inputs were the reason to refine it."""
+        before, where its intervals were split for the sake of the inputs, and it was solved again: the cost
+        cannot be further from the best than it came."""
         if self.cost_accuracy is None or not result.success:
             return result
         errors = control_errors(result)
-        came = abs(result.cost - before.cost) if before is not None and before.inputs_too_coarse else np.inf
+        came = abs(result.cost - before.cost) if before is not None else np.inf
         return replace(
             result,
             cost_accuracy=self.cost_accuracy,
@@ -282,7 +289,7 @@ class SolveTask:
             ceiling = min(ceiling, own.cost)
         away = _distance_from_optimum(kkt, scales.inward(*multipliers))
         if same and MIN_PREDICTED_RESIDUAL < away <= MAX_WARM_RESIDUAL:
-            moved = predict_optimum(mesh, begin, multipliers)
+            moved = predict_optimum(mesh, begin, multipliers, scales)
             if moved is not None:
                 begin, multipliers = moved
                 kkt = point_residuals(mesh, begin, multipliers, scales)
@@ -292,7 +299,7 @@ class SolveTask:
         else:
             barrier = {"mu_init": float(np.clip(away * BARRIER_FACTOR, MIN_BARRIER, MAX_BARRIER))}
             warm = solve_mesh(mesh, begin, settings | WARM_OPTIONS | barrier, multipliers, scales)
-        limit = ceiling + COST_SLACK * (1 + abs(ceiling)) if np.isfinite(ceiling) else np.inf
+        limit = ceiling + COST_SLACK * (scales.cost + abs(ceiling)) if np.isfinite(ceiling) else np.inf
         if warm.success and warm.cost <= limit:
             return warm
         cold = solve_mesh(mesh, begin, self.settings | self.watch.solver_limit(), scales=scales)

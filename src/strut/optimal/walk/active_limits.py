@@ -136,7 +136,7 @@ def _limits_of(solution: Solution, group: BoundMultipliers, common: Mapping[str,
     """Return the active sides of a limit that is the bound of something."""
     return [
         ActiveLimit(side=side, value=group.bound(side), slope=group.slope(side), **common)
-        for side in group.active_sides(solution.cost)
+        for side in group.active_sides(solution.cost, solution.cost_scale)
     ]
 
 
@@ -144,7 +144,7 @@ def _limit_of_size(
     solution: Solution, group: BoundMultipliers, name: str, common: Mapping[str, Any]
 ) -> list[ActiveLimit]:
     """Return a limit on the size of something, where it is active: both of its sides at once."""
-    sides = group.active_sides(solution.cost)
+    sides = group.active_sides(solution.cost, solution.cost_scale)
     if not sides:
         return []
     slope = group.slope("high") - group.slope("low")
@@ -161,10 +161,10 @@ def _limit_inside(
     """Return a limit that stands inside of expressions, such as a coefficient of friction, where it is
     active: the multipliers of all of them, each by the derivative of its expression by the limit."""
     groups = [group for group in solution.multipliers if group.name in requirements]
-    if not any(group.active_sides(solution.cost) for group in groups):
+    if not any(group.active_sides(solution.cost, solution.cost_scale) for group in groups):
         return []
     slope = sum(_slope_inside(solution, group) for group in groups)
-    if abs(slope * value) < max(ACTIVE_EFFECT * abs(solution.cost), EFFECT_FLOOR):
+    if abs(slope * value) < max(ACTIVE_EFFECT * abs(solution.cost), EFFECT_FLOOR * solution.cost_scale):
         return []
     return [ActiveLimit(name=name, side="high", value=value, slope=slope, **common)]
 

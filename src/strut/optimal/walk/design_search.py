@@ -10,7 +10,7 @@ cost of work alone leads to no optimum, `search_priced` puts a little squared to
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -60,7 +60,8 @@ SHARP_TOLERANCE = 1e-11
 LARGE_MULTIPLIER = 1e3
 """The smallest defect is tried for gaits that magnify a disturbance by at least this factor in a step."""
 SHARP_COST_RISE = 1e-3
-"""A sharper plan that costs more by this, relative to 1 + |cost|, is another motion, and a worse one."""
+"""A sharper plan that costs more by this, relative to the size of the cost, is another motion, and a worse
+one."""
 WIDENING_ITERATIONS = 150
 """Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
 FOOT_MARGIN = 0.01
@@ -183,16 +184,27 @@ def design(  # noqa: PLR0913 -- options of a public function
 def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> Design:
     """Return the design for a cost of work alone; or, where none is found, the one with the lowest price on
     squared torque beside it that is, begun from the design of least squared torque."""
-    cost, alone = str(task.cost), search(task, goal, phases)
+    alone = search(task, goal, phases)
     unit = price_unit(task.walker, task.reference)
     if alone.ok or alone.result.is_interrupted or unit is None:
         return alone
     if alone.result.ok and task.settings["accuracy"] != MAX_DEFECT:
         return alone  # as accurate as was asked for, if not as a simulator would have it
-    watch = task.watch.with_share(PRICED_SHARE)
+    last = alone
+    try:
+        for priced in lower_prices(task, goal, phases, unit):
+            last = priced
+    except KeyboardInterrupt:  # what there was before is whole
+        return replace(last, result=replace(last.result, status=INTERRUPTED))
+    return last
+
+
+def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit: float) -> Iterator[Design]:
+    """Yield designs for a cost of work with ever lower prices on squared torque, each begun from the last, as
+    long as they are ok. unit: of the prices. Raises `KeyboardInterrupt` where a search was interrupted."""
+    cost, watch = str(task.cost), task.watch.with_share(PRICED_SHARE)
     watch.tell("of least squared torque, to begin from")
     best = search(replace(task, cost=PRICED_WITH[cost], watch=watch), goal, phases)
-    last = alone
     for stage in PRICE_STAGES:
         if not best.ok:
             break
@@ -207,10 +219,9 @@ def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> 
         )
         best = search(nearer, goal, phases)
         if best.ok:
-            last = replace(best, price=torque_price(cost, stage * unit, best.parts()))
-    return (
-        replace(last, result=replace(last.result, status=INTERRUPTED)) if best.result.is_interrupted else last
-    )
+            yield replace(best, price=torque_price(cost, stage * unit, best.parts()))
+    if best.result.is_interrupted:
+        raise KeyboardInterrupt
 
 
 def search(task: DesignTask, goal: StepGoal, phases: tuple[str, ...] = ()) -> Design:
@@ -323,7 +334,7 @@ def reach_speed(problem: Problem, limits: StepLimits, guess: Any, task: DesignTa
     if direct.ok or not watch.may_go_on or (speed is None and gait is None):
         return direct
     # On a mesh that stays as it is.
-    coarse = {**settings, "accuracy": None}
+    coarse = {**settings, "accuracy": None, "cost_accuracy": None}
 
     def solve_stage(nearer: Problem, begin: object, **limits: Any) -> Solution | None:
         return solve(nearer, begin, **coarse | limits, watch=watch.aside()) if watch.may_go_on else None
@@ -363,7 +374,7 @@ def sharpen(best: Design, task: DesignTask) -> Design:
         sharper = {**task.settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE, "watch": watch.aside()}
         solution = replace(solve(problem, best.result, **sharper), accuracy=MAX_DEFECT)
         other = replace(best, result=solution)
-        dearer = solution.cost > best.result.cost + SHARP_COST_RISE * (1 + abs(best.result.cost))
+        dearer = solution.cost > best.result.cost + SHARP_COST_RISE * best.result.cost_size
         best = other if other.ok and not dearer else best
         watch.best = best.result
     return best

@@ -45,6 +45,22 @@ class ParameterSlope:
         return {**asdict(self), "sentence": self.sentence}
 
 
+def no_slopes_reason(solution: Solution) -> str:
+    """Return why nothing is said of what parameters cost, in words, where `find_parameter_slopes` returns
+    nothing."""
+    if not solution.success or solution.is_interrupted:
+        return "what parameters cost is known of an optimum, and the search ended without one"
+    if solution.optimum is None:
+        return (
+            "what parameters cost is read from multipliers, which are not known of a motion that was made "
+            "stable: ask without stability"
+        )
+    names = [name for name in solution.problem.system.labels("p") if name not in solution.parameters]
+    if not names:
+        return "every parameter is free: none is left whose cost could be said"
+    return f"none of the {len(names)} parameters that stay changes the cost"
+
+
 def find_parameter_slopes(solution: Solution) -> tuple[ParameterSlope, ...]:
     """Return what every parameter that is not free costs, those that matter most first; none where the
     search failed, or ended with a motion whose multipliers are not known."""
@@ -63,8 +79,8 @@ def find_parameter_slopes(solution: Solution) -> tuple[ParameterSlope, ...]:
         for name, value, unit in zip(system.labels("p"), values, units, strict=True)
         if name in solution.cost_slopes
     ]
-    effective = [each for each in slopes if each.effect >= EFFECT_FLOOR]
+    effective = [each for each in slopes if each.effect >= EFFECT_FLOOR * solution.cost_scale]
     return tuple(sorted(effective, key=lambda each: -each.effect))
 
 
-__all__ = ["ParameterSlope", "find_parameter_slopes"]
+__all__ = ["ParameterSlope", "find_parameter_slopes", "no_slopes_reason"]

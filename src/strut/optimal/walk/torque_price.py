@@ -42,8 +42,8 @@ class TorquePrice(ActiveLimit):
     def sentence(self) -> str:
         """What stands beside the cost, and why."""
         return (
-            f"{self.value:.3g} of {self.name} stands beside {self.cost} ({self.source}), which alone asks "
-            f"for ever larger torques for ever shorter times; of the cost it is {self.value * self.slope:.3g}"
+            f"{self.value:.3g} of {self.name} stands beside {self.cost} ({self.source}): of that alone no "
+            f"design was found that is ok; of the cost it is {self.value * self.slope:.3g}"
         )
 
 
