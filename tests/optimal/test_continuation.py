@@ -6,7 +6,8 @@ import pytest
 
 from strut import gait, optimal, walkers
 from strut.optimal.walk import design_search
-from strut.optimal.walk.continuation import MIN_STEP, continue_to_goal, slope_of
+from strut.optimal.walk.continuation import MIN_STEP, continue_to_goal
+from strut.optimal.walk.read_walk import slope_of
 from strut.report import design_result
 
 

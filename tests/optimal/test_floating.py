@@ -8,6 +8,8 @@ import pytest
 from strut import Input, State, System, contact, mechanism, optimal, simulate, walkers
 from strut.errors import ModelError, NoStrideError
 from strut.gait.section import default_section, section_of
+from strut.optimal.walk.costs import add_weight_parameters
+from strut.optimal.walk.frozen_branch import compares
 from strut.optimal.walk.kinematic_stride import kinematic_stride
 from tests.optimal.floating import on_rigid_ground, telescopic
 
@@ -123,8 +125,23 @@ def test_stiff_legs_in_space_have_a_stride(trunk):
     assert stride.branch is not None
     assert {stride.branch.z0[f"foot_l_{flag}"] for flag in ("on", "passed", "armed")} == {0.0}
     assert [stride.branch.discrete[0][f"foot_l_{flag}"].item() for flag in ("passed", "armed")] == [1.0, 1.0]
+    assert list(stride.branch_of(2).conditions) == ["foot_l_passes", "foot_l_touchdown"]
+    assert stride.branch_of(2).discrete[0]["foot_l_passed"].item() == 0.0
+    assert stride.branch_of(3) is None
     assert np.ptp(stride.guess["foot_x"]) == pytest.approx(0, abs=1e-9)  # the stance foot stays
     assert stride.guess["leg_l_roll"].max() > 0.2  # the other leg swings outwards, over the ground
+
+
+def test_a_branch_goes_with_the_weights_of_costs(trunk):
+    """What stands beside a cost has a weight, a parameter of the walker: the landing of its stride is the
+    same."""
+    branch = kinematic_stride(trunk, default_section(trunk), speed=0.5).branch
+    weighted = add_weight_parameters(trunk, {"energy": 1.0, "squared-torque": 0.1})
+    again = branch.of_system(weighted)
+    assert again.actual is weighted
+    assert {"weight_energy", "weight_squared_torque"} <= set(again.system.labels("p"))
+    assert compares(weighted, default_section(trunk))
+    assert not compares(again.system, default_section(trunk))
 
 
 def test_a_walker_that_falls_by_itself_is_designed_from_its_stride(trunk):

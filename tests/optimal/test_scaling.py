@@ -1,6 +1,7 @@
 """The same problem in other units has the same optimum and the same verdict."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -12,6 +13,7 @@ from strut.optimal.nlp.scaled import Scales
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.solver import mesh_solve
 from strut.optimal.solver.guess import fill_unknowns, make_guess
+from strut.optimal.solver.kkt import residuals
 from strut.optimal.solver.scaling import UNKNOWN_RANGE, nominal_scales
 from strut.system.quantity import time
 
@@ -196,3 +198,24 @@ def test_what_decides_does_not_depend_on_the_unit_of_the_cost():
         (group,) = [each for each in solution.multipliers if each.name == "bounds of u"]
         sides.append(group.active_sides(solution.cost, solution.cost_scale))
     assert sides[0] == sides[1] == ["low", "high"]
+
+
+@pytest.mark.parametrize(
+    ("beyond", "feasibility", "complementarity"), [(2e-9, 2e-9, 0.0), (-2e-9, 0.0, 2e-7)]
+)
+def test_a_value_beyond_its_bound_is_a_violation_and_no_slack(beyond, feasibility, complementarity):
+    """Of -1e4 v, v at most 1, the multiplier is 1e4: a value beyond the bound, within what the solver relaxes
+    it by, breaks feasibility by that, however dear the bound is; one before it leaves a slack that is dear.
+    Multipliers are taken relative to a hundredth of their mean, as IPOPT does."""
+    dear = {"grad_f": lambda v, p: (None, np.array([-1e4])), "jac_g": lambda v, p: (None, ca.DM(0, 1))}
+    mesh = SimpleNamespace(
+        assembled=SimpleNamespace(functions=dear),
+        numbers=lambda: None,
+        unknowns=SimpleNamespace(low=[-np.inf], high=[1.0]),
+        rows=SimpleNamespace(low=[-np.inf], high=[np.inf]),
+    )
+    point, multipliers = (np.array([1 + beyond]), np.empty(0)), (np.array([1e4]), np.empty(0))
+    kkt = residuals(mesh, point, multipliers, Scales(np.ones(1), np.ones(0), 1.0))
+    assert kkt["stationarity"] == 0
+    assert kkt["feasibility"] == pytest.approx(feasibility, rel=1e-6)
+    assert kkt["complementarity"] == pytest.approx(complementarity, rel=1e-6)

@@ -43,7 +43,8 @@ def residuals(
     violation = np.maximum(np.maximum(low - values, values - high), 0) / units
     slack = np.where(prices > 0, high - values, values - low) / units
     open_ones = np.isfinite(slack) & (low < high)
-    slack = np.where(open_ones, slack, 0.0)
+    # A value beyond its bound is a violation, and counted there: the solver relaxes bounds a little.
+    slack = np.maximum(np.where(open_ones, slack, 0.0), 0.0)
     size = max(1.0, float(np.abs(prices).mean()) / 100) if len(prices) else 1.0
     balance = np.where(fixed, 0.0, balance * scales.unknowns / scales.cost)
     return {

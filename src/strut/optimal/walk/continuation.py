@@ -21,8 +21,8 @@ from strut.optimal.walk.costs import Cost
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import gait_parameters
 from strut.optimal.walk.goal_field import GoalValue, as_bounds
+from strut.optimal.walk.read_walk import slope_of
 from strut.optimal.walk.step_goal import require_speed
-from strut.system import System
 
 FIRST_STEP = 0.25
 """The first step, as a part of the way."""
@@ -102,17 +102,6 @@ def continue_to_speed(
             break
         start = nearer
     return start
-
-
-def slope_of(walker: System, p: np.ndarray | None = None) -> float:
-    """Return the slope of the ground [rad] of a walker that has one; p: other parameters."""
-    assert walker.walk is not None
-    values = (
-        np.concatenate([np.reshape(np.asarray(q.value, dtype=float), -1) for q in walker.p])
-        if p is None
-        else p
-    )
-    return float(values[walker.labels("p").index(walker.walk.slope)])
 
 
 __all__ = ["continue_to_goal", "continue_to_speed"]

@@ -67,8 +67,9 @@ class Design(SavedResult, Tabular, Packed):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing keeps it from being believed: see `wrong`."""
-        return not self.wrong
+        """Whether nothing keeps it from being believed: see `wrong`, which takes a while to say why a problem
+        was not solved."""
+        return self.result.success and not self.wrong
 
     @property
     def drifts(self) -> bool:

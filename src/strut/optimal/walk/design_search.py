@@ -3,15 +3,16 @@
 The stages, each a function: `find_reference` (what to begin from), `attempt` (a step with given phases), in
 it `reach_speed` (directly, or by continuation from the reference gait), `widen_guides` (where a default would
 decide the answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once
-more, with a phase of its own for every part of the swing, where the simulator tells another story). Where a
-cost of work alone leads to no optimum, `search_priced` puts a little squared torque beside it.
+more, with a phase of its own for every part of the swing, where the simulator tells another story). A cost of
+work alone that does not soon lead to an optimum is reached by `search_priced`, from least squared torque over
+ever less of it beside the work.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from strut.checks import checked, integer, seed_number
@@ -28,11 +29,12 @@ from strut.optimal.walk.compare_starts import compare_starts
 from strut.optimal.walk.continuation import continue_to_goal, continue_to_speed
 from strut.optimal.walk.costs import CostChoice, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
+from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.frozen_branch import freeze_branch
 from strut.optimal.walk.goal_field import goal_fields, take_goal
-from strut.optimal.walk.own_limits import OwnLimits, StepRequirement, read_own_limits
+from strut.optimal.walk.own_limits import StepRequirement, read_own_limits
 from strut.optimal.walk.read_walk import clears_ground, swing_foot
-from strut.optimal.walk.reference import ReferenceStep, find_reference
+from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
 from strut.optimal.walk.stairs import has_stairs
 from strut.optimal.walk.step_goal import StepGoal
@@ -70,30 +72,10 @@ part: between the points of the mesh, too, they then stay on the ground and do n
 least at this part of the walking speed: it does not only graze the ground."""
 
 PRICED_SHARE = 0.5
-"""The part of the budget that a search with a price on torque has, after one without."""
+"""The part of the budget that a search for a cost of work alone has, and then one with a price on torque."""
 NEAR_GUESS: dict[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
 """Options of IPOPT for a search that begins from steps which are each an optimum: a small barrier, and limits
 that the guess lies on are not left, so that the search stays near."""
-
-FreeParameters = Sequence[str] | Mapping[str, tuple[float, float]]
-
-
-@dataclass(frozen=True, eq=False)
-class DesignTask:
-    """What a search is for, the same in all its stages.
-
-    walker: as it is planned for. free: parameters to be found, with or without bounds. cost: a name, one's
-    own, or several with weights. reference: what to begin from. settings: of `solve`. watch: shows its
-    stages, knows how long it may go on, and the best so far. own: requirements of one's own.
-    """
-
-    walker: System
-    free: FreeParameters
-    cost: CostChoice
-    reference: ReferenceStep
-    settings: Mapping[str, Any]
-    watch: SearchWatch
-    own: OwnLimits = field(default_factory=OwnLimits)
 
 
 @checked
@@ -182,11 +164,14 @@ def design(  # noqa: PLR0913 -- options of a public function
 
 
 def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> Design:
-    """Return the design for a cost of work alone; or, where none is found, the one with the lowest price on
-    squared torque beside it that is, begun from the design of least squared torque."""
-    alone = search(task, goal, phases)
+    """Return the design for a cost of work alone: directly, or begun from the design of least squared torque,
+    over ever lower prices on squared torque beside the work (a homotopy). Where work alone leads to none, it
+    is the one with the lowest price that does."""
     unit = price_unit(task.walker, task.reference)
-    if alone.ok or alone.result.is_interrupted or unit is None:
+    if unit is None:
+        return search(task, goal, phases)
+    alone = search(task.briefly(PRICED_SHARE), goal, phases)
+    if alone.ok or alone.result.is_interrupted:
         return alone
     if alone.result.ok and task.settings["accuracy"] != MAX_DEFECT:
         return alone  # as accurate as was asked for, if not as a simulator would have it
@@ -200,18 +185,19 @@ def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> 
 
 
 def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit: float) -> Iterator[Design]:
-    """Yield designs for a cost of work with ever lower prices on squared torque, each begun from the last, as
-    long as they are ok. unit: of the prices. Raises `KeyboardInterrupt` where a search was interrupted."""
+    """Yield designs for a cost of work with ever lower prices on squared torque, at last none, each begun
+    from the last, as long as they are ok. unit: of the prices. Raises `KeyboardInterrupt` where a search was
+    interrupted."""
     cost, watch = str(task.cost), task.watch.with_share(PRICED_SHARE)
     watch.tell("of least squared torque, to begin from")
     best = search(replace(task, cost=PRICED_WITH[cost], watch=watch), goal, phases)
-    for stage in PRICE_STAGES:
+    for stage in (*PRICE_STAGES, 0.0):
         if not best.ok:
             break
         watch.tell(f"{cost} with a price on squared torque", f"{stage:g} for weight by step length")
-        both = priced_cost(cost, stage * unit)
+        both = priced_cost(cost, stage * unit) if stage else cost
         nearer = replace(
-            task,
+            task.briefly(PRICED_SHARE),
             walker=add_weight_parameters(task.walker, both),
             cost=both,
             reference=replace(task.reference, guess=best.guess()),
@@ -219,7 +205,7 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
         )
         best = search(nearer, goal, phases)
         if best.ok:
-            yield replace(best, price=torque_price(cost, stage * unit, best.parts()))
+            yield replace(best, price=torque_price(cost, stage * unit, best.parts()) if stage else None)
     if best.result.is_interrupted:
         raise KeyboardInterrupt
 
@@ -277,7 +263,8 @@ def attempt(
     """Return the design of a step whose phases end with `events`, good or not; or of the several steps of a
     sequence."""
     reference = task.reference
-    branch = None if reference.stride is None else reference.stride.branch
+    branch = None if reference.stride is None else reference.stride.branch_of(len(events))
+    branch = None if branch is None else branch.of_system(task.walker)
     if sequence is not None:
         branch = sequence.branch
     elif reference.gait is not None:
@@ -331,7 +318,7 @@ def reach_speed(problem: Problem, limits: StepLimits, guess: Any, task: DesignTa
     gait = task.reference.gait
     fast_problem = problem if speed is None else limits.require(problem, "speed")
     direct = solve(fast_problem, guess, watch=watch, **settings)
-    if direct.ok or not watch.may_go_on or (speed is None and gait is None):
+    if direct.ok or not watch.may_go_on or not task.in_stages or (speed is None and gait is None):
         return direct
     # On a mesh that stays as it is.
     coarse = {**settings, "accuracy": None, "cost_accuracy": None}

@@ -28,13 +28,20 @@ class EvenStride:
     """One step to begin from. period: [s]. step_length: [m]. guess: by name of a state, its values at the
     beginning and the end or at places evenly between, or its constant rate; or a motion of several phases.
     branch: what its landing does, where that depends on who touches the ground; None otherwise. events: those
-    that end its phases, of a motion of several; empty otherwise."""
+    that end its phases, of a motion of several; empty otherwise. passing_branch: the branch of a step with a
+    phase of its own until the swing foot passes the other, where its walk knows when that is."""
 
     period: float
     step_length: float
     guess: Mapping[str, Any] | Guess
     branch: FrozenBranch | None = None
     events: tuple[str, ...] = ()
+    passing_branch: FrozenBranch | None = None
+
+    def branch_of(self, phases: int) -> FrozenBranch | None:
+        """Return the branch of a step with so many phases; None where nothing is known of it."""
+        branches = (self.branch, self.passing_branch)
+        return next((each for each in branches if each is not None and len(each.discrete) == phases), None)
 
 
 def even_stride(walker: System, section: str) -> EvenStride | None:

@@ -46,6 +46,10 @@ class FrozenBranch:
     discrete: tuple[Mapping[str, np.ndarray], ...]
     conditions: Mapping[str, tuple[ca.SX, ...]] = field(repr=False)
 
+    def of_system(self, system: System) -> FrozenBranch:
+        """Return the branch of the same system with other parameters, such as weights of costs."""
+        return replace(self, system=system.replace(events=self.system.events), actual=system)
+
 
 def gait_parameters(system: System, gait: Gait) -> np.ndarray:
     """Return the parameters of a system as they were in a gait, by name; those that the gait's own system

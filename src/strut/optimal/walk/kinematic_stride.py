@@ -9,6 +9,7 @@ sequence means: the new foot holds, the old one leaves.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -19,7 +20,7 @@ from strut.gait.exchange import mirrored_states
 from strut.gait.section import section_of
 from strut.gait.transport import distance, forward_states
 from strut.optimal.walk.even_stride import PERIOD_FACTOR, EvenStride
-from strut.optimal.walk.frozen_branch import FrozenBranch, compares, freeze_at
+from strut.optimal.walk.frozen_branch import Point, compares, freeze_at
 from strut.optimal.walk.read_walk import gravity_of, position_places
 from strut.system import Foot, System, start, sx, time
 
@@ -106,8 +107,8 @@ class Kinematics:
             )
         period = length / speed if speed else PERIOD_FACTOR * math.sqrt(length / gravity_of(self.walker))
         states = self._states(postures, period)
-        branch = self._branch(states[-1])
-        if branch is None and compares(self.walker, self.section):
+        landing = self._landing_point(states[-1])
+        if landing is None and compares(self.walker, self.section):
             raise NoStrideError(
                 f"however '{name}' comes down at the end of a step of {length:.3g} m, the landing of {swing} "
                 f"does not let the other foot go: ask for another step_length, or let it begin (initial) in "
@@ -115,7 +116,8 @@ class Kinematics:
             )
         labels = self.walker.labels("x")
         guess: dict[str, Any] = {label: states[:, k] for k, label in enumerate(labels)}
-        return EvenStride(period, length, guess, branch)
+        stride = EvenStride(period, length, guess)
+        return stride if landing is None else self._with_branches(stride, states, landing)
 
     def height(self) -> float:
         """[m]: of the centre of mass over the ground when a run begins, by the account of energy."""
@@ -232,9 +234,20 @@ class Kinematics:
                 z[places[q.name]] = np.array(f(0.0, end, z, self.begin.u, self.begin.p)).reshape(-1)
         return z
 
-    def _branch(self, end: np.ndarray) -> FrozenBranch | None:
-        """The branch of a landing after which the new foot stands and the old one does not; None where none
-        of many velocities leads to it, or the landing asks nothing."""
+    def _with_branches(self, stride: EvenStride, states: np.ndarray, landing: Point) -> EvenStride:
+        """The stride with its branches: in one phase that ends with a landing, and, where it is known when
+        the swing foot passes the other, in two. states: of the stride, as rows; in its middle that foot is
+        lifted."""
+        branch, passing_branch = freeze_at(self.walker, {self.section: landing}, self.z), None
+        if self.swing is not None and self.swing.passes:
+            passing = (0.0, states[len(states) // 2], self.z, self.begin.u, self.begin.p)
+            points = {self.swing.passes: passing, self.section: landing}
+            passing_branch = freeze_at(self.walker, points, self.z)
+        return replace(stride, branch=branch, passing_branch=passing_branch)
+
+    def _landing_point(self, end: np.ndarray) -> Point | None:
+        """A landing after which the new foot stands and the old one does not; None where none of many
+        velocities leads to it, or the landing asks nothing."""
         if self.stance is None or self.swing is None or not compares(self.walker, self.section):
             return None
         walker, labels = self.walker, self.walker.labels("z")
@@ -259,7 +272,7 @@ class Kinematics:
                 continue
             after = np.array(outcome(0.0, point, *values)).reshape(-1)
             if after[new] > 0.5 > after[old]:
-                return freeze_at(walker, {self.section: (0.0, point, *values)}, self.z)
+                return (0.0, point, *values)
         return None
 
 

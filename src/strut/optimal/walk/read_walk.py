@@ -87,12 +87,24 @@ def gravity_of(walker: System) -> float:
     return float(np.ravel(accelerations[0].value)[0]) if accelerations else EARTH_GRAVITY
 
 
+def slope_of(walker: System, p: np.ndarray | None = None) -> float:
+    """Return the slope of the ground [rad] of a walker that has one; p: other parameters."""
+    assert walker.walk is not None
+    values = (
+        np.concatenate([np.reshape(np.asarray(q.value, dtype=float), -1) for q in walker.p])
+        if p is None
+        else p
+    )
+    return float(values[walker.labels("p").index(walker.walk.slope)])
+
+
 __all__ = [
     "clears_ground",
     "feet_with_forces",
     "gravity_of",
     "position_places",
     "says_friction",
+    "slope_of",
     "stands_in_turn",
     "swing_foot",
     "velocity_states",

@@ -19,7 +19,7 @@ from strut.optimal.walk.even_stride import EvenStride, even_stride
 from strut.optimal.walk.flight_stride import flight_stride
 from strut.optimal.walk.goal_field import as_bounds
 from strut.optimal.walk.kinematic_stride import kinematic_stride
-from strut.optimal.walk.read_walk import stands_in_turn
+from strut.optimal.walk.read_walk import slope_of, stands_in_turn
 from strut.optimal.walk.stairs import has_stairs, level_ground
 from strut.optimal.walk.step_goal import StepGoal
 from strut.system import System, parameters
@@ -142,14 +142,16 @@ def gait_of(guess: Any) -> Gait | None:
 
 def find_passive_gait(walker: System, section: str) -> Gait | None:
     """Return a gait without motors, on the walker's own slope or on one of `FALLBACK_SLOPES`; None if there
-    is none."""
+    is none. Where the ground does not go down nothing gives what landings take: only the gait of a walker
+    that loses nothing, from the state it begins in, is looked for there."""
     walker = level_ground(without_weights(walker))
     for slope in (None, *FALLBACK_SLOPES):
         if slope is not None and not has_slope(walker):
             break
+        candidate = walker if slope is None else on_slope(walker, slope)
+        downhill = not has_slope(walker) or slope_of(candidate) > 0
         try:
-            candidate = walker if slope is None else on_slope(walker, slope)
-            return find(candidate, section=section, starts=PASSIVE_STARTS)
+            return find(candidate, section=section, starts=PASSIVE_STARTS if downhill else 0)
         except NoGaitError:
             continue
     return None

@@ -22,7 +22,8 @@ from strut.optimal.solver.starts import can_fork
 from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.costs import COST_PART, CostChoice, cost_identity
 from strut.optimal.walk.design import Design
-from strut.optimal.walk.design_search import FreeParameters, design
+from strut.optimal.walk.design_search import design
+from strut.optimal.walk.design_task import FreeParameters
 from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.own_limits import OwnLimits, read_own_limits
 from strut.optimal.walk.read_walk import stands_in_turn
