@@ -82,6 +82,8 @@ def test_one_machine_for_several_slopes(capsys, tmp_path):
     code, said = ran(capsys, *words, "-o", str(tmp_path / "out"))
     assert code == 0
     assert "expected cost" in said.out
+    assert "below which no single one gets" in said.out
+    assert "slope 0.06109: speed is exactly 0.8 m/s (asked): a metre per second" in said.err
     document = json.loads((tmp_path / "out" / "robust.json").read_text())
     assert len(document["scenarios"]) == 2
     assert document["least_cost"] <= document["expected_cost"]

@@ -1,14 +1,18 @@
 """Robust design: replicas of a motion in one problem, with the machine shared."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from strut import Input, Param, State, System, optimal, walkers
+from strut import Input, Param, State, System, contact, optimal, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from strut.mechanism import Mechanism, joints
 from strut.optimal import Scenario
+from strut.optimal.solver import replicas
 from strut.optimal.solver.replicas import solve_replicas
+from strut.optimal.walk.robust_design import JOINT_SETTINGS, joint_settings
 
 TIME, WAY = 1.0, 1.0
 
@@ -106,3 +110,128 @@ def test_scenarios_that_cannot_be(robust):
         optimal.robust_design(walker, "hip_spring", scenarios=[{"slope": 0.0}, {"slope": 0.1}], stability=0.9)
     assert Scenario().label == "as it is"
     assert math.isfinite(robust.expected_cost)
+
+
+def mean_slope(robust, name):
+    """The slope of the expected cost by a parameter of the machine: envelope theorem, scenario by scenario."""
+    return np.mean([each.result.cost_slopes[name] for each in robust.designs])
+
+
+def pushed_walker():
+    """A compass of one's own whose hip the wind may push."""
+    turn = (0.0, -1.0, 0.0)
+    m = Mechanism("pushed", planar=True)
+    heel, foot = m.body("heel"), m.body("foot")
+    m.joint("foot_x", m.world, heel, joints.prismatic("x"), actuated=False)
+    m.joint("foot_z", heel, foot, joints.prismatic("z"), actuated=False)
+    stance = m.body("stance_leg", 5.0, (0, 0, 0.5))
+    m.joint("stance", foot, stance, joints.revolute(turn), initial=0.2187, rate=-1.0924, actuated=False)
+    hip = m.body("hip", 10.0)
+    m.joint("hip_level", stance, hip, joints.gear("stance", -1.0, of=joints.revolute(turn)), at=(0, 0, 1.0))
+    swing = m.body("swing_leg", 5.0, (0, 0, -0.5))
+    m.joint("swing", hip, swing, joints.revolute(turn), initial=-0.3234, rate=-0.3774, actuated=False)
+    m.frame("stance_foot", stance)
+    m.frame("swing_foot", swing, (0, 0, -1.0))
+    m.push("hip")
+    spring = Param("hip_spring", 0.0, "N m/rad", bounds=(0, 1e3))
+    drive = contact.Between("hip", {"swing": 1, "stance": -1}, spring, Param("hip_damping", 0.0, "N m s/rad"))
+    swap = {"stance": "swing", "swing": "stance"}
+    legs = contact.Legs(
+        ("foot_x", "foot_z"), "stance_foot", "swing_foot", swap, "hip", 0.75, [drive], margin=0.02
+    )
+    return contact.stepping(m, legs, contact.plane(Param("slope", 0.0, "rad")))
+
+
+def test_a_machine_for_pushes_against_and_with_it():
+    robust = optimal.robust_design(
+        pushed_walker(),
+        {"hip_spring": (0, 300)},
+        scenarios=[{"hip_push_x": -4.0}, {"hip_push_x": 4.0}],
+        speed=0.5,
+    )
+    assert robust.ok, robust.wrong
+    against, with_it = robust.designs
+    assert against.replay.balance.relative < 1e-6  # what the push gives is in the books
+    assert against.result.cost > 10 * with_it.result.cost  # it has to be paid for
+    steepest = max(abs(each.result.cost_slopes["hip_spring"]) for each in robust.designs)
+    assert abs(mean_slope(robust, "hip_spring")) < 1e-4 * steepest
+    assert all("speed is exactly 0.5 m/s (asked)" in sentence for sentence in robust.limit_sentences)
+
+
+@pytest.fixture(scope="module")
+def bounded():
+    """Legs that may come out too light or too heavy, and a spring that is softer than would be best."""
+    return optimal.robust_design(
+        walkers.compass(slope=0.0),
+        {"hip_spring": (0, 20)},
+        scenarios=[{"leg_mass": 4.5}, {"leg_mass": 5.5}],
+        speed=0.5,
+        tolerance=1e-10,
+    )
+
+
+def test_a_machine_for_parameters_that_are_not_as_they_were_meant(bounded):
+    assert bounded.ok, bounded.wrong
+    assert bounded.parameters["hip_spring"] == pytest.approx(20.0, abs=1e-6)
+    (limit,) = bounded.parameter_limits
+    assert (limit.name, limit.side, limit.source) == ("bounds of hip_spring", "high", "asked")
+    assert limit.slope == pytest.approx(mean_slope(bounded, "hip_spring"), rel=1e-3)
+    assert limit.slope < 0
+    assert bounded.limit_sentences[0].startswith(
+        "bounds of hip_spring is at most 20 N m/rad (asked): a newton"
+    )
+    assert bounded.data()["parameter_limits"][0]["value"] == limit.value
+
+
+def test_machines_of_one_world_that_are_not_ok_are_told(bounded):
+    failed = replace(bounded.alone[0], result=replace(bounded.alone[0].result, success=False))
+    doubted = replace(bounded, alone=(failed, bounded.alone[1]))
+    assert bounded.doubts == ()
+    (doubt,) = doubted.doubts
+    assert doubt.startswith("the machine for leg_mass 4.5 alone, which is compared with: ")
+    assert doubted.data()["doubts"] == [doubt]
+    assert doubted.ok  # the machine itself is as good as it was
+    assert "below which no single one gets if these are the best" in doubted.table()
+
+
+def test_replicas_are_judged_by_the_conditions_of_an_optimum(monkeypatch):
+    monkeypatch.setattr(replicas, "MAX_KKT_RESIDUAL", 1e-300)
+    together = solve_replicas([solved(spring_cart(), k=(0, 50)) for _ in range(2)], (1.0, 1.0), {"tol": 1e-9})
+    assert not together.success
+    assert together.status.startswith("the conditions of an optimum hold to ")
+    assert set(together.kkt) == {"stationarity", "feasibility", "complementarity"}
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_replicas_are_solved_in_units_that_suit_them(unit):
+    """The cart of above, its way in another unit of length: the spring is the same."""
+    x, v = State("x"), State("v")
+    k, f = Param("k", 1.0, "N/m", bounds=(0.0, 50.0)), Input("f", 0.0, "N")
+    flow = {x: v, v: f * unit - k * (x - unit * WAY / 2)}
+    system = System("spring_cart", x=(x, v), u=(f,), p=(k,), flow=flow)
+    effort = optimal.Integral("effort", f**2)
+    problem = optimal.Problem(system).phase(duration=TIME).begin(x=0, v=0).end(x=unit * WAY, v=0)
+    alone = problem.free(k=(0, 50)).minimise(effort).solve(control="cubic", intervals=10)
+    together = solve_replicas([alone, alone], (1.0, 1.0), {"tol": 1e-9})
+    assert together.success, together.status
+    assert together.parameters["k"] == pytest.approx((math.pi / TIME) ** 2, rel=1e-4)
+
+
+def test_what_is_asked_holds_for_all_replicas_together():
+    asked = {"tolerance": 1e-8, "iterations": 7, "budget": 3.0, "options": {"mu_init": 0.5}, "speed": 0.5}
+    assert joint_settings(asked) == {"tol": 1e-8, "max_iter": 7, "max_wall_time": 3.0, "mu_init": 0.5}
+    assert joint_settings({"budget": math.inf}) == JOINT_SETTINGS
+
+
+def test_a_price_on_torque_is_not_for_costs_that_are_compared():
+    walker, priced = walkers.compass(slope=0.0), {"speed": 0.5, "price_torque": True}
+    worlds = [Scenario({"slope": 0.0}), Scenario({"slope": 0.01})]
+    for call in (
+        lambda: optimal.robust_design(walker, "hip_spring", "energy", scenarios=worlds, **priced),
+        lambda: optimal.walks_in(walker, worlds, "energy", **priced),
+        lambda: optimal.trade_off(walker, "slope", [0.0, 0.01], cost="energy", **priced),
+    ):
+        with pytest.raises(
+            ModelError, match="price_torque=True cannot be asked of .* squared torque by hand"
+        ):
+            call()

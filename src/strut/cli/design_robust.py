@@ -55,9 +55,9 @@ def robust_text(result: RobustDesign) -> None:
     )
     columns = result.columns()
     table("", list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
-    out.print(
-        f"expected cost {result.expected_cost:.6g}; machines for one scenario each {result.least_cost:.6g}"
-    )
+    out.print(result.cost_text, soft_wrap=True)
+    for sentence in (*result.limit_sentences, *result.doubts):
+        notes.print(escape(sentence), soft_wrap=True)
     for why in result.wrong:
         notes.print(f"[yellow]{escape(why)}[/]", soft_wrap=True)
 

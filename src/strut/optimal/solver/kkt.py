@@ -3,18 +3,37 @@ violated most."""
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import casadi as ca
 import numpy as np
 
-from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scaled import Scales
+from strut.optimal.nlp.sparse import Assembled
+from strut.optimal.nlp.unknowns import RowBlock
+
+
+class ConditionedProgram(Protocol):
+    """What the conditions of an optimum are judged of: a mesh, or several as one. unknowns, rows: their
+    bounds; the first row is the cost."""
+
+    assembled: Assembled
+    unknowns: RowBlock
+    rows: RowBlock
+
+    def numbers(self) -> np.ndarray:
+        """Return the numbers that the functions take besides unknowns."""
+        ...
+
 
 MIN_VIOLATION = 1e-7
 """Constraints that are violated by less, in the units in which they are solved, are not listed as
 violated."""
 
 
-def fixed_multipliers(mesh: Transcribed, v: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> np.ndarray:
+def fixed_multipliers(
+    mesh: ConditionedProgram, v: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray
+) -> np.ndarray:
     """Return the multipliers of the unknowns, also of those that are fixed: IPOPT takes these out of the
     problem, and stationarity says what theirs are."""
     fixed = np.array(mesh.unknowns.low) == np.array(mesh.unknowns.high)
@@ -25,7 +44,7 @@ def fixed_multipliers(mesh: Transcribed, v: np.ndarray, lam_g: np.ndarray, lam_x
 
 
 def residuals(
-    mesh: Transcribed,
+    mesh: ConditionedProgram,
     point: tuple[np.ndarray, np.ndarray],
     multipliers: tuple[np.ndarray, np.ndarray],
     scales: Scales,
@@ -55,7 +74,7 @@ def residuals(
 
 
 def point_residuals(
-    mesh: Transcribed, v: np.ndarray, multipliers: tuple[np.ndarray, np.ndarray], scales: Scales
+    mesh: ConditionedProgram, v: np.ndarray, multipliers: tuple[np.ndarray, np.ndarray], scales: Scales
 ) -> dict[str, float]:
     """Return the `residuals` at unknowns, with multipliers of bounds and rows; those of unknowns that are
     fixed follow."""
@@ -65,7 +84,7 @@ def point_residuals(
 
 
 def worst(
-    mesh: Transcribed, v: np.ndarray, g: np.ndarray, scales: Scales, count: int = 3
+    mesh: ConditionedProgram, v: np.ndarray, g: np.ndarray, scales: Scales, count: int = 3
 ) -> dict[str, float]:
     """Return the constraints and bounds that are violated most, relative to their scales, by name and in
     their own unit, beyond rounding."""
@@ -85,10 +104,10 @@ def worst(
     return violations
 
 
-def _bounds(mesh: Transcribed) -> tuple[np.ndarray, np.ndarray]:
+def _bounds(mesh: ConditionedProgram) -> tuple[np.ndarray, np.ndarray]:
     """Return the bounds of all unknowns, then of all rows but the cost."""
     low = np.array([*mesh.unknowns.low, *mesh.rows.low[1:]])
     return low, np.array([*mesh.unknowns.high, *mesh.rows.high[1:]])
 
 
-__all__ = ["fixed_multipliers", "point_residuals", "residuals", "worst"]
+__all__ = ["ConditionedProgram", "fixed_multipliers", "point_residuals", "residuals", "worst"]

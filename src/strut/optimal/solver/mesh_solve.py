@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import casadi as ca
@@ -11,9 +11,8 @@ import numpy as np
 
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scaled import Scales, scaled_functions
-from strut.optimal.nlp.sparse import Assembled
 from strut.optimal.solver.bound_multipliers import collect_multipliers
-from strut.optimal.solver.kkt import fixed_multipliers, residuals, worst
+from strut.optimal.solver.kkt import ConditionedProgram, fixed_multipliers, residuals, worst
 from strut.optimal.solver.mesh_motion import motions, totals
 from strut.optimal.solver.optimum import optimum_point
 from strut.optimal.solver.result import COST, INTERRUPTED, KEPT, Solution
@@ -47,14 +46,79 @@ random starts of a five-link walker and a compass, and changes the number of ite
 chance."""
 
 
-class NlpFunctions(Protocol):
-    """What IPOPT needs of a mesh, or of several: their functions, and a place to keep the solvers made."""
+class SolvableProgram(ConditionedProgram, Protocol):
+    """What IPOPT needs of a mesh, or of several as one: functions and bounds, and a place to keep the solvers
+    made."""
 
-    assembled: Assembled
     solvers: dict[str, ca.Function]
 
 
-def solver_of(mesh: NlpFunctions, settings: dict[str, Any], scaled: bool = False) -> ca.Function:
+@dataclass(frozen=True, eq=False)
+class SolverEnd:
+    """Where IPOPT ended.
+
+    unknowns, bounds, rows: of it, the multipliers of the latter two, in their own units. status: what it
+    returned. iterations: of it. wall, cpu: seconds in it; build: to make it.
+    """
+
+    unknowns: np.ndarray
+    bounds: np.ndarray
+    rows: np.ndarray
+    status: str
+    iterations: int
+    wall: float
+    cpu: float
+    build: float
+
+    @property
+    def success(self) -> bool:
+        """Whether it says that it succeeded."""
+        return self.status in SUCCESS
+
+    @property
+    def words(self) -> str:
+        """What it returned, in words."""
+        return WORDS.get(self.status, self.status.replace("_", " ").lower())
+
+
+def run_solver(
+    mesh: SolvableProgram,
+    begin: np.ndarray,
+    settings: dict[str, Any],
+    multipliers: tuple[np.ndarray, np.ndarray] | None,
+    scales: Scales,
+) -> SolverEnd:
+    """Run IPOPT in given units. begin: unknowns. settings: its options. multipliers: of bounds and rows, to
+    begin with."""
+    began = clock.perf_counter()
+    run = solver_of(mesh, settings, scaled=not scales.are_one)
+    built, before = clock.perf_counter(), clock.process_time()
+    S, D = scales.unknowns, scales.rows
+    low, high = np.array(mesh.unknowns.low) / S, np.array(mesh.unknowns.high) / S
+    g_low, g_high = np.array(mesh.rows.low[1:]) * D, np.array(mesh.rows.high[1:]) * D
+    numbers = mesh.numbers()
+    numbers = numbers if scales.are_one else np.concatenate([numbers, scales.numbers()])
+    warm = {}
+    if multipliers is not None:
+        warm = dict(zip(("lam_x0", "lam_g0"), scales.inward(*multipliers), strict=True))
+    outcome = run(x0=begin / S, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high, **warm)
+    wall, cpu = clock.perf_counter() - built, clock.process_time() - before
+    v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
+    lam_x, lam_g = scales.outward(lam_x, lam_g)
+    stats = run.stats()
+    return SolverEnd(
+        unknowns=v * S,
+        bounds=lam_x,
+        rows=lam_g,
+        status=stats["return_status"],
+        iterations=int(stats["iter_count"]),
+        wall=wall,
+        cpu=cpu,
+        build=built - began,
+    )
+
+
+def solver_of(mesh: SolvableProgram, settings: dict[str, Any], scaled: bool = False) -> ca.Function:
     """Return IPOPT with the assembled functions, or with those of scaled unknowns; made once per setting."""
     key = repr((sorted(settings.items()), scaled))
     if key not in mesh.solvers:
@@ -117,35 +181,20 @@ def _solve_scaled(
     scales: Scales,
 ) -> Solution:
     """Return the solution on one mesh, in given units; see `solve_mesh`."""
-    began = clock.perf_counter()
-    run = solver_of(mesh, settings, scaled=not scales.are_one)
-    built = clock.perf_counter()
-    S, D = scales.unknowns, scales.rows
-    low, high = np.array(mesh.unknowns.low) / S, np.array(mesh.unknowns.high) / S
-    g_low, g_high = np.array(mesh.rows.low[1:]) * D, np.array(mesh.rows.high[1:]) * D
-    numbers, before = mesh.numbers(), clock.process_time()
-    numbers = numbers if scales.are_one else np.concatenate([numbers, scales.numbers()])
-    warm = {}
-    if multipliers is not None:
-        warm = dict(zip(("lam_x0", "lam_g0"), scales.inward(*multipliers), strict=True))
-    outcome = run(x0=begin / S, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high, **warm)
-    wall, cpu = clock.perf_counter() - built, clock.process_time() - before
-    v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
-    v, (lam_x, lam_g) = v * S, scales.outward(lam_x, lam_g)
-    stats = run.stats()
-    mesh.note_iterations(int(stats["iter_count"]))
-    status = stats["return_status"]
-    if status == EXCEPTION:  # nothing is known but where it was
-        reached = v if np.isfinite(v).all() else begin
-        point = evaluate_point(mesh, reached, (0 * lam_x, 0 * lam_g), scales)
+    end = run_solver(mesh, begin, settings, multipliers, scales)
+    mesh.note_iterations(end.iterations)
+    if end.status == EXCEPTION:  # nothing is known but where it was
+        reached = end.unknowns if np.isfinite(end.unknowns).all() else begin
+        point = evaluate_point(mesh, reached, (0 * end.bounds, 0 * end.rows), scales)
         raise SearchInterrupted(replace(point, status=INTERRUPTED, success=False))
-    solution = evaluate_point(mesh, v, (lam_x, lam_g), scales)
+    solution = evaluate_point(mesh, end.unknowns, (end.bounds, end.rows), scales)
+    times = {"build": mesh.build_time + end.build, "solve": end.wall, "cpu": end.cpu}
     return replace(
         solution,
-        status=WORDS.get(status, status.replace("_", " ").lower()),
-        iterations=int(stats["iter_count"]),
-        times={**solution.times, "build": mesh.build_time + built - began, "solve": wall, "cpu": cpu},
-        success=status in SUCCESS,
+        status=end.words,
+        iterations=end.iterations,
+        times={**solution.times, **times},
+        success=end.success,
     )
 
 
@@ -191,4 +240,4 @@ def _scales_by_name(mesh: Transcribed, scales: Scales) -> dict[str, float]:
     return {name: float(scale) for name, scale in named.items() if scale != 1}
 
 
-__all__ = ["SUCCESS", "WORDS", "evaluate_point", "solve_mesh", "solver_of"]
+__all__ = ["EXCEPTION", "SolverEnd", "evaluate_point", "run_solver", "solve_mesh", "solver_of"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scaled import Scales
+from strut.optimal.solver.kkt import ConditionedProgram
 
 UNKNOWN_RANGE = (3e-3, 1e3)
 """Unknowns of these sizes, in their own unit, are not scaled: IPOPT takes them as they are."""
@@ -109,7 +110,7 @@ def far_off(used: Scales, now: Scales) -> bool:
     return any(bool((np.maximum(a / b, b / a) > factor).any()) for a, b in pairs)
 
 
-def gradient_scales(mesh: Transcribed, v: np.ndarray, scales: Scales) -> Scales:
+def gradient_scales(mesh: ConditionedProgram, v: np.ndarray, scales: Scales) -> Scales:
     """Return units in which gradients of the cost and of constraints at v are at most `MAX_GRADIENT`, as
     IPOPT scales them further."""
     f, numbers = mesh.assembled.functions, mesh.numbers()

@@ -10,14 +10,17 @@ a plan for each scenario; a control law that must serve all of them is made of p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from strut.checks import checked, is_number
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.optimal.solver.replicas import solve_replicas
-from strut.optimal.solver.watch import SearchStage, SearchWatch, StageProgress
+from strut.optimal.problem import bounds_name
+from strut.optimal.solver.replicas import JointOptimum, solve_replicas
+from strut.optimal.solver.watch import MIN_ROUND, SearchStage, SearchWatch, StageProgress
+from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.costs import CostChoice, add_weight_parameters
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import design
@@ -27,7 +30,7 @@ from strut.system import System, hold_disturbances
 from strut.tabular import Tabular
 
 JOINT_SETTINGS: dict[str, Any] = {"tol": 1e-9, "max_iter": 500}
-"""Options of IPOPT for all replicas together."""
+"""Options of IPOPT for all replicas together, where nothing else is asked."""
 
 
 @checked
@@ -79,10 +82,13 @@ class RobustDesign(Tabular):
     """A machine for several scenarios, and how it walks in each.
 
     parameters: those that were free and are shared. scenarios, designs: the worlds, and in each the walk of
-        this machine, verified by itself. alone: the designs that knew their world beforehand: what they cost
-        is the least that any machine could.
-    ok: the solver found an optimum, and every design is `ok`.
-    status: what the solver said. iterations: of it, for all replicas together.
+        this machine, verified by itself. alone: the designs that knew their world beforehand.
+    ok: the conditions of an optimum hold for all replicas together, and every design is `ok`. doubts: what
+        keeps machines made for one scenario from being believed, which are only compared with.
+    status: what the solver said. iterations: of it, for all replicas together. kkt: how well the conditions
+        of an optimum hold, relative to the scales of unknowns, constraints and cost.
+    parameter_limits: bounds of shared parameters that decide the answer; every design has its own
+        `active_limits`.
     """
 
     parameters: Mapping[str, float]
@@ -92,6 +98,8 @@ class RobustDesign(Tabular):
     success: bool
     status: str
     iterations: int
+    kkt: Mapping[str, float] = field(repr=False, default_factory=dict)
+    parameter_limits: tuple[ActiveLimit, ...] = field(repr=False, default=())
 
     @property
     def ok(self) -> bool:
@@ -105,9 +113,32 @@ class RobustDesign(Tabular):
 
     @property
     def least_cost(self) -> float:
-        """The weighted mean of the costs of machines that were made for one scenario each: no machine has a
-        lower expected cost."""
+        """The weighted mean of the costs of machines that were made for one scenario each. No machine has a
+        lower expected cost, as far as these are the best ones: optima are local, and `doubts` says which of
+        them are not ok."""
         return expected_cost(self.scenarios, self.alone)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is wrong with machines that were made for one scenario each, in sentences."""
+        return tuple(
+            f"the machine for {scenario.label} alone, which is compared with: {why}"
+            for scenario, own in zip(self.scenarios, self.alone, strict=True)
+            for why in own.wrong
+        )
+
+    @property
+    def limit_sentences(self) -> tuple[str, ...]:
+        """Which limits decide the answer: of shared parameters, and in every scenario."""
+        own = [f"{scenario.label}: {each.sentence}" for scenario, each in self._active_limits()]
+        return (*[each.sentence for each in self.parameter_limits], *own)
+
+    def _active_limits(self) -> list[tuple[Scenario, ActiveLimit]]:
+        return [
+            (scenario, limit)
+            for scenario, each in zip(self.scenarios, self.designs, strict=True)
+            for limit in each.active_limits
+        ]
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -119,6 +150,14 @@ class RobustDesign(Tabular):
             for why in each.wrong
         ]
         return (*own, *sentences)
+
+    @property
+    def cost_text(self) -> str:
+        """The expected cost, beside that of machines for one scenario each, in words."""
+        return (
+            f"expected cost {self.expected_cost:.6g}; {self.least_cost:.6g} with a machine for each "
+            f"scenario, below which no single one gets if these are the best"
+        )
 
     def columns(self) -> dict[str, list[object]]:
         """Return the scenarios with weight, cost, the cost of a machine of its own, and the verdict."""
@@ -135,7 +174,7 @@ class RobustDesign(Tabular):
         rows = list(zip(*self.columns().values(), strict=True))
         lines = [f"{name} {value:.6g}" for name, value in self.parameters.items()]
         lines += [f"{label}: cost {cost:.6g} ({own:.6g} alone), {word}" for label, _, cost, own, word in rows]
-        lines.append(f"expected cost {self.expected_cost:.6g}, at least {self.least_cost:.6g}")
+        lines.append(self.cost_text)
         return "\n".join(lines)
 
     def data(self) -> dict[str, Any]:
@@ -148,6 +187,9 @@ class RobustDesign(Tabular):
             "expected_cost": self.expected_cost,
             "least_cost": self.least_cost,
             "iterations": self.iterations,
+            "kkt": dict(self.kkt),
+            "doubts": list(self.doubts),
+            "parameter_limits": [each.data() for each in self.parameter_limits],
             "scenarios": [
                 {"changes": dict(scenario.changes), "weight": scenario.weight, "alone": own.result.cost}
                 | each.data()
@@ -182,8 +224,9 @@ def walks_in(
     """Return how a machine as it is walks in every scenario: a `Design` each, nothing free.
 
     guesses: to begin from, one for each; by default each begins from the last that was `ok`. options: of
-    `design`.
+    `design`, but for price_torque.
     """
+    refuse_price(options, "the walks of one machine")
     designs: list[Design] = []
     guess: Any = options.pop("guess", None)
     for k, scenario in enumerate(scenarios):
@@ -194,6 +237,15 @@ def walks_in(
             raise KeyboardInterrupt
         guess = designs[-1] if designs[-1].ok else guess
     return tuple(designs)
+
+
+def refuse_price(options: Mapping[str, Any], what: str) -> None:
+    """Raise `ModelError` where a price on torque is asked: costs that are compared would differ."""
+    if options.get("price_torque"):
+        raise ModelError(
+            f"price_torque=True cannot be asked of {what}: the price may differ from one to the next, and so "
+            f"would what their costs mean; give the cost a little squared torque by hand"
+        )
 
 
 @checked
@@ -212,6 +264,9 @@ def robust_design(
         or what differs in it, by name, all as likely. progress: is told every stage. options: further ones of
         `design`, for all scenarios.
 
+    tolerance, iterations, backend and options also hold for all replicas together, and budget [s], where it
+    is given, for their solver.
+
     First every scenario is designed for by itself; then all replicas are solved as one nonlinear program,
     and last how the machine walks is found anew in each and verified. Raises `ModelError` where a scenario
     alone has no solution, with what is wrong.
@@ -221,6 +276,7 @@ def robust_design(
             "stability cannot be asked of a robust design: the replicas do not bound multipliers; design "
             "first, then stabilise each walk, optimal.stabilise(walk.result, ...)"
         )
+    refuse_price(options, "a robust design")
     worlds = tuple(each if isinstance(each, Scenario) else Scenario(dict(each)) for each in scenarios)
     names = [free] if isinstance(free, str) else list(free)
     if len(worlds) < 2 or not names:
@@ -249,7 +305,10 @@ def robust_design(
         alone.append(there)
     watch.tell("all scenarios together", f"{len(worlds)} replicas")
     together = solve_replicas(
-        [each.result for each in alone], [world.weight for world in worlds], JOINT_SETTINGS
+        [each.result for each in alone],
+        weights=[world.weight for world in worlds],
+        settings=joint_settings(options),
+        backend=options.get("backend"),
     )
     watch.tell("the machine in every scenario")
     machine = walker.using(together.parameters)
@@ -263,7 +322,39 @@ def robust_design(
         success=together.success,
         status=together.status,
         iterations=together.iterations,
+        kkt=together.kkt,
+        parameter_limits=find_parameter_limits(together, walker),
     )
+
+
+def joint_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of IPOPT for all replicas together, of those of `design`."""
+    names = {"tolerance": "tol", "iterations": "max_iter"}
+    asked = {of_solver: options[name] for name, of_solver in names.items() if name in options}
+    if math.isfinite(budget := options.get("budget", math.inf)):
+        asked["max_wall_time"] = max(budget, MIN_ROUND)
+    return {**JOINT_SETTINGS, **asked, **options.get("options", {})}
+
+
+def find_parameter_limits(together: JointOptimum, walker: System) -> tuple[ActiveLimit, ...]:
+    """Return the bounds of shared parameters that decide the expected cost."""
+    quantities = {bounds_name(q.name): q for q in walker.p}
+    limits = []
+    for group in together.multipliers:
+        quantity = quantities[group.name]
+        for side in group.active_sides(together.cost, together.scale):
+            own = quantity.bounds[0 if side == "low" else 1]
+            limits.append(
+                ActiveLimit(
+                    name=group.name,
+                    side=side,
+                    value=group.bound(side),
+                    unit=quantity.unit,
+                    source="model" if own == group.bound(side) else "asked",
+                    slope=group.slope(side),
+                )
+            )
+    return tuple(limits)
 
 
 __all__ = ["RobustDesign", "Scenario", "SearchStage", "robust_design", "walks_in"]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked
-from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.walk.costs import COST_PART, CostChoice, add_weight_parameters, cost_units
 from strut.optimal.walk.design import COST_RESOLUTION, Design
 from strut.optimal.walk.step_goal import SWEPT_UNITS
@@ -201,6 +201,11 @@ def trade_off(
     if name not in SWEPT_UNITS and name not in units:
         raise UnknownNameError(
             f"there is nothing called '{name}' to sweep: {did_you_mean(name, [*SWEPT_UNITS, *units])}"
+        )
+    if options.get("price_torque"):
+        raise ModelError(
+            "price_torque=True cannot be asked of a sweep: the price may differ from one point to the next, "
+            "and so would what their costs mean; give the cost a little squared torque by hand"
         )
     if name in free:
         raise ValueRangeError(f"'{name}' is swept and free: leave it out of what is free")
