@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import casadi as ca
 
@@ -10,6 +10,7 @@ from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mirror import Symmetry, symmetry
 from strut.mechanism.tree import Tree
+from strut.system import Discrete, Quantity
 
 AUTOMATIC = "auto"
 """The word for the symmetry that `mechanism.symmetry` works out."""
@@ -42,4 +43,36 @@ def exchange_of(exchange: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
     return {image: sign * values[name] for name, (image, sign) in images.items()}
 
 
-__all__ = ["Exchange", "exchange_of"]
+def exchange_with_flags(
+    exchange: Exchange, assembly: Assembly, companions: Iterable[Quantity]
+) -> dict[str, ca.SX]:
+    """New values of states and inputs with left and right exchanged: what the modeller says of the tree, and
+    what feet and locks have besides (`companions`) in pairs, whose names differ by _l and _r. Nothing where
+    the modeller says nothing."""
+    if exchange is None:
+        return {}
+    names = {q.name: q for q in companions}
+    values = exchange_of(exchange, assembly)
+    for name in names:
+        image = _other_side(name, names)
+        if image:
+            values.setdefault(name, names[image].sym)
+    return values
+
+
+def _other_side(name: str, names: Collection[str]) -> str:
+    """The name with _l and _r exchanged, if there is such a name; empty otherwise."""
+    images = (name.replace(one, other) for one, other in (("_l_", "_r_"), ("_r_", "_l_")) if one in name)
+    return next((image for image in images if image in names), "")
+
+
+def opposite_foot(exchange: Mapping[str, ca.SX], standing: Discrete, feet: Mapping[str, str]) -> str:
+    """The foot that takes the place of the one whose flag is `standing` when left and right are exchanged;
+    empty where there is none. feet: names of feet by names of their flags."""
+    for flag, foot in feet.items():
+        if flag in exchange and flag != standing.name and ca.is_equal(exchange[flag], standing.sym):
+            return foot
+    return ""
+
+
+__all__ = ["Exchange", "exchange_of", "exchange_with_flags", "opposite_foot"]

@@ -13,8 +13,8 @@ On compliant ground the law and, if there is friction, its law are tables: law =
 stiffness = 1e5 }, friction = { kind = "coulomb", mu = 0.8 }; events = false leaves events out. A
 machine that is stepping says base, stance, swing, hip, fall, and where needed swap, margin, drives and
 locks, as `contact.Legs` does. The ground's slope becomes a parameter, so that a command line can change it.
-On rigid ground left and right are exchanged in every other step where the file mirrors a side (mirror =
-true) or says symmetry = true.
+Left and right are exchanged in every other step where the file mirrors a side (mirror = true) or says
+symmetry = true.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import Any
 from strut.checks import checked
 from strut.contact.compliant import compliant
 from strut.contact.exchange import AUTOMATIC
+from strut.contact.fall import Fall
 from strut.contact.ground import Ground, plane
 from strut.contact.laws import anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.legs import Between, Legs, Lock
@@ -107,24 +108,29 @@ def _ground(table: TomlTable) -> Ground:
     return plane(Param("slope", slope, "rad", (-MAX_SLOPE, MAX_SLOPE), "of the ground, falling towards +x"))
 
 
-def _rigid(robot: Mechanism, table: TomlTable, ground: Ground, mirrored: bool) -> System:
+def _fall(robot: Mechanism, table: TomlTable) -> Fall:
+    """What comes down when the machine falls, and how low."""
     fall = table.table("fall")
-    ends: tuple[str, Any] | None = None
-    if fall is not None:
-        ends = (fall.choice("frame", [*robot.frames, *robot.bodies]), fall.number("height"))
-        fall.refuse_unknown_keys()
+    if fall is None:
+        return None
+    ends = (fall.choice("frame", [*robot.frames, *robot.bodies]), fall.number("height"))
+    fall.refuse_unknown_keys()
+    return ends
+
+
+def _rigid(robot: Mechanism, table: TomlTable, ground: Ground, mirrored: bool) -> System:
     return rigid(
         robot,
         _feet(table, robot),
         ground,
         friction=table.number("friction", None),
         restitution=table.number("restitution", 0.0),
-        fall=ends,
+        fall=_fall(robot, table),
         symmetry=AUTOMATIC if table.flag("symmetry", mirrored) else None,
     )
 
 
-def _compliant(robot: Mechanism, table: TomlTable, ground: Ground, _mirrored: bool) -> System:
+def _compliant(robot: Mechanism, table: TomlTable, ground: Ground, mirrored: bool) -> System:
     law, friction = table.table("law"), table.table("friction")
     if law is None:
         raise table.error(f"compliant ground needs its law, law = {{ kind = {next(iter(LAWS))!r}, ... }}")
@@ -135,6 +141,8 @@ def _compliant(robot: Mechanism, table: TomlTable, ground: Ground, _mirrored: bo
         law=_law(law, LAWS),
         friction=None if friction is None else _law(friction, FRICTIONS),
         events=table.flag("events", True),
+        fall=_fall(robot, table),
+        symmetry=AUTOMATIC if table.flag("symmetry", mirrored) else None,
     )
 
 

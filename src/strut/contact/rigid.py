@@ -3,12 +3,13 @@ events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
 
 from strut.checks import checked
-from strut.contact.exchange import Exchange, exchange_of
+from strut.contact.exchange import Exchange, exchange_with_flags, opposite_foot
+from strut.contact.fall import Fall, add_fall_parameters, fall_events
 from strut.contact.feet import MAX_STANDING_SPEED, Footing, KneeLock, StandingFoot, StandingMachine
 from strut.contact.ground import Ground, ground_of
 from strut.contact.resets import (
@@ -62,7 +63,7 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     arm: Mapping[str, Callable[[Tree], ca.SX]] | None = None,
     scuffing: str = "ignore",
     locks: Sequence[KneeLock] = (),
-    fall: tuple[str, Expression] | None = None,
+    fall: Fall = None,
     symmetry: Exchange = None,
     steps: bool = False,
     stabilise: Expression = 20.0,
@@ -101,16 +102,11 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
     if scuffing not in ("ignore", "stop"):
         raise ModelError(f"scuffing '{scuffing}' is unknown: use 'ignore' or 'stop'")
-    if fall is not None and not (
-        isinstance(fall, (tuple, list)) and len(fall) == 2 and isinstance(fall[0], str)
-    ):
-        raise ModelError(f"fall is {fall!r}: give a frame and a height [m], fall=('hip', 0.5)")
     surface, friction = ground_of(ground), coefficient(friction)
     params = mechanism.parameter_set()
     params.add_number(restitution, "the restitution", low=0.0, high=1.0)
     params.add_number(rest_speed, "the rest_speed", low=0.0)
-    if fall is not None:
-        params.add_number(fall[1], "the height of a fall")
+    add_fall_parameters(fall, params)
     sinks = release == "force"  # what is let go by force may sink: it lands again after it was off the ground
     footing = Footing(
         touches=touches_of(feet),
@@ -137,17 +133,6 @@ def _step_counters(machine: StandingMachine) -> list[Discrete]:
     machine.assembly.show("m/s", {"speed": speed})
     machine.assembly.show("m", {"clearance": ca.fmax(*[f.spot.gap for f in machine.feet])})
     return [Discrete("steps", 0.0), length, duration, Discrete("struck_at", 0.0, "s")]
-
-
-def _other_side(name: str, names: Collection[str]) -> str:
-    """The name with _l and _r exchanged, if there is such a name; empty otherwise."""
-    images = (name.replace(one, other) for one, other in (("_l_", "_r_"), ("_r_", "_l_")) if one in name)
-    return next((image for image in images if image in names), "")
-
-
-def _is_image(exchange: Mapping[str, ca.SX], quantity: Discrete, name: str) -> bool:
-    """Whether the quantity called `name` takes the value of `quantity` when left and right are exchanged."""
-    return name in exchange and name != quantity.name and bool(ca.is_equal(exchange[name], quantity.sym))
 
 
 class _Rigid:
@@ -345,7 +330,7 @@ class _Rigid:
 
     def _walk(self, exchange: Mapping[str, ca.SX]) -> Walk:
         """The feet as users of the system see them."""
-        feet, standing = [], {f.on.name: f.name for f in self.machine.feet}
+        feet, by_flag = [], {f.on.name: f.name for f in self.machine.feet}
         for f in self.machine.feet:
             swings = f.swing is not None and f.swing.ahead is not None
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
@@ -364,7 +349,7 @@ class _Rigid:
                     passes=f"{f.name}_passes" if swings else "",
                     clears=f"{f.name}_clear" if swings else "",
                     at=self.machine.assembly.in_states([f.spot.point])[0],
-                    opposite=next((n for on, n in standing.items() if _is_image(exchange, f.on, on)), ""),
+                    opposite=opposite_foot(exchange, f.on, by_flag),
                 )
             )
         return walk_of(
@@ -379,27 +364,15 @@ class _Rigid:
         jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
         return self.machine.discrete() + jammed + list(self.landing.counters)
 
-    def _exchange(self, symmetry: Exchange) -> dict[str, ca.SX]:
-        """States and inputs with left and right exchanged: what the modeller says of the tree, and the feet
-        and locks in pairs."""
-        if symmetry is None:
-            return {}
-        names = {z.name: z for z in self._discrete()}
-        values = exchange_of(symmetry, self.machine.assembly)
-        for name in names:
-            image = _other_side(name, names)
-            if image:
-                values.setdefault(name, names[image].sym)
-        return values
-
     def system(
         self,
         description: str,
-        fall: tuple[str, Expression] | None,
+        fall: Fall,
         symmetry: Exchange,
     ) -> System:
         """Add forces, outputs and energies of the feet to the assembly, and build the system."""
-        assembly, exchange = self.machine.assembly, self._exchange(symmetry)
+        assembly = self.machine.assembly
+        exchange = exchange_with_flags(symmetry, assembly, self._discrete())
         force = self.machine.force
         acceleration = self.machine.loose + self.machine.masked.effect(force)
         if assembly.closure is not None:
@@ -420,13 +393,7 @@ class _Rigid:
                 assert f.slip is not None
                 assembly.entries["dissipated"][f"{f.name}_friction"] = ca.if_else(f.slip.sym, lost, 0)
         text = description or f"{assembly.mechanism.name} on rigid ground"
-        events = self._events(force)
-        if fall is not None:
-            low = sx(fall[1]) - self.ground.gap(observe.position(self.machine.tree, fall[0]))
-            reason = f"it fell: {fall[0]} came down"
-            events.append(
-                Event("fall", guard=low, terminal=True, failure=True, priority=9, description=reason)
-            )
+        events = self._events(force) + fall_events(fall, self.machine.tree, self.ground)
         arrows = [
             Arrow(f.name, f.spot.point, f.spot.directions[:, : len(f.rows)] @ force[list(f.rows)])
             for f in self.machine.feet

@@ -16,8 +16,9 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.contact.compliant import Pad, PadCompanions, system_with_pads
+from strut.contact.compliant import PadCompanions, system_with_pads
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
+from strut.contact.pad import Pad
 from strut.contact.smooth_surfaces import Surface
 from strut.contact.touch import Spot
 from strut.errors import ModelError

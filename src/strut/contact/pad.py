@@ -1,0 +1,231 @@
+"""`Pad`: one compliant contact with events: its flags, forces, energies, and where its laws change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
+from strut.contact.touch import Spot
+from strut.contact.walk import parameter_name
+from strut.mechanism.tree import Tree
+from strut.system import Discrete, Event, Expression, Foot, State, sx
+
+FORCE_SLACK = 1e-9
+"""[N], and relative to the friction limit [1]: a contact whose force exceeds the limit by less does not
+slide."""
+LIFTOFF_MARGIN = 1e-12
+"""[m] How far a contact must open before it counts as open: what touches and is at rest has a depth that is
+rounding, and would land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15
+m, and of a guard that rests at -1, 6e-14."""
+
+
+@dataclass(eq=False)
+class Flag:
+    """A discrete state that is 0, or positive."""
+
+    state: Discrete
+
+    @property
+    def on(self) -> ca.SX:
+        """1 where the state is positive."""
+        return self.state.sym > 0
+
+    @property
+    def off(self) -> ca.SX:
+        """1 where the state is not positive."""
+        return self.state.sym <= 0
+
+    def set(self, value: Expression) -> dict[str, ca.SX]:
+        """The reset that gives the state a value."""
+        return {self.state.name: sx(value)}
+
+
+class Pad:
+    """One compliant contact: its flags, forces, energies and events.
+
+    at: where and how the surfaces meet. inside: whether they overlap when a run begins.
+    gradient: the row along which the normal force acts; the first row of `at` unless given.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        at: Spot,
+        law: Law,
+        friction: AnchoredFriction | SmoothFriction | None,
+        *,
+        inside: bool,
+        gradient: ca.SX | None = None,
+    ) -> None:
+        name = at.name
+        self.spot, self.law, self.friction = at, law, friction
+        row = at.K[0, :] if gradient is None else gradient
+        self.depth, self.rate = -at.gap, -(row @ tree.v)
+        self.touching = Flag(Discrete(f"{name}_on", float(inside)))
+        self.slack = Flag(Discrete(f"{name}_slack", 0.0)) if law.grip is not None else None
+        self.slip = Flag(Discrete(f"{name}_slip", 0.0)) if isinstance(friction, AnchoredFriction) else None
+        self.along = at.K[1:, :] @ tree.v
+        suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
+        self.strains = (
+            [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes] if self.slip is not None else []
+        )
+        self.rates: dict[State, ca.SX] = {}
+        on = self.touching.on
+        pressing = on if self.slack is None else on * self.slack.off
+        self.normal = pressing * law.pressing_force(self.depth, self.rate)
+        self.stored = (
+            law.energy(self.depth)
+            if self.slack is None
+            else law.energy(ca.fmax(self.depth, self.slack.state.sym))
+        )
+        self.entries: dict[str, dict[str, ca.SX]] = {
+            "stored": {f"{name}_spring": self.stored},
+            "dissipated": {f"{name}_damper": pressing * (self.normal - law.elastic(self.depth)) * self.rate},
+        }
+        tangential = self._friction()
+        self.force = at.directions @ ca.vertcat(self.normal, tangential)
+        self.push = row.T @ self.normal + at.K[1:, :].T @ tangential
+        forces = {f"{name}_normal": self.normal} | {
+            f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)
+        }
+        self.outputs = {"m": {f"{name}_gap": at.gap}, "N": forces}
+
+    @property
+    def foot(self) -> Foot:
+        """This contact as users of the system see it."""
+        name, forces = self.spot.name, list(self.outputs["N"])
+        return Foot(
+            name=name,
+            lands=f"{name}_touchdown",
+            lifts=f"{name}_liftoff",
+            stands=self.touching.state.name,
+            normal=forces[0],
+            friction=tuple(forces[1:]),
+            coefficient=parameter_name(self.friction.mu if self.friction is not None else None),
+            gap=f"{name}_gap",
+        )
+
+    @property
+    def discrete(self) -> list[Discrete]:
+        """The flags, as discrete states."""
+        return [flag.state for flag in (self.touching, self.slack, self.slip) if flag is not None]
+
+    def _friction(self) -> ca.SX:
+        """Friction along the tangents; notes what it stores and dissipates, and how strains change."""
+        name, on = self.spot.name, self.touching.on
+        if self.friction is None:
+            return ca.SX.zeros(self.along.numel())
+        if isinstance(self.friction, SmoothFriction):
+            force = on * self.friction.push(self.normal, self.along)
+            self.entries["dissipated"][f"{name}_friction"] = -ca.dot(force, self.along)
+            return force
+        assert self.slip is not None
+        stiffness, damping, mu = (sx(n) for n in self.friction.numbers)
+        strain = ca.vertcat(*[s.sym for s in self.strains])
+        stick_force = stiffness * strain + damping * self.along
+        size = _length(stick_force)
+        limit = mu * self.normal
+        self.excess = size - limit
+        self.slide_slack = FORCE_SLACK * (2 + limit)
+        dragged = (
+            self.slip.on * self.excess / damping
+        )  # the speed at which the place the foot holds on to moves
+        rate = on * (self.along - dragged * stick_force / size)
+        self.rates = dict(zip(self.strains, ca.vertsplit(rate), strict=True))
+        self.energy = stiffness * ca.sumsqr(strain) / 2
+        self.entries["stored"][f"{name}_strain"] = self.energy
+        self.entries["dissipated"][f"{name}_friction"] = on * (damping * ca.sumsqr(rate) + limit * dragged)
+        return -on * stick_force * (1 - self.slip.on * self.excess / size)
+
+    def initial_flags(self) -> dict[str, ca.SX]:
+        """The flags with which a run begins, as expressions of where it begins."""
+        inside = self.depth > 0
+        flags = self.touching.set(ca.fmax(self.touching.on * (self.depth >= -LIFTOFF_MARGIN), inside))
+        if self.slack is not None:
+            assert self.law.grip is not None
+            flags |= self.slack.set(self.depth * inside * (self.law.grip(self.depth, self.rate) <= 0))
+        return flags
+
+    def events(self) -> list[Event]:
+        """Events at which the law changes: landing and leaving, slack and press, slide and stick, kinks."""
+        name, on, off = self.spot.name, self.touching.on, self.touching.off
+        land, leave, loss = self.touching.set(1), self.touching.set(0), dict[str, ca.SX]()
+        if self.slack is not None:
+            leave |= self.slack.set(0)
+            loss[f"{name}_slack"] = self.slack.on * self.stored
+        if self.slip is not None:
+            leave |= self.slip.set(0) | {s.name: ca.SX(0) for s in self.strains}
+            loss[f"{name}_strain"] = self.energy
+        events = [
+            Event(
+                f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}
+            ),
+            Event(
+                f"{name}_liftoff",
+                guard=ca.if_else(on, -self.depth - LIFTOFF_MARGIN, -1),
+                reset=leave,
+                priority=1,
+                loss=loss,
+            ),
+        ]
+        if self.slack is not None:
+            events += self._slack_events(self.slack)
+        if self.slip is not None:
+            events += self._slip_events(self.slip)
+        for k, kink in enumerate(self.law.kinks(self.depth, self.rate)):
+            events.append(Event(f"{name}_cap{k or ''}", kink, direction="both", when=on, priority=4, loss={}))
+        return events
+
+    def _slack_events(self, slack: Flag) -> list[Event]:
+        """A foot that leaves faster than the ground follows goes slack, and presses when it is met again."""
+        name, on = self.spot.name, self.touching.on
+        assert self.law.grip is not None
+        grip = self.law.grip(self.depth, self.rate)
+        recovered = {f"{name}_slack": self.stored - self.law.energy(self.depth)}
+        return [
+            Event(
+                f"{name}_slack",
+                ca.if_else(on * slack.off, -grip, -1),
+                slack.set(self.depth),
+                priority=2,
+                loss={},
+            ),
+            Event(
+                f"{name}_press",
+                ca.if_else(on * slack.on, grip, -1),
+                slack.set(0),
+                priority=2,
+                loss=recovered,
+            ),
+        ]
+
+    def _slip_events(self, slip: Flag) -> list[Event]:
+        """A foot slides where spring and damper exceed the friction limit, and sticks where they fall
+        below."""
+        name, on = self.spot.name, self.touching.on
+        return [
+            Event(
+                f"{name}_slide",
+                ca.if_else(on * slip.off, self.excess - self.slide_slack, -1),
+                slip.set(1),
+                priority=3,
+                loss={},
+            ),
+            Event(
+                f"{name}_stick",
+                ca.if_else(on * slip.on, -self.excess, -1),
+                slip.set(0),
+                priority=3,
+                loss={},
+            ),
+        ]
+
+
+def _length(vector: ca.SX) -> ca.SX:
+    """The length of a vector, smoothed at zero so that it is differentiable and never zero."""
+    return ca.sqrt(ca.sumsqr(vector) + FORCE_SLACK**2)
+
+
+__all__ = ["LIFTOFF_MARGIN", "Flag", "Pad"]
