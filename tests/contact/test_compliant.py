@@ -262,7 +262,7 @@ def test_a_pushed_block_stops_after_the_right_distance():
     )
     run = strut.simulate(system, t=2.0, x0={"z": -G / k, "x_rate": v})
     assert run["x"][-1] == pytest.approx(v**2 / (2 * mu * G), abs=3 * mu * G / k + v * 2e3 / k * 0.01)
-    assert run.events.counts()["foot_slide"] >= 1
+    assert run["foot_slip"][0] == 1  # it begins sliding
     assert run.events.counts()["foot_stick"] >= 1
     assert run.ledger.dissipated["foot_friction"][-1] == pytest.approx(v**2 / 2, rel=1e-4)
 

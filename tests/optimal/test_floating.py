@@ -11,7 +11,7 @@ from strut.gait.section import default_section, section_of
 from strut.optimal.walk.costs import add_weight_parameters
 from strut.optimal.walk.frozen_branch import compares
 from strut.optimal.walk.kinematic_stride import kinematic_stride
-from tests.optimal.floating import on_rigid_ground, telescopic
+from tests.optimal.floating import on_rigid_ground, on_soft_ground, telescopic
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +38,20 @@ REFUSED = {
         lambda: on_rigid_ground(telescopic(), symmetry=None),
         r"stands on its feet 'foot_l', 'foot_r' in turn, but nothing says .* contact.rigid\(..., symmetry='auto'\)",
     ),
-    "compliant": (
-        lambda: contact.compliant(
-            telescopic(),
-            ["foot_l", "foot_r"],
-            law=contact.linear(1e5, 3e3),
-            friction=contact.anchored(1e5, 3e3, 0.8),
-        ),
-        r"land on compliant ground.*design it with contact.rigid\(..., symmetry='auto'\)",
+    "sticks and slides": (
+        lambda: on_soft_ground(telescopic(), friction=contact.anchored(1e5, 3e3, 0.8)),
+        r"feet of 'telescopic' stick and slide at moments that nobody knows before the search "
+        r"\('foot_.*_slide'.*contact.coulomb\(mu\) or contact.viscous\(damping\)",
+    ),
+    "too soft": (
+        lambda: on_soft_ground(telescopic(), stiffness=100.0),
+        r"the ground does not carry 'telescopic': .* m deep, foot 'foot_.' is pushed by .* N, and it weighs "
+        r"157 N. Make the ground stiffer",
+    ),
+    "no impact to count": (
+        lambda: on_soft_ground(telescopic()),
+        "nothing is lost at once where 'telescopic' lands: .* ask for 'positive-work', 'absolute-work' or",
+        "energy",
     ),
     "heel and toe": (
         lambda: on_rigid_ground(telescopic(heels=True), ("foot_l", "heel_l", "foot_r", "heel_r")),
@@ -72,9 +78,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_used_is_refused_before_the_search(case):
-    make, sentence = REFUSED[case]
+    make, sentence, *cost = REFUSED[case]
     with pytest.raises(ModelError, match=sentence):
-        optimal.design(make(), speed=0.5)
+        optimal.design(make(), cost=(cost or ["squared-torque"])[0], speed=0.5)
 
 
 def test_a_trade_off_refuses_before_the_search_what_a_design_refuses():

@@ -3,7 +3,7 @@ where laws change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import casadi as ca
@@ -72,8 +72,8 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
     Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave
     faster than the ground follows, else 0), and with anchored friction F_slip and the state F_strain (in
     space F_strain_x and F_strain_y, along the ground); events F_touchdown, F_liftoff, F_slack and F_press,
-    F_slide and F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y). A
-    run that begins at time 0 sets the flags of feet that begin inside the ground. Without events a foot has
+    F_slide and F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y).
+    Unless they are given, flags begin as the state says in which a run begins. Without events a foot has
     none of these but its strain and its outputs, and a state F_contact_time, how long it has touched [s]. On
     curved ground the normal force acts along the gradient of the gap, so that elastic contact conserves
     energy. A foot that slides into the riser of stairs is deep in the ground at once: the energy of that is
@@ -95,7 +95,6 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
     params.add(*law.numbers, *(friction.numbers if friction else ()))
     add_fall_parameters(fall, params)
     assembly = Assembly(mechanism, params)
-    q, v, _ = assembly.start()
     pads: list[Pad | ContinuousPad] = []
     for t in touches:
         at = reachable_spot(assembly.tree, t, surface)
@@ -103,8 +102,7 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
         if not events:
             pads.append(ContinuousPad(assembly.tree, at, law, friction, gradient=row))
             continue
-        inside = bool(assembly.evaluate(at.gap, q, v).item() < 0)
-        pads.append(Pad(assembly.tree, at, law, friction, inside=inside, gradient=row))
+        pads.append(Pad(assembly.tree, at, law, friction, begin=_in_states(assembly), gradient=row))
     exchange = exchange_with_flags(
         symmetry, assembly, [q for pad in pads for q in (*pad.rates, *pad.discrete)]
     )
@@ -117,6 +115,11 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
         floor=surface.floor(),
         walk=walk_of(assembly, surface, _feet(assembly, pads, exchange)),
     )
+
+
+def _in_states(assembly: Assembly) -> Callable[[ca.SX], ca.SX]:
+    """What makes an initial value of an expression of the tree: one of the states."""
+    return lambda expression: assembly.in_states([expression])[0]
 
 
 def _feet(
@@ -173,23 +176,23 @@ def system_with_pads(
         more |= pad.rates
         z += pad.discrete
         events += pad.events()
-        flags |= pad.initial_flags()
+        flags |= pad.initial_flags() if beside.begin else {}
     if assembly.closure is None:
         acceleration = assembly.tree.forward(assembly.tau)
     else:
         acceleration, force = Constrained(assembly.tree, assembly.closure, stabilise).forward(assembly.tau)
         assembly.note_closure(force)
     arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
-    initial_values = _initial_values(flags, beside.begin)
-    start = Sample(
-        "contact_begin", every=ONE_TIME_PERIOD, set=initial_values, loss=None if beside.begin else {}
-    )
+    samples = []
+    if beside.begin:
+        first_values = _initial_values(flags, beside.begin)
+        samples.append(Sample("contact_begin", every=ONE_TIME_PERIOD, set=first_values))
     return assembly.build(
         acceleration,
         description,
         z=z,
         events=events,
-        samples=[start] if initial_values else [],
+        samples=samples,
         more=more,
         symmetry=beside.symmetry,
         floor=floor,
@@ -199,10 +202,8 @@ def system_with_pads(
 
 
 def _initial_values(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
-    """What the first sample sets: the quantities in `begin` to their values, and the flags to theirs, worked
-    out after that."""
-    if not begin:
-        return flags
+    """What the first sample sets: the quantities in `begin` to their values, and the flags
+    to theirs, worked out after that."""
     values = ca.substitute(list(flags.values()), [q.sym for q in begin], list(begin.values()))
     return dict(zip(flags, values, strict=True)) | {q.name: value for q, value in begin.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -19,6 +20,9 @@ LIFTOFF_MARGIN = 1e-12
 """[m] How far a contact must open before it counts as open: what touches and is at rest has a depth that is
 rounding, and would land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15
 m, and of a guard that rests at -1, 6e-14."""
+GRIP_MARGIN = 1e-9
+"""[1] The part of its force at rest that a contact which went slack must have again before it presses: where
+both guards are zero by rounding it would go slack and press for ever."""
 
 
 @dataclass(eq=False)
@@ -45,7 +49,8 @@ class Flag:
 class Pad:
     """One compliant contact: its flags, forces, energies and events.
 
-    at: where and how the surfaces meet. inside: whether they overlap when a run begins.
+    at: where and how the surfaces meet. inside: whether they overlap when a run begins; None where flags
+        begin as the state says. begin: makes an initial value of an expression.
     gradient: the row along which the normal force acts; the first row of `at` unless given.
     """
 
@@ -56,25 +61,32 @@ class Pad:
         law: Law,
         friction: AnchoredFriction | SmoothFriction | None,
         *,
-        inside: bool,
+        inside: bool | None = None,
+        begin: Callable[[ca.SX], ca.SX] = sx,
         gradient: ca.SX | None = None,
     ) -> None:
         name = at.name
         self.spot, self.law, self.friction = at, law, friction
         row = at.K[0, :] if gradient is None else gradient
         self.depth, self.rate = -at.gap, -(row @ tree.v)
-        self.touching = Flag(Discrete(f"{name}_on", float(inside)))
-        self.slack = Flag(Discrete(f"{name}_slack", 0.0)) if law.grip is not None else None
-        self.slip = Flag(Discrete(f"{name}_slip", 0.0)) if isinstance(friction, AnchoredFriction) else None
+        inside_now = self.depth > 0 if inside is None else ca.SX(inside)
+        goes_slack = ca.SX(0)
+        if inside is None and law.grip is not None:
+            goes_slack = self.depth * inside_now * (law.grip(self.depth, self.rate) <= 0)
+        self.touching = Flag(Discrete(f"{name}_on", begin(inside_now)))
+        self.slack = Flag(Discrete(f"{name}_slack", begin(goes_slack))) if law.grip is not None else None
         self.along = at.K[1:, :] @ tree.v
         suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
-        self.strains = (
-            [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes] if self.slip is not None else []
-        )
         self.rates: dict[State, ca.SX] = {}
         on = self.touching.on
         pressing = on if self.slack is None else on * self.slack.off
         self.normal = pressing * law.pressing_force(self.depth, self.rate)
+        self.strains: list[State] = []
+        self.slip: Flag | None = None
+        if isinstance(friction, AnchoredFriction):
+            self.strains = [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes]
+            slides = ca.SX(0) if inside is not None else self._slides(friction, inside_now, goes_slack)
+            self.slip = Flag(Discrete(f"{name}_slip", begin(slides)))
         self.stored = (
             law.energy(self.depth)
             if self.slack is None
@@ -124,9 +136,8 @@ class Pad:
         assert self.slip is not None
         stiffness, damping, mu = (sx(n) for n in self.friction.numbers)
         strain = ca.vertcat(*[s.sym for s in self.strains])
-        stick_force = stiffness * strain + damping * self.along
+        stick_force, limit = self._stick_force(self.friction), mu * self.normal
         size = _length(stick_force)
-        limit = mu * self.normal
         self.excess = size - limit
         self.slide_slack = FORCE_SLACK * (2 + limit)
         dragged = (
@@ -139,8 +150,21 @@ class Pad:
         self.entries["dissipated"][f"{name}_friction"] = on * (damping * ca.sumsqr(rate) + limit * dragged)
         return -on * stick_force * (1 - self.slip.on * self.excess / size)
 
+    def _stick_force(self, friction: AnchoredFriction) -> ca.SX:
+        """What spring and damper would hold a foot with that sticks, along the tangents."""
+        strain = ca.vertcat(*[s.sym for s in self.strains])
+        return sx(friction.stiffness) * strain + sx(friction.damping) * self.along
+
+    def _slides(self, friction: AnchoredFriction, inside: ca.SX, slack: ca.SX) -> ca.SX:
+        """Whether a foot whose other flags begin with these expressions begins to slide at once."""
+        flags = [self.touching, *([self.slack] if self.slack is not None else [])]
+        limit = sx(friction.mu) * self.normal
+        excess = _length(self._stick_force(friction)) - limit - FORCE_SLACK * (2 + limit)
+        values = [inside, slack][: len(flags)]
+        return inside * ca.substitute([excess > 0], [flag.state.sym for flag in flags], values)[0]
+
     def initial_flags(self) -> dict[str, ca.SX]:
-        """The flags with which a run begins, as expressions of where it begins."""
+        """The flags that a run begins with, where they are set when it does: expressions of the state."""
         inside = self.depth > 0
         flags = self.touching.set(ca.fmax(self.touching.on * (self.depth >= -LIFTOFF_MARGIN), inside))
         if self.slack is not None:
@@ -194,7 +218,7 @@ class Pad:
             ),
             Event(
                 f"{name}_press",
-                ca.if_else(on * slack.on, grip, -1),
+                ca.if_else(on * slack.on, grip - GRIP_MARGIN * self.law.grip(self.depth, ca.SX(0)), -1),
                 slack.set(0),
                 priority=2,
                 loss=recovered,

@@ -104,8 +104,8 @@ def _section(system: System, event: str, values: bytes) -> Section:
 
 def _cyclic_states(system: System, p: np.ndarray) -> tuple[int, ...]:
     """Indices of lengths along which a machine can be shifted, with discrete lengths (footholds) that move
-    along, without the flow noticing. Other discrete states do not move along: what a plan of inputs holds
-    could make up for a shift, or outweigh what it does."""
+    along, without flow and feet noticing. Other discrete states do not move along: what a plan of inputs
+    holds could make up for a shift, or outweigh what it does."""
     lengths = [system.slices("x")[q.name].start for q in system.x if q.unit == "m" and q.size == 1]
     if not lengths or system.delays:
         return ()
@@ -129,6 +129,10 @@ def _flow_jacobians(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _flow_derivatives(system: System) -> ca.Function:
-    """The derivatives of the flow by continuous and by discrete states, as one function."""
-    flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
+    """The derivatives by continuous and by discrete states of the flow, and of the heights of feet: ground
+    that gives way is not noticed by the flow as long as no foot is in it."""
+    feet = () if system.walk is None else system.walk.feet
+    flow = ca.vertcat(
+        *[system.flow[q.name] for q in system.x], *[system[foot.gap] for foot in feet if foot.gap]
+    )
     return system.function("by", [ca.jacobian(flow, system.vector(group)) for group in "xz"])

@@ -13,8 +13,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.exchange import mirrored_states
-from strut.optimal.walk.read_walk import position_places
-from strut.system import Foot, System, start, sx
+from strut.system import System, start, sx
 
 SYMMETRY_POINTS = 3
 """Random states at which the exchange of left and right is checked."""
@@ -40,12 +39,6 @@ def check_walker(walker: System, section: str, alike: bool = True) -> None:
             f"nothing drives '{walker.name}': let its joints be actuated (Mechanism.joint(..., "
             f"actuated=True)), or find its passive gait first and give it as guess"
         )
-    if not _stops_dead(walker, foot):
-        raise ModelError(
-            f"the feet {names} of '{walker.name}' land on compliant ground, where a step has no fixed "
-            f"phases: design it with contact.rigid(..., symmetry='auto') and run the plan on compliant "
-            f"ground then, or give a gait as guess"
-        )
     if len(feet) > 2:
         raise ModelError(
             f"'{walker.name}' touches the ground at {len(feet)} points ({names}): an even stride is known "
@@ -63,19 +56,6 @@ def check_walker(walker: System, section: str, alike: bool = True) -> None:
         )
     if alike:
         check_symmetry(walker)
-
-
-def _stops_dead(walker: System, foot: Foot) -> bool:
-    """Return whether the landing of a foot is an impact: it changes velocities at once. Motors may be
-    behind springs, so what they accelerate says nothing."""
-    x, positions = walker.vector("x"), position_places(walker)
-    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
-    reset, names = walker.event(foot.lands).reset, [q.name for q in walker.x for _ in range(q.size)]
-    return any(
-        name in reset and ca.depends_on(flow[positions], x[i])
-        for i, name in enumerate(names)
-        if i not in positions
-    )
 
 
 def check_symmetry(walker: System) -> None:

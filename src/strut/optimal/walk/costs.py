@@ -14,6 +14,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.transport import COST_MEANINGS, weight
 from strut.optimal.totals import Initial, Integral, Jumps, MotionTotal
 from strut.optimal.walk.own_cost import OwnCost, check_weight
+from strut.optimal.walk.read_walk import lands_softly
 from strut.optimal.walk.track import Track
 from strut.optimal.walk.travel import distance_travelled
 from strut.system import Expression, Packed, Param, System
@@ -84,6 +85,13 @@ def _inclination(system: System) -> ca.SX:
 def _with_impact(
     system: System, events: tuple[str | None, ...], amount: Callable[[ca.SX], ca.SX], label: str
 ) -> Terms:
+    feet = [] if system.walk is None else [system.walk.foot_of(event) for event in events if event]
+    if any(foot is not None and lands_softly(system, foot) for foot in feet):
+        raise ModelError(
+            f"nothing is lost at once where '{system.name}' lands: its ground gives way, and the costs "
+            f"'energy' and 'paper' count what impacts take; ask for 'positive-work', 'absolute-work' or "
+            f"'squared-torque'"
+        )
     work = Integral("work", _work(system))
     struck = Jumps(label, {event: amount(impact(system, event)) for event in dict.fromkeys(events) if event})
     return struck.sym + work.sym, (work, struck)

@@ -28,20 +28,30 @@ class EvenStride:
     """One step to begin from. period: [s]. step_length: [m]. guess: by name of a state, its values at the
     beginning and the end or at places evenly between, or its constant rate; or a motion of several phases.
     branch: what its landing does, where that depends on who touches the ground; None otherwise. events: those
-    that end its phases, of a motion of several; empty otherwise. passing_branch: the branch of a step with a
-    phase of its own until the swing foot passes the other, where its walk knows when that is."""
+    that end its phases, of a motion of several; empty otherwise. shares: the part of the period that
+    a guess gives to each of them. passing_branch: the branch of a step with a phase of its own until the
+    swing foot passes the other, where its walk knows when that is."""
 
     period: float
     step_length: float
     guess: Mapping[str, Any] | Guess
     branch: FrozenBranch | None = None
     events: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
     passing_branch: FrozenBranch | None = None
 
     def branch_of(self, phases: int) -> FrozenBranch | None:
         """Return the branch of a step with so many phases; None where nothing is known of it."""
         branches = (self.branch, self.passing_branch)
         return next((each for each in branches if each is not None and len(each.discrete) == phases), None)
+
+    def guess_for(self, phases: int) -> Any:
+        """Return the guess for so many phases: with their durations, as long as each other where nothing
+        else is known."""
+        if isinstance(self.guess, Guess):
+            return self.guess
+        shares = self.shares if len(self.shares) == phases else (1 / phases,) * phases
+        return {**self.guess, "duration": [self.period * share for share in shares]}
 
 
 def even_stride(walker: System, section: str) -> EvenStride | None:

@@ -38,6 +38,7 @@ class FrozenBranch:
     z0: its discrete states at the beginning. discrete: those just before each event that ends a phase, in
     order.
     conditions: by event, expressions of the state before it that stay positive on this branch.
+    guard_sizes: on ground that gives way, by event of contact, the size of its guard where the walker stands.
     """
 
     system: System
@@ -45,6 +46,7 @@ class FrozenBranch:
     z0: Mapping[str, float]
     discrete: tuple[Mapping[str, np.ndarray], ...]
     conditions: Mapping[str, tuple[ca.SX, ...]] = field(repr=False)
+    guard_sizes: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     def of_system(self, system: System) -> FrozenBranch:
         """Return the branch of the same system with other parameters, such as weights of costs."""
@@ -129,11 +131,21 @@ def compares(system: System, name: str) -> bool:
     return any(f.instruction_id(k) in COMPARISONS | CORNERS for k in range(f.n_instructions()))
 
 
+def freeze_corners(system: System, expressions: list[ca.SX], point: Point) -> list[ca.SX]:
+    """Return expressions in which every corner (a smaller or larger of two, a size, a sign) is continued as
+    it is at a point; comparisons stay."""
+    return _freeze_expressions(system, expressions, point, frozenset(CORNERS))[0]
+
+
 def _freeze_expressions(
-    system: System, expressions: list[ca.SX], point: Point
+    system: System,
+    expressions: list[ca.SX],
+    point: Point,
+    kinds: frozenset[int] = frozenset(COMPARISONS | CORNERS),
 ) -> tuple[list[ca.SX], list[ca.SX]]:
     """Return expressions without comparisons and corners, and what must stay positive for their outcomes:
-    every instruction of their graph is evaluated at the point beside being built anew."""
+    every instruction of their graph is evaluated at the point beside being built anew. kinds: the operations
+    that are replaced."""
     groups = _groups(system)
     f = ca.Function("branch", groups, [ca.densify(e) for e in expressions], {"allow_free": False})
     numbers = [np.atleast_1d(np.asarray(a, dtype=float)) for a in point]
@@ -169,7 +181,7 @@ def _freeze_expressions(
                 sign = math.copysign(1.0, va[0]) if va[0] else 0.0
                 condition(sign * a[0], abs(va[0]))
                 result = sign * a[0] if op == ca.OP_FABS else ca.SX(sign)
-            elif op in COMPARISONS:
+            elif op in COMPARISONS & kinds:
                 result = ca.SX(value)
             else:
                 result = _symbol(op, a)
@@ -185,4 +197,4 @@ def _number(op: int, a: list[float]) -> float:
     return float(_symbol(op, [ca.SX(v) for v in a]))
 
 
-__all__ = ["FrozenBranch", "freeze_branch", "freeze_event", "gait_parameters"]
+__all__ = ["FrozenBranch", "freeze_branch", "freeze_corners", "freeze_event", "gait_parameters"]

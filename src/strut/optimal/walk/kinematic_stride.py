@@ -90,7 +90,29 @@ class Kinematics:
 
     def stride(self, step_length: float | None, speed: float | None) -> EvenStride:
         """See `kinematic_stride`."""
-        name, swing = self.walker.name, "the swing foot" if self.swing is None else f"'{self.swing.name}'"
+        swing = "the swing foot" if self.swing is None else f"'{self.swing.name}'"
+        postures, length, period = self.even_postures(step_length, speed)
+        states = self.states_through(postures, period)
+        landing = self._landing_point(states[-1])
+        if landing is None and compares(self.walker, self.section):
+            raise NoStrideError(
+                f"however '{self.walker.name}' comes down at the end of a step of {length:.3g} m, the "
+                f"landing of {swing} does not let the other foot go: ask for another step_length, or let it "
+                f"begin (initial) in another posture"
+            )
+        stride = EvenStride(period, length, self.guess_of(states))
+        return stride if landing is None else self._with_branches(stride, states, landing)
+
+    def guess_of(self, states: np.ndarray) -> dict[str, Any]:
+        """States in rows as a guess: a column for each name."""
+        return {label: states[:, k] for k, label in enumerate(self.walker.labels("x"))}
+
+    def even_postures(
+        self, step_length: float | None, speed: float | None
+    ) -> tuple[np.ndarray, float, float]:
+        """Positions at the beginning, in the middle and at the end of a step, as rows; its length [m] and
+        its duration [s]. Raises `NoStrideError` where there is none."""
+        name = self.walker.name
         if not self.positions or not self.velocities:
             raise NoStrideError(
                 f"no even stride of '{name}' is known: its states are not positions and velocities of a "
@@ -106,18 +128,7 @@ class Kinematics:
                 f"or let it begin (initial) in a posture nearer to a step"
             )
         period = length / speed if speed else PERIOD_FACTOR * math.sqrt(length / gravity_of(self.walker))
-        states = self._states(postures, period)
-        landing = self._landing_point(states[-1])
-        if landing is None and compares(self.walker, self.section):
-            raise NoStrideError(
-                f"however '{name}' comes down at the end of a step of {length:.3g} m, the landing of {swing} "
-                f"does not let the other foot go: ask for another step_length, or let it begin (initial) in "
-                f"another posture"
-            )
-        labels = self.walker.labels("x")
-        guess: dict[str, Any] = {label: states[:, k] for k, label in enumerate(labels)}
-        stride = EvenStride(period, length, guess)
-        return stride if landing is None else self._with_branches(stride, states, landing)
+        return postures, length, period
 
     def height(self) -> float:
         """[m]: of the centre of mass over the ground when a run begins, by the account of energy."""
@@ -205,7 +216,7 @@ class Kinematics:
         ends = np.vstack([np.broadcast_to(q.range, (q.size, 2)) for q in self.walker.x])[self.positions]
         return np.tile(ends[:, 0], times), np.tile(ends[:, 1], times)
 
-    def _states(self, postures: np.ndarray, period: float) -> np.ndarray:
+    def states_through(self, postures: np.ndarray, period: float) -> np.ndarray:
         """States along the parabola through three postures, as rows."""
         s = np.linspace(0, 1, STRIDE_SAMPLES)[:, None]
         begin, middle, end = postures

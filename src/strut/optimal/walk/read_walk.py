@@ -60,6 +60,37 @@ def position_places(walker: System) -> list[int]:
     return [i for i in range(flow.numel()) if not ca.depends_on(flow[i], fixed)]
 
 
+def stops_dead(walker: System, foot: Foot) -> bool:
+    """Return whether the landing of a foot is an impact: it changes velocities at once, as on rigid ground.
+    Motors may be behind springs, so what they accelerate says nothing."""
+    x, positions = walker.vector("x"), position_places(walker)
+    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
+    reset, names = walker.event(foot.lands).reset, [q.name for q in walker.x for _ in range(q.size)]
+    return any(
+        name in reset and ca.depends_on(flow[positions], x[i])
+        for i, name in enumerate(names)
+        if i not in positions
+    )
+
+
+def gives_way(walker: System, section: str) -> bool:
+    """Return whether the foot that lands in `section` lands on ground that gives way, without an impact."""
+    foot = None if walker.walk is None else walker.walk.foot_of(section)
+    return foot is not None and lands_softly(walker, foot)
+
+
+def lands_softly(walker: System, foot: Foot) -> bool:
+    """Return whether a foot of a walker that stands on its feet in turn lands without an impact: its ground
+    gives way."""
+    return bool(foot.lands and foot.lifts and foot.stands and foot.opposite) and not stops_dead(walker, foot)
+
+
+def flow_flags(walker: System) -> set[str]:
+    """Return the discrete states that the flow depends on."""
+    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
+    return {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
+
+
 def velocity_states(walker: System) -> list[int]:
     """Return the places among the states of those that are velocities: all that are no positions."""
     positions = position_places(walker)
@@ -101,11 +132,15 @@ def slope_of(walker: System, p: np.ndarray | None = None) -> float:
 __all__ = [
     "clears_ground",
     "feet_with_forces",
+    "flow_flags",
+    "gives_way",
     "gravity_of",
+    "lands_softly",
     "position_places",
     "says_friction",
     "slope_of",
     "stands_in_turn",
+    "stops_dead",
     "swing_foot",
     "velocity_states",
 ]

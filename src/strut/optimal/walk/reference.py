@@ -13,13 +13,14 @@ from strut.gait.section import default_section
 from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.check_walker import check_walker
+from strut.optimal.walk.compliant_stride import compliant_stride
 from strut.optimal.walk.costs import without_weights
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
 from strut.optimal.walk.flight_stride import flight_stride
 from strut.optimal.walk.goal_field import as_bounds
 from strut.optimal.walk.kinematic_stride import kinematic_stride
-from strut.optimal.walk.read_walk import slope_of, stands_in_turn
+from strut.optimal.walk.read_walk import gives_way, slope_of, stands_in_turn
 from strut.optimal.walk.stairs import has_stairs, level_ground
 from strut.optimal.walk.step_goal import StepGoal
 from strut.system import System, parameters
@@ -68,10 +69,7 @@ class ReferenceStep:
         if self.guess is not None and (not isinstance(self.guess, Guess) or len(self.guess.phases) == phases):
             return self.guess
         if self.stride is not None:
-            motion = self.stride.guess
-            return (
-                motion if isinstance(motion, Guess) else {**motion, "duration": self.stride.period / phases}
-            )
+            return self.stride.guess_for(phases)
         return self.gait
 
 
@@ -120,8 +118,9 @@ def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False
     middles = {
         name: float(np.mean(as_bounds(asked[name]))) for name in ("step_length", "speed") if name in asked
     }
+    make = compliant_stride if gives_way(walker, section) else kinematic_stride
     try:
-        return kinematic_stride(walker, section, **middles)
+        return make(walker, section, **middles)
     except NoStrideError:
         if must and stands_in_turn(walker, section):
             raise

@@ -255,7 +255,9 @@ class Replay:
             carried = normal + LIGHT_LOAD * weight
             with np.errstate(divide="ignore"):
                 needed = np.where(normal > 0, sideways / carried, np.inf).max() if foot.friction else math.nan
-            loads.append(FootLoad(foot.name, float(normal.min()), float(needed)))
+            least = float(normal.min())
+            least = 0.0 if abs(least) <= NO_LOAD * weight else least
+            loads.append(FootLoad(foot.name, least, float(needed)))
         return tuple(loads)
 
     def clearances(self, foot: Foot) -> tuple[float, float]:

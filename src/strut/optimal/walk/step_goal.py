@@ -31,7 +31,13 @@ from strut.optimal.walk.goal_field import (
     goal_fields,
     requirement,
 )
-from strut.optimal.walk.read_walk import clears_ground, feet_with_forces, says_friction, swing_foot
+from strut.optimal.walk.read_walk import (
+    clears_ground,
+    feet_with_forces,
+    lands_softly,
+    says_friction,
+    swing_foot,
+)
 from strut.optimal.walk.replay import LIGHT_LOAD
 from strut.optimal.walk.require import flight_phases, require_force, require_swing, time_in_phase
 from strut.optimal.walk.stability import stabilise
@@ -82,6 +88,13 @@ def default_torque(walker: System, usual: UsualStep, asked: Mapping[str, GoalVal
         return None
     unlimited = [q for q in walker.u if q.size == 1 and q.unit == "N m" and not np.isfinite(q.range).any()]
     return {q.name: TORQUE_FACTOR * weight_of(walker) * usual.step_length for q in unlimited} or None
+
+
+def default_friction(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
+    """Return `DEFAULT_FRICTION` where the walker says what it needs; None on ground that gives way, whose law
+    of friction limits the force already."""
+    rigid = [foot for foot in feet_with_forces(walker) if not lands_softly(walker, foot)]
+    return DEFAULT_FRICTION if rigid and says_friction(walker) else None
 
 
 def default_clearance(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
@@ -303,7 +316,7 @@ class StepGoal:
             meaning="coefficient that the feet must not exceed; by default 1, where the walker says what it "
             "needs. math.inf: no limit.",
             check=check_number(lambda mu: mu > 0, ": the coefficient must be positive"),
-            default=lambda walker, usual, asked: DEFAULT_FRICTION if says_friction(walker) else None,
+            default=default_friction,
             on_problem=require_friction,
             broken=broken_friction,
         )

@@ -18,10 +18,12 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait import Gait
 from strut.gait.transport import weight
 from strut.optimal.problem import Problem
+from strut.optimal.walk.contact_sequence import require_sequence
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event, gait_parameters
 from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
 from strut.optimal.walk.read_walk import (
     feet_with_forces,
+    gives_way,
     gravity_of,
     required_swing_foot,
     sample_times,
@@ -117,7 +119,8 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     problem = problem.periodic(None if plan.mirrored else False) if plan.periodic else problem
     # What any step must do, whatever is asked of it.
     least = plan.foot_margin * weight(walker) if plan.foot_margin else ca.SX(0)
-    for foot in feet_with_forces(walker):
+    soft = gives_way(walker, section)
+    for foot in () if soft else feet_with_forces(walker):
         without = [p.name for p in problem.phases if is_pull(problem, p, foot)]
         problem = require_force(problem, f"{foot.name} pushes", walker[foot.normal], least, without=without)
     swings = swing_foot(walker, section)
@@ -127,6 +130,8 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
         problem = require_run(problem, height, plan.foot_margin * gravity_of(walker))
     elif swings is not None and swings.passes in plan.events and clearance is None:
         problem = require_swing(problem, None)
+    elif soft and plan.branch is not None:
+        problem = require_sequence(problem, height or 0.0)
     elif stands_in_turn(walker, section):
         for landing in landings_in_turn(walker, section):
             problem = require_above_ground(problem, landing, height)
