@@ -82,8 +82,12 @@ def contact_sequence(walker: System, stance: Foot, swing: Foot, touching: np.nda
     foot lands. touching: a state in which both are on the ground. Raises `ModelError` where more happens
     than a foot that goes slack before it leaves."""
     flags = _flags_on_both(walker, stance, swing)
-    landing = _events_of(stance, walker, _moving(walker, touching, stance, swing, -PROBE_SPEED), flags)
-    before = _events_of(swing, walker, _moving(walker, touching, swing, stance, PROBE_SPEED), flags)
+    landing = _events_of(
+        stance, walker, _state_with_foot_speed(walker, touching, stance, swing, -PROBE_SPEED), flags
+    )
+    before = _events_of(
+        swing, walker, _state_with_foot_speed(walker, touching, swing, stance, PROBE_SPEED), flags
+    )
     if landing or len(before) > 1:
         names = ", ".join(f"'{event.name}'" for event in (*landing, *before))
         raise ModelError(
@@ -149,8 +153,8 @@ def _flag_events(system: System, flags: set[str]) -> list[Event]:
 
 def _guard_in(system: System, event: Event, z: Mapping[str, Any]) -> ca.SX | None:
     """Return the guard of an event with discrete states held; None where the state does not matter then."""
-    held = [q for q in system.z if q.name in z]
-    guard = ca.substitute([sx(event.guard)], [q.sym for q in held], [ca.DM(z[q.name]) for q in held])[0]
+    flags = [q for q in system.z if q.name in z]
+    guard = ca.substitute([sx(event.guard)], [q.sym for q in flags], [ca.DM(z[q.name]) for q in flags])[0]
     guard = ca.simplify(guard)
     return guard if ca.depends_on(guard, system.vector("x")) else None
 
@@ -177,7 +181,9 @@ def _flags_after(walker: System, event: Event, flags: Mapping[str, float]) -> di
     return values
 
 
-def _moving(walker: System, x: np.ndarray, foot: Foot, other: Foot, speed: float) -> np.ndarray:
+def _state_with_foot_speed(
+    walker: System, x: np.ndarray, foot: Foot, other: Foot, speed: float
+) -> np.ndarray:
     """Return a state with velocities with which a foot moves away from the ground, and as fast along it,
     while the other rests."""
     begin = start(walker)
@@ -189,10 +195,10 @@ def _moving(walker: System, x: np.ndarray, foot: Foot, other: Foot, speed: float
         ca.jacobian(ca.vertcat(sx(f.at), sx(walker[f.gap])), groups[0][positions]) @ moves
         for f in (foot, other)
     ]
-    own, held = (np.array(J) for J in ca.Function("feet", groups, rows)(x, begin.p))
-    wanted = np.concatenate([[speed, speed], np.zeros(len(held))])
+    own_rows, other_rows = (np.array(J) for J in ca.Function("feet", groups, rows)(x, begin.p))
+    speeds = np.concatenate([[speed, speed], np.zeros(len(other_rows))])
     moved = x.copy()
-    moved[velocities] = np.linalg.lstsq(np.vstack([own[[0, 3]], held]), wanted, rcond=None)[0]
+    moved[velocities] = np.linalg.lstsq(np.vstack([own_rows[[0, 3]], other_rows]), speeds, rcond=None)[0]
     return moved
 
 
