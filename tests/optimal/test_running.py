@@ -8,6 +8,7 @@ import pytest
 from strut import Mechanism, contact, joints, optimal, simulate, walkers
 from strut.errors import ModelError, NoStrideError
 from strut.gait.return_map import ReturnMap
+from strut.optimal.walk.flight_stride import flight_stride
 from strut.system import start, sx
 
 SPEED = 2.0  # m/s
@@ -15,6 +16,24 @@ AIR = 0.1  # s
 G = 9.81
 CLOSED = 1e-6  # relative: energies of a replayed step
 TANGENT_STEP = 1e-6  # of central differences of the return map, along states it can reach
+
+
+def test_the_search_begins_with_a_thrown_body_and_torques_that_nearly_move_it():
+    """Inverse kinematics and dynamics: in the guess the base falls freely, and the foot stays where it is."""
+    walker = walkers.runner()
+    stride = flight_stride(walker, "foot_l_touchdown", optimal.StepGoal(speed=SPEED, flight=AIR))
+    stance, flight = stride.guess.phases
+    assert flight.duration == pytest.approx(AIR)
+    assert stride.step_length == pytest.approx(SPEED * stride.period)
+    rates = flight.x(np.array([0.0, 1.0]))
+    up = walker.labels("x").index("base.z")
+    middle = flight.x(np.array([0.5]))[0, up]
+    assert middle - rates[:, up].mean() == pytest.approx(G * AIR**2 / 8, rel=1e-6)
+    gap = walker.function("gap", [walker["foot_r_gap"]], clock=False)
+    begin = start(walker)
+    for x in stance.x(np.array([0.0, 0.5, 1.0])):
+        assert float(gap(x, begin.z, begin.u, begin.p)) == pytest.approx(0.0, abs=1e-6)
+    assert np.abs(stance.u(np.array([0.5]))).max() > 10.0  # [N m]: a bent knee carries the body
 
 
 @pytest.fixture(scope="module")

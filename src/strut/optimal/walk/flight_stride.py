@@ -105,9 +105,10 @@ class _Run:
             (landing - takeoff + (1 - 2 * s) * thrown) / flight,
         )
         states = [self.kinematics.states_with(*part) for part in (on_ground, in_air)]
+        standing, flying = self._discrete()
         stretches = [
-            Stretch(duration, _curve(rows), self._no_input)
-            for duration, rows in zip((stance, flight), states, strict=True)
+            Stretch(duration, _curve(rows), _curve(self._inputs(rows, duration, z)))
+            for duration, rows, z in zip((stance, flight), states, (standing, flying), strict=True)
         ]
         return EvenStride(
             period=stance + flight,
@@ -178,8 +179,26 @@ class _Run:
         along, height = self.kinematics.expressions_at(expressions, q)
         return [along - q[self.carried[0]] - ahead, height - lift]
 
-    def _no_input(self, s: np.ndarray) -> np.ndarray:
-        return np.zeros((len(s), self.walker.size("u")))
+    def _discrete(self) -> tuple[np.ndarray, np.ndarray]:
+        """Discrete states on the ground and in the air."""
+        standing, flying = self.kinematics.begin.z.copy(), self.kinematics.begin.z.copy()
+        labels = self.walker.labels("z")
+        for foot in {f.name: f for f in (self.landing_foot, self.stance_foot)}.values():
+            standing[labels.index(foot.stands)] = float(foot is self.stance_foot)
+            flying[labels.index(foot.stands)] = 0.0
+        return standing, flying
+
+    def _inputs(self, states: np.ndarray, duration: float, z: np.ndarray) -> np.ndarray:
+        """Inputs that come nearest to moving through states (inverse dynamics, by least squares), as rows."""
+        walker, k = self.walker, self.kinematics
+        flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])[k.velocities]
+        f = walker.function("dynamics", [flow, ca.jacobian(flow, walker.vector("u"))], clock=False)
+        wanted = np.gradient(states[:, k.velocities], duration / (len(states) - 1), axis=0)
+        rows, still = [], np.zeros(walker.size("u"))
+        for x, rates in zip(states, wanted, strict=True):
+            by_itself, effect = (np.array(e) for e in f(x, z, still, k.begin.p))
+            rows.append(np.linalg.lstsq(effect, rates - by_itself.ravel(), rcond=None)[0])
+        return np.array(rows)
 
     def _fall(self, posture: np.ndarray, ahead: float, down: float) -> np.ndarray:
         """The state in which the machine comes down in a posture without turning a joint; ahead, down: how
@@ -192,11 +211,7 @@ class _Run:
     def _branch(self, takeoff: np.ndarray, landing: np.ndarray) -> FrozenBranch:
         """The branch on which one foot lets go and then, with none on the ground, the other lands."""
         walker, k = self.walker, self.kinematics
-        standing, flying = k.begin.z.copy(), k.begin.z.copy()
-        labels = walker.labels("z")
-        for foot in {f.name: f for f in (self.landing_foot, self.stance_foot)}.values():
-            standing[labels.index(foot.stands)] = float(foot is self.stance_foot)
-            flying[labels.index(foot.stands)] = 0.0
+        (standing, flying), labels = self._discrete(), walker.labels("z")
         # What lets a foot go asks the others, too: none of them is on the ground.
         lifts = walker.event(self.stance_foot.lifts)
         alone = ca.substitute([sx(lifts.guard)], [walker.vector("z")], [ca.SX(standing)])[0]

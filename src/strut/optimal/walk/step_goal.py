@@ -53,8 +53,11 @@ REFERENCE_FACTOR = 4.0
 """By default, duration and length of a step are within this factor of those of the reference."""
 TORQUE_FACTOR = 1.0
 """By default, torques are at most this many times weight by step length of the reference."""
-MIN_FLIGHT = 0.05
-"""The least time in the air [s] of a step of a machine that runs or hops, where none is asked."""
+ANY_FLIGHT = (0.05, MAX_STEP_TIME)
+"""Bounds of the time in the air [s] of a step of a machine that runs or hops, where none is asked."""
+USUAL_FLIGHT = (0.3, 0.36)
+"""[1] The part of a step that a run is in the air, to begin a search with: nearly given, since flights of
+quite other lengths are optima of their own; it is then widened like every guide."""
 DEFAULT_FRICTION = 1.0
 """By default, the coefficient of friction that feet must not exceed."""
 
@@ -104,8 +107,13 @@ def default_clearance(walker: System, usual: UsualStep, asked: Mapping[str, Goal
 
 
 def default_flight(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
-    """Return bounds of the time in the air [s] of a machine that runs or hops."""
-    return (MIN_FLIGHT, MAX_STEP_TIME) if walker.walk is not None and walker.walk.flight else None
+    """Return bounds of the time in the air [s] of a machine that runs or hops: the usual part of a step."""
+    if walker.walk is None or not walker.walk.flight or not walker.u:
+        return None
+    if usual.period is None:
+        return ANY_FLIGHT
+    low, high = (max(part * usual.period, ANY_FLIGHT[0]) for part in USUAL_FLIGHT)
+    return low, high
 
 
 # ---- what they require ----
@@ -147,6 +155,8 @@ def require_flight(problem: Problem, value: GoalValue, foot_margin: float) -> Pr
     """Bound the time in the air of a step [s], of several the mean."""
     low, high = as_bounds(value)
     flights = flight_phases(problem)
+    if not flights and value == ANY_FLIGHT:
+        return problem  # nobody asks: it walks
     if not flights:
         raise ModelError(
             f"a flight of {low:g} s is asked, but '{problem.system.name}' always stands in this motion: "
@@ -289,6 +299,8 @@ class StepGoal:
             pair=True,
             check=check_bounds,
             default=default_flight,
+            guide=True,
+            widest=ANY_FLIGHT,
             on_problem=require_flight,
         )
     )
