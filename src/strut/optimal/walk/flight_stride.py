@@ -193,11 +193,11 @@ class _Run:
         walker, k = self.walker, self.kinematics
         flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])[k.velocities]
         f = walker.function("dynamics", [flow, ca.jacobian(flow, walker.vector("u"))], clock=False)
-        wanted = np.gradient(states[:, k.velocities], duration / (len(states) - 1), axis=0)
+        accelerations = np.gradient(states[:, k.velocities], duration / (len(states) - 1), axis=0)
         rows, still = [], np.zeros(walker.size("u"))
-        for x, rates in zip(states, wanted, strict=True):
+        for x, acceleration in zip(states, accelerations, strict=True):
             by_itself, effect = (np.array(e) for e in f(x, z, still, k.begin.p))
-            rows.append(np.linalg.lstsq(effect, rates - by_itself.ravel(), rcond=None)[0])
+            rows.append(np.linalg.lstsq(effect, acceleration - by_itself.ravel(), rcond=None)[0])
         return np.array(rows)
 
     def _fall(self, posture: np.ndarray, ahead: float, down: float) -> np.ndarray:
