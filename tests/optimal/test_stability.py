@@ -127,6 +127,14 @@ def test_the_least_bound_ends_with_the_budget_and_with_ctrl_c(fast):
         assert stopped.problem.system is plain.problem.system
 
 
+def test_what_is_not_solved_with_its_variations_says_so(fast):
+    """One iteration is not enough; the motion that was given is returned, and is not ok."""
+    failed = optimal.stabilise(fast.result, 0.9, tolerance=1e-16, iterations=1)
+    assert not failed.ok
+    assert failed.status == "how disturbances of the motion grow was not found: too many iterations"
+    assert failed.cost == fast.result.cost
+
+
 def test_growth_is_minimised_within_a_budget(fast, monkeypatch):
     """Stability as the objective: one percent more torque may be spent."""
     monkeypatch.setattr(stability, "BOUND_RESOLUTION", 0.04)  # rough, for the sake of time

@@ -67,3 +67,9 @@ def test_a_process_of_a_sweep_has_no_processes_of_its_own():
     child.start()
     assert receiver.recv() is False
     child.join()
+
+
+@pytest.mark.parametrize("spread", [-1.0, float("nan")])
+def test_starts_are_some_way_apart(spread):
+    with pytest.raises(ValueRangeError, match="spread is .*: a positive number is needed"):
+        optimal.design(walkers.compass(slope=0.0), speed=0.5, spread=spread)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, integer, seed_number
+from strut.checks import checked, integer, positive, seed_number
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
@@ -132,6 +132,7 @@ def solve(  # noqa: PLR0913 -- options of a public function
     integer("starts", starts, 1)
     integer("iterations", iterations, 1)
     seed_number(seed)
+    positive("spread", spread)
     names = [f.name for f in fields(Transcription)]
     for name in transcription:
         if name not in names:

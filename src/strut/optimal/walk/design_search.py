@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from strut.checks import checked, integer, seed_number
+from strut.checks import checked, integer, positive, seed_number
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait import Gait
 from strut.optimal.nlp.scheme import Transcription
@@ -136,6 +136,7 @@ def design(  # noqa: PLR0913 -- options of a public function
             )
     integer("starts", starts, 1)
     seed_number(seed)
+    positive("spread", spread)
     goal = StepGoal(**asked)
     own = read_own_limits(walker, require, within)
     watch = SearchWatch(options.pop("budget", BUDGET), options.pop("progress", None))

@@ -40,6 +40,8 @@ BOUND_RESOLUTION = 0.02
 """The least bound on the growth is found to this."""
 TRIAL_ITERATIONS = 200
 """Iterations that a step towards the least bound may take: the first of the compass takes 124."""
+NO_GROWTH = "how disturbances of the motion grow was not found"
+"""The status, and why, of a motion that was not even solved with its variations."""
 NO_BOUND = 1e6
 """A growth per step that bounds nothing."""
 MAX_INTERVALS = 80
@@ -106,7 +108,7 @@ def stabilise(
         own_watch.tell("with its variations")
         first = task.solve(NO_BOUND, lift_guess(varied.problem, result.guess()), mesh)
         if not first.success:
-            return replace(drop_variations(first, problem), accuracy=result.accuracy)
+            return replace(result, success=False, status=f"{NO_GROWTH}: {first.status}")
         now = float(value_at_end(first, task.grows)[0, 0])
         if limit is not None and now <= limit:
             return result
