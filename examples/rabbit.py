@@ -18,14 +18,12 @@ length: springs, shanks and gait are found at once. It takes some minutes:
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from strut import Mechanism, Param, actuator, contact, joints, optimal, report, view
 from strut.optimal import Design, TradeOff
 from strut.system import Expression, System
-from strut.view.figures.figure import PALETTE, Line
 
 KNEE_LIMITS = (0.02, 2.0)
 """[rad] A knee neither overextends nor folds up."""
@@ -121,13 +119,7 @@ def drive_curves(speeds: tuple[float, ...] = DRIVE_SPEEDS) -> dict[str, TradeOff
 
 def drive_figure(curves: dict[str, TradeOff]) -> view.Figure:
     """The costs of the drives over speed, of the points that are designs."""
-    lines = []
-    for (kind, curve), color in zip(curves.items(), PALETTE, strict=False):
-        good = [point for point in curve.points if point.ok]
-        lines.append(
-            Line(kind, np.array([p.value for p in good]), np.array([p.numbers["cost"] for p in good]), color)
-        )
-    return view.Figure(tuple(lines), "speed [m/s]", "squared torque [N m s]", legend=True, height=260)
+    return replace(report.sweeps_figure(curves, "cost"), y="squared torque [N m s]")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ import pytest
 from bench.rabbit_step import opti_rabbit
 from examples.rabbit import KNEE_LIMITS, drive_figure, driven_walker, main, robot, walker
 
-from strut import optimal, simulate
+from strut import optimal, report, simulate
+from strut.errors import ModelError, UnknownNameError
 from strut.gait.section import default_section
 from strut.optimal.walk.check_walker import check_symmetry
 from strut.optimal.walk.kinematic_stride import kinematic_stride
@@ -109,3 +110,14 @@ def test_points_that_failed_are_not_drawn():
     line = drive_figure({"rigid": curve}).by_name["rigid"]
     assert line.x.tolist() == [0.5, 1.1]
     assert line.y.tolist() == pytest.approx([0.25, 1.21])
+
+
+def test_trade_offs_of_different_things_are_no_figure():
+    points = (SweepPoint(value=0.5, ok=True, status="solved", numbers={"cost": 1.0}),)
+    speed, slope = (
+        optimal.TradeOff(n, u, points, wall=1.0, file=None) for n, u in (("speed", "m/s"), ("slope", "rad"))
+    )
+    with pytest.raises(ModelError, match="vary one thing: these vary 'speed', 'slope'"):
+        report.sweeps_figure({"a": speed, "b": slope})
+    with pytest.raises(UnknownNameError, match="no point has the number 'costs': .*cost"):
+        report.sweeps_figure({"a": speed}, "costs")

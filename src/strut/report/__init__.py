@@ -2,6 +2,6 @@
 
 from strut.report.design import design_result
 from strut.report.gait import gait_result
-from strut.report.sweep import sweep_result
+from strut.report.sweep import sweep_result, sweeps_figure
 
-__all__ = ["design_result", "gait_result", "sweep_result"]
+__all__ = ["design_result", "gait_result", "sweep_result", "sweeps_figure"]

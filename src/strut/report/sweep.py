@@ -3,11 +3,14 @@ were weighed."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strut.checks import checked
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
 from strut.view.pages.report import Rows
@@ -100,6 +103,38 @@ def figures(sweep: TradeOff) -> dict[str, Figure]:
             tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=name == MULTIPLIER_NAME
         )
     return by_file
+
+
+@checked
+def sweeps_figure(sweeps: Mapping[str, TradeOff], number: str = "cost") -> Figure:
+    """Return one number of several trade-offs over what was varied, by their names: a line and points for
+    each, broken where no design is trusted.
+
+    number: its name among those of the points. Raises `ModelError` where the trade-offs vary different
+    things, or have no such number.
+    """
+    swept = dict.fromkeys((sweep.name, sweep.unit) for sweep in sweeps.values())
+    if len(swept) != 1:
+        names = ", ".join(f"'{name}'" for name, _ in swept) or "nothing"
+        raise ModelError(f"the trade-offs of one figure vary one thing: these vary {names}")
+    (name, unit), traces = next(iter(swept)), list[Line | Points]()
+    numbers = dict.fromkeys(n for s in sweeps.values() for point in s.points for n in point.numbers)
+    if number not in numbers:
+        raise UnknownNameError(f"no point has the number '{number}': {did_you_mean(number, list(numbers))}")
+    for (label, sweep), color in zip(sweeps.items(), itertools.cycle(PALETTE), strict=False):
+        trusted = np.array([point.ok for point in sweep.points], dtype=bool)
+        y = np.where(trusted, sweep[number], np.nan)
+        traces += [
+            Line(label, sweep.values, y, color),
+            Points(label, sweep.values[trusted], y[trusted], color),
+        ]
+    of_number = next((s.units[number] for s in sweeps.values() if s.units.get(number)), "")
+    return Figure(
+        tuple(traces),
+        f"{name} [{unit}]" if unit else name,
+        f"{number} [{of_number}]" if of_number else number,
+        legend=True,
+    )
 
 
 def _stability_limit(

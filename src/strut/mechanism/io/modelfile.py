@@ -27,6 +27,9 @@ parameters.
 
     pushes = ["foot"]                  # on top: where forces from outside may act
 
+A file may begin with a robot of others, model = "robot.urdf": see `model_of_others`. A table [initial] says
+where joints begin, by name.
+
 A table [contact] is no part of the mechanism: `contact.load` reads it, and makes a walker of both.
 
 A parameter may be given in cm, deg, g, kN/m and the like: it is kept in SI units, and expressions see it so.
@@ -49,6 +52,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.errors import ModelError, StrutError
 from strut.mechanism import constraints, joints
+from strut.mechanism.io.model_of_others import load_model_of_others, set_initial
 from strut.mechanism.io.modelfile_write import dump
 from strut.mechanism.io.names import name_of, read
 from strut.mechanism.io.toml import TomlTable, check_toml
@@ -77,7 +81,7 @@ def load(path: str | Path) -> Mechanism:
 
 def load_with_tables(path: str | Path) -> tuple[Mechanism, TomlTable]:
     """Read a mechanism from a model file, and return it with the file's tables, for what else they say."""
-    robot, top = parse_with_tables(read(path), str(path), name_of(Path(path).stem))
+    robot, top = parse_with_tables(read(path), str(path), name_of(Path(path).stem), Path(path).parent)
     return locate_meshes(robot, path), top
 
 
@@ -87,8 +91,11 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
     return parse_with_tables(text, where, name)[0]
 
 
-def parse_with_tables(text: str, where: str, name: str) -> tuple[Mechanism, TomlTable]:
-    """Read a mechanism from the text of a model file, and return it with its tables."""
+def parse_with_tables(
+    text: str, where: str, name: str, folder: Path | None = None
+) -> tuple[Mechanism, TomlTable]:
+    """Read a mechanism from the text of a model file, and return it with its tables. folder: of the file, in
+    which a robot of others may be."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -104,9 +111,8 @@ def parse_with_tables(text: str, where: str, name: str) -> tuple[Mechanism, Toml
     with place_errors(top):
         params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
-    gravity = top.number("gravity", params.get("g"))
     with place_errors(top):
-        m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
+        m = _empty_or_of_others(top, name, params, folder)
     m.add_parameters(*params.values())
     for key, table in top.tables("bodies"):
         with place_errors(table):
@@ -121,6 +127,8 @@ def parse_with_tables(text: str, where: str, name: str) -> tuple[Mechanism, Toml
     for key, table in top.tables("constraints"):
         with place_errors(table):
             _constraint(m, key, table)
+    with place_errors(top):
+        set_initial(m, top)
     mirror = top.take("mirror", False)
     if mirror:
         with place_errors(top):
@@ -131,6 +139,19 @@ def parse_with_tables(text: str, where: str, name: str) -> tuple[Mechanism, Toml
     top.table("contact")  # of the ground, which a mechanism does not know
     top.refuse_unknown_keys()
     return m, top
+
+
+def _empty_or_of_others(
+    top: TomlTable, name: str, params: dict[str, Param], folder: Path | None
+) -> Mechanism:
+    """The mechanism that a file begins with: an empty one, or a robot of others."""
+    if "model" not in top.data:
+        gravity = top.number("gravity", params.get("g"))
+        return Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
+    m = load_model_of_others(top, folder)
+    m.name = top.word("name", name)
+    m.planar = top.flag("planar")
+    return m
 
 
 @contextmanager
