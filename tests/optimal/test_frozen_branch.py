@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from strut import gait, walkers
+from strut import gait, simulate, walkers
 from strut.errors import ModelError
 from strut.optimal import design
 from strut.optimal.walk.frozen_branch import freeze_branch, freeze_event
@@ -66,6 +66,18 @@ def test_a_driven_walk_with_a_free_mass(passive):
     assert 0 < found.replay.foot_loads[0].friction_needed < 0.5
     assert found.system.name == found.planned_system.name
     assert found.system.events != found.planned_system.events
+
+
+def test_a_fast_plan_holds_its_foot_and_is_mirrored():
+    """At 0.8 m/s the swing leg is thrown so hard that Duindam's rule would let the stance foot go: the plan does
+    not, and after the exchange of legs the motor turns the other way, step after step."""
+    fast = design(walkers.compass_duindam(), speed=0.8, slope=0.0)
+    assert fast.ok, fast.wrong
+    assert fast.replay.repeats
+    run = simulate(fast.machine, t=3.5 * fast.step_time, rtol=1e-9, atol=1e-10)
+    landings = [e.name for e in run.events if e.name.endswith("touchdown")]
+    assert landings == ["foot_r_touchdown", "foot_l_touchdown", "foot_r_touchdown"]
+    assert not [e.name for e in run.events if e.name.endswith("release")]
 
 
 def test_knees_keep_the_foot_clear_of_the_ground():

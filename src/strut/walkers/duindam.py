@@ -12,7 +12,7 @@ from strut.checks import checked
 from strut.contact import KneeLock, ahead_of, plane, rigid, stairs
 from strut.mechanism import Mechanism, Tree, joints, observe
 from strut.mechanism.parts import Body
-from strut.system import Expression, Param, System
+from strut.system import Expression, Param, System, sx
 from strut.walkers.straight import ANGLE, on_foot, slope
 
 SLOPE_3_DEG = 0.05235987755982988
@@ -58,7 +58,8 @@ def compass_duindam(**values: float) -> System:
         description=SYSTEM_DESCRIPTIONS["compass-duindam"],
     )
     assert walker.walk is not None
-    return walker.replace(walk=replace(walker.walk, ground_step=("step_down", "step_at"))).using(values)
+    stepped = walker.replace(walk=replace(walker.walk, ground_step=("step_down", "step_at")))
+    return _with_input_images(stepped, {"hip": "-hip"}).using(values)
 
 
 @checked
@@ -98,7 +99,7 @@ def dribbel(**values: float) -> System:
     m.frame("foot_l", low)
     m.frame("foot_r", low2, (0, 0, -shank))
     m.frame("hip", high, (0, 0, thigh))
-    return rigid(
+    walker = rigid(
         m,
         FEET,
         plane(slope(SLOPE_3_DEG)),
@@ -117,7 +118,8 @@ def dribbel(**values: float) -> System:
             },
         ),
         description=SYSTEM_DESCRIPTIONS["dribbel"],
-    ).using(values)
+    )
+    return _with_input_images(walker, {"hip": "-hip"}).using(values)
 
 
 @checked
@@ -150,7 +152,7 @@ def trunk_3d(**values: float) -> System:
     m.frame("foot_r", right)
     m.frame("foot_l", left, (0, 0, -length.sym))
     m.frame("head", trunk, (0, 0, length))
-    return rigid(
+    walker = rigid(
         m,
         FEET,
         plane(slope(0.0)),
@@ -159,7 +161,23 @@ def trunk_3d(**values: float) -> System:
         fall=("hip", length / 2),
         symmetry=_mirrored_states,
         description=SYSTEM_DESCRIPTIONS["trunk-3d"],
-    ).using(values)
+    )
+    images = {
+        f"{limb}_{angle}": f"{sign}{other}_{angle}"
+        for limb, other in (("leg_r", "leg_l"), ("leg_l", "leg_r"), ("trunk", "trunk"))
+        for angle, sign in (("pitch", ""), ("roll", "-"))
+    }
+    return _with_input_images(walker, images).using(values)
+
+
+def _with_input_images(walker: System, images: Mapping[str, str]) -> System:
+    """Return the walker whose motors have images, too, when left and right are exchanged: by joint, the joint
+    whose motor turns it then, with a minus where it turns it the other way."""
+    torques = {
+        f"{joint}_torque": (-1 if other.startswith("-") else 1) * sx(walker[f"{other.lstrip('-')}_torque"])
+        for joint, other in images.items()
+    }
+    return walker.replace(symmetry={**walker.symmetry, **torques})
 
 
 def _limb(

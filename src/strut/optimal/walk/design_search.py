@@ -49,7 +49,7 @@ from strut.optimal.walk.torque_price import (
     torque_price,
 )
 from strut.optimal.walk.track import stretch_recordings
-from strut.optimal.walk.widen_guides import widen_guides
+from strut.optimal.walk.widen_guides import stronger_limits, widen_guides
 from strut.system import System, hold_disturbances
 
 MAX_DEFECT = 1e-7
@@ -302,6 +302,13 @@ def attempt(
     try:
         guess = reference.guess_for(len(events), None if sequence is None else sequence.guess)
         first = verifiable(limits, reach_speed(problem_within(limits), limits, guess, task))
+        for stronger in stronger_limits(limits) if task.in_stages else ():
+            if first.result.success or not watch.may_go_on:
+                break
+            watch.tell("with larger torques")
+            settings = {**task.settings, "watch": watch}
+            solution = solve(stronger.require(problem_within(stronger), "speed"), guess, **settings)
+            first = verifiable(stronger, solution) if solution.success else first
         watch.best = first.result
         best = widen_guides(first, solve_again)
         watch.best = best.result

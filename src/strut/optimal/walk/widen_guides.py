@@ -9,7 +9,7 @@ so one that is widened alone would only hide behind the next.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.design import Design
@@ -21,6 +21,9 @@ WIDENING_FACTOR = 2.0
 MAX_ROUNDS = 4
 """Rounds at most: guides are then 16 times as wide. What is still active is named, not followed further: a
 cost of work alone has no optimum, it asks for ever shorter steps."""
+
+STRONGER_FACTORS = (4.0, 16.0)
+"""By these factors default torques are larger where no step is found within them."""
 
 
 def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], Design | None]) -> Design:
@@ -43,6 +46,17 @@ def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], De
     return best
 
 
+def stronger_limits(limits: StepLimits) -> Iterator[StepLimits]:
+    """Yield the same limits with ever larger torques, where a default holds them: one that only guides must
+    not make a step impossible. How long steps are and take stays: within wide bounds a search that has not
+    yet found a step loses its way."""
+    torque = limits["torque"]
+    if not limits.is_guide("torque") or not isinstance(torque, Mapping):
+        return
+    for factor in STRONGER_FACTORS:
+        yield limits.with_defaults(torque={name: factor * number for name, number in torque.items()})
+
+
 def wider_guides(limits: StepLimits) -> dict[str, GoalValue]:
     """Return the defaults that guide, by name, wider by `WIDENING_FACTOR`."""
     return {
@@ -61,4 +75,4 @@ def _widen(value: GoalValue, field: GoalField) -> GoalValue:
     return max(value[0] / WIDENING_FACTOR, low), min(value[1] * WIDENING_FACTOR, high)
 
 
-__all__ = ["widen_guides"]
+__all__ = ["stronger_limits", "widen_guides"]
