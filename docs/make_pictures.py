@@ -112,6 +112,10 @@ def rabbit(place: Path) -> None:
     view.stick_figure(load("rabbit.py").main().replay.run, place / "rabbit.svg", width=420)
 
 
+def running(place: Path) -> None:
+    view.stick_figure(load("running.py").main().replay.run, place / "running.svg", width=420)
+
+
 def elastic_drives(place: Path) -> None:
     load("elastic_drives.py").main(place / "elastic_drives.svg")
 
@@ -164,7 +168,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             oscillator_leg,
             networks,
         ),
-        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, step_over),
+        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, running, step_over),
     )
 }
 

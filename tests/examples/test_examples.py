@@ -232,6 +232,7 @@ TESTED_ELSEWHERE = {
     "demo.py": "tests/view/test_demo.py",
     "own_walker.py": "tests/examples/test_own_walker.py",
     "rabbit.py": "tests/examples/test_rabbit.py",
+    "running.py": "tests/optimal/test_running.py",
 }
 
 

@@ -1,15 +1,19 @@
 """Running and hopping: a flight in every step, of the ready-made runner and of machines of one's own."""
 
+import contextlib
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from examples.running import main
 
 from strut import Mechanism, contact, joints, optimal, simulate, walkers
 from strut.errors import ModelError, NoStrideError
 from strut.gait.return_map import ReturnMap
 from strut.optimal.walk.flight_stride import flight_stride
 from strut.system import start, sx
+from tests.examples.gallery import check_printed
 
 SPEED = 2.0  # m/s
 AIR = 0.1  # s
@@ -38,7 +42,11 @@ def test_the_search_begins_with_a_thrown_body_and_torques_that_nearly_move_it():
 
 @pytest.fixture(scope="module")
 def run():
-    return optimal.design(walkers.runner(), speed=SPEED, flight=AIR)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        design = main()
+    check_printed("running.py", said.getvalue())
+    return design
 
 
 def test_a_runner_runs_as_fast_as_asked_with_the_flight_that_was_asked(run):

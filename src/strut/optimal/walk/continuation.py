@@ -1,8 +1,8 @@
-"""`continue_to_goal`: from a gait to a goal, slope and speed together, in steps as long as they can be.
+"""`continue_to_goal`: from a gait to a goal: slope, stair and speed together, in steps as long as can be.
 
-A passive gait is the optimum, without torque, of its own slope and speed. Where a goal is too far from it for
-one search, slope and speed are moved from there to what is asked (a homotopy), each search warm from the
-last.
+A passive gait is the optimum, without torque, of its own slope and speed, on ground without stairs. Where a
+goal is too far from it for one search, slope, stair and speed are moved from there to what is asked (a
+homotopy), each search warm from the last.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import gait_parameters
 from strut.optimal.walk.goal_field import GoalValue, as_bounds
 from strut.optimal.walk.read_walk import slope_of
+from strut.optimal.walk.stairs import on_stairs, stair_rise
 from strut.optimal.walk.step_goal import require_speed
 
 FIRST_STEP = 0.25
@@ -63,10 +64,15 @@ def continue_to_goal(
         (slope_of(walker, gait_parameters(walker, gait)), slope_of(walker)) if has_slope(walker) else None
     )
 
+    rise = stair_rise(walker)
+
     def stage(part: float) -> Problem:
-        there = problem
+        ground = walker
         if slopes is not None:
-            there = replace(problem, system=on_slope(walker, slopes[0] + part * (slopes[1] - slopes[0])))
+            ground = on_slope(ground, slopes[0] + part * (slopes[1] - slopes[0]))
+        if rise:
+            ground = on_stairs(ground, part * rise)
+        there = replace(problem, system=ground)
         if speed is None:
             return there
         low, high = as_bounds(speed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import casadi as ca
+import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.section import default_section
@@ -65,9 +66,14 @@ def has_stairs(walker: System) -> bool:
     return RISE in walker.labels("p")
 
 
+def stair_rise(walker: System) -> float:
+    """Return by how much the ground of a walker rises with every step [m]: 0 without stairs."""
+    return next((float(np.ravel(q.value)[0]) for q in walker.p if q.name == RISE), 0.0)
+
+
 def level_ground(walker: System) -> System:
     """Return a walker on ground without stairs, if it was on some: the same system with another number."""
     return walker.using({RISE: 0.0}) if has_stairs(walker) else walker
 
 
-__all__ = ["has_stairs", "level_ground", "on_stairs"]
+__all__ = ["has_stairs", "level_ground", "on_stairs", "stair_rise"]
