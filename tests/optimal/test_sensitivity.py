@@ -11,6 +11,7 @@ from strut import Input, Param, State, System, optimal, walkers
 from strut.errors import ModelError, UnknownNameError
 from strut.optimal.solver import solve as solve_file
 from strut.optimal.walk.parameter_slope import no_slopes_reason
+from strut.report import design_result
 
 MASS, WAY, TIME = 2.0, 1.5, 0.8
 
@@ -177,3 +178,10 @@ def test_why_nothing_is_said_of_parameters(walk):
     assert re.fullmatch(
         r"none of the \d+ parameters that stay changes the cost", no_slopes_reason(walk.result)
     )
+    assert walk.no_sensitivities == ""
+    stable = replace(walk, result=replace(walk.result, optimum=None))
+    assert stable.sensitivity_data() == {
+        "sensitivities": [],
+        "no_sensitivities": no_slopes_reason(stable.result),
+    }
+    assert stable.no_sensitivities in design_result(stable, sensitivity=True).remarks

@@ -37,7 +37,6 @@ from strut.optimal import COSTS, Design, StepGoal
 from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
-from strut.optimal.walk.parameter_slope import no_slopes_reason
 
 STARTS = 3
 """Starts of a search for one design, where nothing else is asked: who waits at a terminal has other cores."""
@@ -317,8 +316,7 @@ def run_design(order: Order) -> None:
         notes.print("interrupted: no motion was found yet")
         raise typer.Exit(INTERRUPTED_EXIT) from None
     if order.json:
-        slopes = [each.data() for each in result.sensitivities] if order.sensitivity else []
-        as_json(result.data() | ({"sensitivities": slopes} if order.sensitivity else {}))
+        as_json(result.data() | (result.sensitivity_data() if order.sensitivity else {}))
     else:
         design_text(result)
         if order.sensitivity and not result.result.is_interrupted:
@@ -371,7 +369,7 @@ def sensitivity_text(result: Design) -> None:
         table("What the machine costs", ["parameter", "value", "unit", "cost grows, per unit more"], rows)
         notes.print(escape(result.sensitivities[0].sentence), soft_wrap=True)
     else:
-        notes.print(escape(no_slopes_reason(result.result)), soft_wrap=True)
+        notes.print(escape(result.no_sensitivities), soft_wrap=True)
 
 
 def flag_hint(limit: ActiveLimit) -> str:

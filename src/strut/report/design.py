@@ -92,7 +92,9 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         f"A default decides: {each.sentence}." for each in design.active_limits if each.source == "default"
     ]
     wrong = design.wrong if plan.success else ()
-    remarks = "\n".join(part for part in (*wrong, *defaults, *design.advice.splitlines(), remarks) if part)
+    slopes = f"{design.no_sensitivities}." if sensitivity and design.no_sensitivities else ""
+    parts = (*wrong, *defaults, *design.advice.splitlines(), slopes, remarks)
+    remarks = "\n".join(part for part in parts if part)
     return Result(
         named,
         word,
@@ -103,8 +105,7 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         facts,
         chapters,
         walk(design),
-        data=design.data()
-        | ({"sensitivities": [each.data() for each in design.sensitivities]} if sensitivity else {}),
+        data=design.data() | (design.sensitivity_data() if sensitivity else {}),
     )
 
 

@@ -15,7 +15,7 @@ from strut.gait.transport import weight_of
 from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import COST_PART, Cost, impact
-from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes
+from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes, no_slopes_reason
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay, replay_gait
 from strut.optimal.walk.step_limits import StepLimits
@@ -109,6 +109,16 @@ class Design(SavedResult, Tabular, Packed):
         problem is transcribed once more for it; `result.sensitivity(name)` says how the walk itself would
         change."""
         return find_parameter_slopes(self.result)
+
+    @property
+    def no_sensitivities(self) -> str:
+        """Why there are no `sensitivities`, in words; empty where there are some."""
+        return "" if self.sensitivities else no_slopes_reason(self.result)
+
+    def sensitivity_data(self) -> dict[str, Any]:
+        """Return for JSON: `sensitivities`, and why there are none."""
+        slopes = [each.data() for each in self.sensitivities]
+        return {"sensitivities": slopes, "no_sensitivities": self.no_sensitivities}
 
     @property
     def parameters(self) -> Mapping[str, float]:
