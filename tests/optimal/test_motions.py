@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from strut import optimal, simulate, walkers
+from strut import mechanism, optimal, simulate, walkers
 from strut.errors import ModelError, ValueRangeError
 from strut.optimal.walk.stairs import on_stairs
 from tests.optimal.floating import on_rigid_ground, telescopic
@@ -151,6 +151,33 @@ def test_a_kneed_robot_climbs_stairs():
     assert min(heights) > -1e-6
     for knee in ("stance_knee", "swing_knee"):
         assert design.replay.run[knee].min() > 0.02 - 1e-3
+
+
+@pytest.mark.parametrize("rise", [0.02, -0.02])
+def test_a_walker_with_one_hip_motor_takes_stairs_on_its_slope(rise):
+    """Knees that lock, and a motor in the hip alone: it goes down by 5 % of a step, and treads are up or down on that."""
+    design = optimal.design(walkers.kneed(), stair=rise)
+    assert design.ok, design.wrong
+    assert [m.until for m in design.result.phases] == ["passes", "knee_strike", "heel_strike"]
+    strike = design.replay.run.events[-1]
+    assert strike.after["stair_level"] == pytest.approx(rise)
+    # With the slope it has come down; over that the tread has lifted it.
+    slope_falls = np.tan(0.0504) * strike.after["foothold_x"]
+    assert strike.after["foothold_z"] + slope_falls == pytest.approx(rise, abs=1e-7)
+    assert design.replay.balance.fallen == pytest.approx(-1.6 * 9.81 * strike.after["foothold_z"], rel=1e-5)
+
+
+@pytest.mark.slow  # half a minute: one step, and then two
+def test_two_steps_of_unequal_legs_differ():
+    m = telescopic(masses=(2.0, 2.5))
+    walker = on_rigid_ground(m, symmetry=mechanism.symmetry(m, inertias=False))
+    design = optimal.design(walker, speed=SPEED, steps=2)
+    assert design.ok, design.wrong
+    assert [phase.until for phase in design.result.phases] == ["foot_l_touchdown", "foot_r_touchdown"]
+    light, heavy = (phase.duration for phase in design.result.phases)
+    assert abs(light - heavy) > 1e-3  # s: the legs swing for other times
+    assert design.speed == pytest.approx(SPEED, abs=1e-6)
+    assert design.replay.balance.relative < CLOSED
 
 
 def test_what_is_refused_on_stairs():
