@@ -6,7 +6,7 @@ import pytest
 from examples import rabbit
 
 import strut
-from strut import contact, gait, optimal
+from strut import contact, gait, joints, optimal
 from strut.gait.section import default_section, section_of
 from strut.gait.transport import weight_of
 from strut.optimal.walk.check_walker import check_symmetry
@@ -77,7 +77,7 @@ def test_flags_begin_as_the_state_says(walker):
     assert not deep.samples
 
 
-@pytest.mark.slow  # half a minute of solving, and its variational equations are compiled
+@pytest.mark.slow  # a minute of solving, and variational equations are compiled
 def test_rabbit_on_soft_ground_is_designed_and_walks():
     """What motors do, ground takes: the balance of the replay closes, and the step repeats as a gait."""
     soft = on_soft_ground(rabbit.robot(), stiffness=2e4)
@@ -90,3 +90,34 @@ def test_rabbit_on_soft_ground_is_designed_and_walks():
     assert design.gait is not None
     assert isinstance(design.gait, gait.Gait)
     assert design.result.cost == pytest.approx(0.22908, abs=1e-4)
+    # The same on stiffer ground, from there: both feet are on it for a shorter time.
+    stiffer = optimal.design(
+        on_soft_ground(rabbit.robot(), 3e4, contact.viscous(4.5e3)), speed=0.6, guess=design
+    )
+    assert stiffer.ok, stiffer.wrong
+    both, other = (sum(phase.t[-1] - phase.t[0] for phase in d.result.phases[:2]) for d in (design, stiffer))
+    assert other < both
+
+
+@pytest.mark.slow  # ten seconds of solving, and a walker of eighteen states is compiled
+def test_arms_are_swung_by_their_motors():
+    """Arms are joints like others: they change sides, and the account of the step closes with their work."""
+    robot = rabbit.robot()
+    for side, begin in (("_l", 0.2), ("_r", -0.2)):
+        arm = robot.body(f"arm{side}", mass=2.0, com=(0, 0, -0.25), inertia=0.05)
+        robot.joint(
+            f"shoulder{side}",
+            robot.bodies["torso"],
+            arm,
+            joints.revolute("y"),
+            at=(0, 0, 0.5),
+            initial=begin,
+        )
+    design = optimal.design(on_rigid_ground(robot, fall=("torso", 0.4)), speed=0.6)
+    assert design.ok, design.wrong
+    assert design.replay.balance.relative < 1e-6
+    step = design.result.phases[-1]
+    names = design.system.labels("x")
+    left, right = names.index("shoulder_l"), names.index("shoulder_r")
+    assert step.x[-1, left] == pytest.approx(design.result.phases[0].x[0, right], abs=1e-6)
+    assert np.ptp(step.x[:, left]) > 0.05  # [rad]
