@@ -88,6 +88,10 @@ def compare(
     rows: list[Row] = []
     for label, system in machines.items():
         ways: list[tuple[str, int, dict[str, Any]]] = [(f"{label}, one core", FEW, {"threads": 1})]
+        if not system.events and options.get("method") == "rk4":
+            ways.append((f"{label}, one core, lanes", FEW, {"threads": 1, "lanes": "auto"}))
+            lanes_single = {"threads": 1, "lanes": "auto", "precision": "single"}
+            ways.append((f"{label}, one core, lanes, single", FEW, lanes_single))
         if has_card:
             ways.append((f"{label}, card", MANY, {"device": "cuda"}))
             ways.append((f"{label}, card, single", MANY, {"device": "cuda", "precision": "single"}))
@@ -98,7 +102,7 @@ def compare(
                 "strut", way, lambda x0=x0, how=how, s=system: simulate_batch(s, t, x0=x0, **options, **how)
             )
             row = measure([contender], effort)[0]
-            note = "" if batch.device == "cpu" else batch.device
+            note = "" if batch.device.startswith("cpu") else batch.device
             rows.append(Row(row.name, way, None, tuple(s / batch.steps.sum() for s in row.times), note))
         if not has_card:
             rows.append(Row("strut", f"{label}, card", note="no graphics card with CUDA, or no nvcc"))

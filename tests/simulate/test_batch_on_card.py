@@ -25,7 +25,9 @@ def emulated(monkeypatch):
     monkeypatch.setattr(
         batch_on_card,
         "build_device_library",
-        lambda low, method, precision, capability: build_device_library(low, method, precision, None),
+        lambda low, method, precision, capability, *, ledger: build_device_library(
+            low, method, precision, None, ledger=ledger
+        ),
     )
 
 
@@ -152,7 +154,11 @@ def test_a_system_with_delays_is_refused():
     [
         ({"device": "gpu"}, ModelError, "device 'gpu' is unknown: .*known: cpu, cuda"),
         ({"device": "cuda", "precision": "half"}, ModelError, "precision 'half' is unknown"),
-        ({"precision": "single"}, ModelError, "precision 'single' is for graphics cards: say device='cuda'"),
+        (
+            {"precision": "single"},
+            ModelError,
+            "precision 'single' is for graphics cards and lanes: say device='cuda'",
+        ),
         (
             {"device": "cuda", "backend": "native"},
             ModelError,

@@ -15,6 +15,7 @@ from strut.codegen.cuda import (
     find_nvcc,
 )
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
+from strut.codegen.lanes import LANES, LanesLibrary, build_lanes_library, full_lanes
 from strut.codegen.lower import Lowered, column
 from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
 from strut.codegen.private_folder import check_private_directory, make_private
@@ -38,6 +39,7 @@ __all__ = [
     "DEFAULTS",
     "INTEGRATORS",
     "JUMP_FIELDS",
+    "LANES",
     "PRECISIONS",
     "RK4",
     "SINGLE_DEFAULTS",
@@ -50,6 +52,7 @@ __all__ = [
     "Dialect",
     "Field",
     "Integrator",
+    "LanesLibrary",
     "Lowered",
     "Many",
     "Native",
@@ -66,6 +69,7 @@ __all__ = [
     "build",
     "build_device_library",
     "build_in_background",
+    "build_lanes_library",
     "byref",
     "cache_directory",
     "check_device_model",
@@ -77,6 +81,7 @@ __all__ = [
     "emit",
     "find_capability",
     "find_nvcc",
+    "full_lanes",
     "generate",
     "integrator_number",
     "is_begun",

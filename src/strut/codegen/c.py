@@ -29,7 +29,6 @@ def _macro(name: str) -> Callable[..., str]:
 OPERATIONS: dict[int, Any] = (
     arithmetic(lambda n: f"R({n})", lambda text: f"(strut_real)({text})", "!=")
     | {
-        ca.OP_IF_ELSE_ZERO: lambda a, b: f"{a} != R(0) ? {b} : R(0)",
         ca.OP_SIGN: lambda a: f"strut_sign({a})",
     }
     | {
@@ -63,6 +62,7 @@ OPERATIONS: dict[int, Any] = (
             "FMIN",
             "FMAX",
             "COPYSIGN",
+            "IF_ELSE_ZERO",
         )
     }
 )

@@ -17,6 +17,12 @@ def literal(value: float) -> str:
     return f"R({float(value)!r})"
 
 
+def entry(value: float) -> str:
+    """A number of a table, which is one also where the real type is several: see `strut_vector.h`."""
+    text = literal(value).replace("STRUT_INF", "R(INFINITY)").replace("STRUT_NAN", "R(NAN)")
+    return text.replace("R(", "(strut_number)(")
+
+
 class Tables:
     """Tables of indices and numbers, named after the function that reads them."""
 
@@ -52,7 +58,7 @@ class Tables:
         """How entry `by` of a list of numbers is written: a literal if all are equal, else from a table."""
         if len(set(map(repr, values))) == 1:
             return literal(values[0])
-        return f"{self._put('strut_real', ', '.join(map(literal, values)))}[{by}]"
+        return f"{self._put('strut_number', ', '.join(map(entry, values)))}[{by}]"
 
     def text(self) -> str:
         """All tables as C."""

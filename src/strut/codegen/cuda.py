@@ -16,7 +16,7 @@ from strut.codegen.backends import GENERATOR
 from strut.codegen.cache import build, compiler, key_of
 from strut.codegen.lower import Lowered
 from strut.codegen.native import Many
-from strut.codegen.translation_unit import device_text, runtime_sources
+from strut.codegen.translation_unit import device_text, is_smooth, runtime_sources
 from strut.errors import CompileError, DeviceError
 from strut.gc_pause import pause_gc
 
@@ -76,13 +76,18 @@ def find_capability() -> int | None:
 
 
 def build_device_library(
-    low: Lowered, method: str, precision: str = "double", capability: int | None = None
+    low: Lowered,
+    method: str,
+    precision: str = "double",
+    capability: int | None = None,
+    *,
+    ledger: bool = False,
 ) -> Path:
     """Return the library of a system's kernel, compiled once and kept in the cache.
 
     method: of integration; only this one is compiled. precision: 'double' or 'single'. capability: of the
     card it is for (90 for 9.0); None compiles the same text for the processor, which runs it thread by
-    thread: for tests.
+    thread: for tests. ledger: whether runs keep an account of energy.
     Raises `DeviceError` for a system or method that no card runs, `CompileError` where there is no compiler
     or it fails.
     """
@@ -106,11 +111,13 @@ def build_device_library(
         flags = (*flags, "-DSTRUT_FLOAT")
     runtime = runtime_sources(method)
     ours = [*runtime.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)]
-    content = low.digest() + hashlib.sha256("\0".join([method, *ours]).encode()).hexdigest()
+    account = ledger and is_smooth(low, method)  # else it is chosen at run time
+    asked = f"{method} {account}"
+    content = low.digest() + hashlib.sha256("\0".join([asked, *ours]).encode()).hexdigest()
 
     def sources() -> dict[str, str]:
         with pause_gc():
-            return {**runtime, "model.cu": device_text(low)}
+            return {**runtime, "model.cu": device_text(low, method, account)}
 
     key = key_of(content, cc, flags=flags)
     return build(key, sources, "model.cu", cc, f"{low.name} for a graphics card", flags=flags)

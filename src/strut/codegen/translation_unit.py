@@ -13,7 +13,7 @@ from strut.codegen.c import emit, empty_function
 from strut.codegen.c_sums import loop_text
 from strut.codegen.lower import JACOBIANS, LOSS, RESET, RESULT_SIZE, SIGNATURES, Lowered
 from strut.codegen.prepare import Prepared
-from strut.codegen.runtime.contract_c import generated_headers
+from strut.codegen.runtime.contract_c import generated_headers, has_smooth_step
 
 RUNTIME = Path(__file__).parent / "runtime"
 
@@ -152,21 +152,52 @@ def unit_text(lowered: Lowered) -> str:
     )
 
 
-def device_text(lowered: Lowered) -> str:
-    """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs."""
-    code = generate(lowered)
+def is_smooth(lowered: Lowered, method: str) -> bool:
+    """Tell whether nothing happens in runs of a system but steps of one length: no events, samples or delays,
+    and a method whose step is fixed."""
+    return not lowered.sizes["NJ"] and not lowered.sizes["ND"] and has_smooth_step(method)
+
+
+def device_text(lowered: Lowered, method: str, ledger: bool) -> str:
+    """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs. ledger: whether
+    runs without events integrate powers."""
+    smooth = is_smooth(lowered, method)
+    runs = ['#include "strut_smooth.h"'] if smooth else ['#include "strut_run.h"', '#include "strut_lane.h"']
     return "\n".join(
         [
-            '#include "strut_math.h"',
-            '#define STRUT_EXPORT __attribute__((visibility("default")))',
-            code.sizes_text("strut_model"),
-            '#include "strut_types.h"',
-            code.functions,
-            '#include "strut_run.h"',
-            '#include "strut_lane.h"',
+            f"#define STRUT_SMOOTH {int(smooth)}",
+            f"#define STRUT_LEDGER {int(ledger)}",
+            *_unit_of_many(lowered),
+            *runs,
             '#include "strut_cuda.h"\n',
         ]
     )
+
+
+def lanes_text(lowered: Lowered, ledger: bool) -> str:
+    """The whole unit compiled for the lanes of a core, C++: model and runs without events. ledger: whether
+    they integrate powers."""
+    return "\n".join(
+        [
+            f"#define STRUT_LEDGER {int(ledger)}",
+            '#include "strut_vector.h"',
+            *_unit_of_many(lowered),
+            '#include "strut_smooth.h"',
+            '#include "strut_lanes.h"\n',
+        ]
+    )
+
+
+def _unit_of_many(lowered: Lowered) -> list[str]:
+    """The model, for units that run many and are not C."""
+    code = generate(lowered)
+    return [
+        '#include "strut_math.h"',
+        '#define STRUT_EXPORT __attribute__((visibility("default")))',
+        code.sizes_text("strut_model"),
+        '#include "strut_types.h"',
+        code.functions,
+    ]
 
 
 LINKAGE_MACROS = """#if defined(__GNUC__) && !defined(__clang__)

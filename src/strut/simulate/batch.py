@@ -14,6 +14,7 @@ import numpy as np
 from strut.checks import checked, integer, number_array, seed_number
 from strut.codegen import SINGLE_DEFAULTS, Native, Virtual, byref, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.batch_in_lanes import chosen_lanes, lanes_work
 from strut.simulate.batch_on_card import check_device, do_runs_on_card
 from strut.simulate.batch_task import BatchTask, result_arrays
 from strut.simulate.ending import ending_message
@@ -40,7 +41,8 @@ class Batch(Tabular):
     counts: how often each event and sample happened. outputs: by name, at the end, or at the times asked for
         (nan after a run has ended). steps: taken by each run.
     supplied, dissipated, lost: energy totals [J] by name, if the ledger was asked for.
-    wall: how long it took [s]. device: what ran them: 'cpu', or the name of a graphics card.
+    wall: how long it took [s]. device: what ran them: 'cpu', 'cpu, 8 lanes', or the name of a
+        graphics card.
     """
 
     t: np.ndarray
@@ -137,6 +139,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     backend: str | None = None,
     device: str = "cpu",
     precision: str = "double",
+    lanes: int | str = 1,
     progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> Batch:
@@ -152,8 +155,11 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     device: 'cuda' for a graphics card, one run per thread of it, several launches where its memory is
     short. Where
         there is none, or it fails under way, a warning says so and the rest is done on the processor;
-        `device` of the batch says what ran. precision: on a card 'double' or 'single', which has tolerances
-        of its own unless rtol and atol are given.
+        `device` of the batch says what ran. precision: on a card or in lanes 'double' or 'single', which has
+        tolerances of its own unless rtol and atol are given.
+    lanes: how many runs each core does at once, in its vector registers: 'auto' for as many as they hold.
+        For systems without events, samples and delays, with method='rk4' or 'euler': five to seven times as
+        fast, compiled by a C++ compiler at first.
     progress: called with the fraction done.
     options: as for `simulate`; the ledger is off unless ledger=True.
 
@@ -172,7 +178,8 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         outputs = [outputs]
     if threads is not None:
         integer("threads", threads, 1)
-    check_device(device, precision, backend)
+    together = chosen_lanes(lanes, precision, backend)
+    check_device(device, precision, backend, together)
     coarse = {"rtol": SINGLE_DEFAULTS.rtol, "atol": SINGLE_DEFAULTS.atol, "zeno": SINGLE_DEFAULTS.zeno}
     chosen = chosen_options({"ledger": False, **(coarse if precision == "single" else {}), **options})
     check_method(system, chosen, lower_system(system).tables["velocity_of"])
@@ -199,7 +206,14 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         card_name, first, interrupted = do_runs_on_card(lower_system(system), task, precision, progress)
         ran_on = card_name if first == runs or interrupted else f"{card_name}, cpu" if first else "cpu"
     if first < runs and not interrupted:
-        interrupted = _do_runs_here(system, task, first, backend=backend, threads=threads, progress=progress)
+        if together > 1:
+            work = lanes_work(lower_system(system), task, together, precision)
+            ran_on = f"cpu, {together} lanes"
+            interrupted = _spread(work, range(runs), threads, progress, together=together)
+        else:
+            interrupted = _do_runs_here(
+                system, task, first, backend=backend, threads=threads, progress=progress
+            )
     wall = clock.perf_counter() - began
     times = None if at is None else np.size(at)
     return _batch(system, task, outputs, times, wall=wall, interrupted=interrupted, device=ran_on)
@@ -323,11 +337,14 @@ def _spread(
     progress: Callable[[float], None] | None,
     *,
     short: bool = False,
+    together: int = 1,
 ) -> bool:
-    """Do all runs in small pieces on several threads. Returned is whether they were interrupted. short: they
+    """Do all runs in small pieces on several threads, as many together as a core does. Returned is whether
+    they were interrupted. short: they
     are expected to take less than `ALONE_TIME`; the calling thread begins alone, and others join in where it
     takes longer."""
     piece = max(1, min(256, len(runs) // (8 * threads) or 1))
+    piece = -(-piece // together) * together
     starts, end = runs[::piece], runs.stop
     alone = threads == 1 or len(starts) == 1
     began, pieces_done = clock.perf_counter(), 0

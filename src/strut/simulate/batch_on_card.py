@@ -6,8 +6,6 @@ import time as clock
 import warnings
 from collections.abc import Callable
 
-import numpy as np
-
 from strut.codegen import (
     PRECISIONS,
     DeviceLibrary,
@@ -16,10 +14,9 @@ from strut.codegen import (
     check_device_model,
     find_capability,
     find_nvcc,
-    integrator_number,
 )
 from strut.errors import CompileError, DeviceError, ModelError, did_you_mean
-from strut.simulate.batch_task import BatchTask
+from strut.simulate.batch_task import BatchTask, number_options
 from strut.simulate.options import STIFF, Options
 
 DEVICES = ("cpu", "cuda")
@@ -33,36 +30,23 @@ MAX_LAUNCH_GROWTH = 16.0
 """By how many times a launch has more runs than the one before, at most."""
 
 
-def check_device(device: str, precision: str, backend: str | None) -> None:
+def check_device(device: str, precision: str, backend: str | None, lanes: int) -> None:
     """Raise `ModelError` where a batch is asked for on a device, or with a precision, that there is not."""
     if device not in DEVICES:
         raise ModelError(f"device '{device}' is unknown: {did_you_mean(device, DEVICES)}")
     if precision not in PRECISIONS:
         raise ModelError(f"precision '{precision}' is unknown: {did_you_mean(precision, PRECISIONS)}")
-    if precision == "single" and device == "cpu":
-        raise ModelError("precision 'single' is for graphics cards: say device='cuda', or leave it out")
+    if precision == "single" and device == "cpu" and lanes == 1:
+        raise ModelError(
+            "precision 'single' is for graphics cards and lanes: say device='cuda' or lanes='auto', or leave "
+            "it out"
+        )
+    if device == "cuda" and lanes > 1:
+        raise ModelError("lanes are of a processor: leave them out with device='cuda'")
     if device == "cuda" and backend is not None:
         raise ModelError(
             f"backend '{backend}' is a way to run on the processor: leave it out with device='cuda'"
         )
-
-
-def card_options(options: Options) -> np.ndarray:
-    """Return options as the kernel reads them: method, ledger, step, max_step, rtol, atol, zeno,
-    max_steps."""
-    return np.array(
-        [
-            integrator_number(options.method),
-            options.ledger,
-            options.step or 0.0,
-            min(options.max_step, 1e300),
-            options.rtol,
-            options.atol,
-            options.zeno,
-            options.max_steps,
-        ],
-        dtype=float,
-    )
 
 
 def do_runs_on_card(
@@ -85,7 +69,10 @@ def do_runs_on_card(
         _warn(missing, task.options)
         return "", 0, False
     try:
-        library = DeviceLibrary(build_device_library(low, task.options.method, precision, capability))
+        chosen = task.options
+        library = DeviceLibrary(
+            build_device_library(low, chosen.method, precision, capability, ledger=bool(chosen.ledger))
+        )
         return do_launches(library, low, task, progress)
     except (CompileError, DeviceError) as error:
         _warn(str(error), task.options)
@@ -96,7 +83,7 @@ def do_launches(
     library: DeviceLibrary, low: Lowered, task: BatchTask, progress: Callable[[float], None] | None
 ) -> tuple[str, int, bool]:
     """Do the runs of a batch with a kernel, launch by launch; returned is as of `do_runs_on_card`."""
-    many, runs, options = task.many(low.sizes), len(task.values.p), card_options(task.options)
+    many, runs, options = task.many(low.sizes), len(task.values.p), number_options(task.options)
     card = library.card()
     most = library.runs_per_launch(many, card, runs) if runs else 0
     wave = library.runs_at_once(card)

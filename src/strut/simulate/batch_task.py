@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.codegen import Many, address
+from strut.codegen import Many, address, integrator_number
 from strut.simulate.options import Options
 from strut.system import Start
 
@@ -33,6 +33,24 @@ def result_arrays(
         "cause": np.full(runs, -1, dtype=np.int32),
         "culprit": np.full(runs, -1, dtype=np.int32),
     }
+
+
+def number_options(options: Options) -> np.ndarray:
+    """Return options as compiled code reads them that may have another precision: method, ledger, step,
+    max_step, rtol, atol, zeno, max_steps."""
+    return np.array(
+        [
+            integrator_number(options.method),
+            options.ledger,
+            options.step or 0.0,
+            min(options.max_step, 1e300),
+            options.rtol,
+            options.atol,
+            options.zeno,
+            options.max_steps,
+        ],
+        dtype=float,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,4 +99,4 @@ class BatchTask:
         )
 
 
-__all__ = ["BatchTask", "result_arrays"]
+__all__ = ["BatchTask", "number_options", "result_arrays"]

@@ -23,7 +23,7 @@ from strut.codegen.runtime.layout import (
     OptionDefaults,
     Struct,
 )
-from strut.codegen.runtime.runge_kutta_c import runge_kutta_header
+from strut.codegen.runtime.runge_kutta_c import runge_kutta_header, smooth_step_header
 from strut.codegen.runtime.status import RESULT_SIZES, Advance, RecordingEnd, RunCounter, RunStatus
 
 GENERATED_NOTE = "Written from tables; do not edit."
@@ -56,7 +56,9 @@ def _struct(struct: Struct) -> str:
 
 
 def _defaults(given: OptionDefaults) -> str:
-    return "".join(f"    o.{name} = R({getattr(given, name)!r});\n" for name in ("rtol", "atol", "zeno"))
+    return "".join(
+        f"    o.{name} = (strut_number)({getattr(given, name)!r});\n" for name in ("rtol", "atol", "zeno")
+    )
 
 
 def _method_meaning(method: Integrator) -> str:
@@ -109,7 +111,7 @@ def contract_header(used: Sequence[Integrator]) -> str:
             "STRUT_FN strut_options strut_defaults(void)\n{\n    strut_options o;",
             f"    o.method = {INTEGRATORS[DEFAULTS.method].c_constant};",
             "    o.ledger = 0;\n    o.dense = 0;\n    o.reserved = 0;",
-            "    o.step = R(0);\n    o.max_step = STRUT_MAX;",
+            "    o.step = 0;\n    o.max_step = STRUT_MAX;",
             f"#ifdef STRUT_FLOAT\n{_defaults(SINGLE_DEFAULTS)}#else\n{_defaults(DEFAULTS)}#endif",
             f"    o.max_steps = INT64_C({DEFAULTS.max_steps});\n    return o;\n}}\n",
             _kind_function(),
@@ -186,6 +188,12 @@ NEEDED_BY_OTHERS = ("euler", "rk4")
 multistep method."""
 
 
+def has_smooth_step(method: str | None) -> bool:
+    """Tell whether a method has a step for runs without events: a fixed one, of a tableau."""
+    integrator = INTEGRATORS.get(method or "")
+    return integrator is not None and integrator.kind is StepKind.FIXED and integrator.tableau is not None
+
+
 def generated_headers(method: str | None = None) -> dict[str, str]:
     """All C headers that are written from tables, by file name. method: the only one that runs will use; by
     default all are there to choose from."""
@@ -196,5 +204,6 @@ def generated_headers(method: str | None = None) -> dict[str, str]:
         "strut_contract.h": contract_header(room),
         "strut_runge_kutta.h": runge_kutta_header(tableaux),
         "strut_choose_method.h": choose_method_header(chosen),
+        "strut_smooth_step.h": smooth_step_header(tableaux[0]) if has_smooth_step(method) else "",
         "strut_host_types.h": host_header(),
     }

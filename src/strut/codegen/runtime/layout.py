@@ -53,7 +53,7 @@ SCALARS: dict[str, Any] = {
     "int64_t": ctypes.c_int64,
     "uint64_t": ctypes.c_uint64,
     "double": ctypes.c_double,
-    "strut_real": ctypes.c_double,  # what Python calls is never compiled as single precision
+    "strut_number": ctypes.c_double,  # what Python calls is never compiled as single precision
     "strut_controller": ctypes.c_void_p,
 }
 """The ctypes type of each C type that is no pointer; None: nothing is returned."""
@@ -72,11 +72,11 @@ OPTIONS = Struct(
         Field("int32_t", "ledger", "1: integrate the ledger's powers beside the state"),
         Field("int32_t", "dense", "1: every step leaves its dense output in `poly`"),
         Field("int32_t", "reserved"),
-        Field("strut_real", "step", "fixed-step methods: the step [s]; adaptive: first step, 0 = choose"),
-        Field("strut_real", "max_step", "[s]"),
-        Field("strut_real", "rtol", "adaptive error control, relative, per component"),
-        Field("strut_real", "atol", "and absolute"),
-        Field("strut_real", "zeno", "relative time within which events count as accumulated"),
+        Field("strut_number", "step", "fixed-step methods: the step [s]; adaptive: first step, 0 = choose"),
+        Field("strut_number", "max_step", "[s]"),
+        Field("strut_number", "rtol", "adaptive error control, relative, per component"),
+        Field("strut_number", "atol", "and absolute"),
+        Field("strut_number", "zeno", "relative time within which events count as accumulated"),
         Field("int64_t", "max_steps"),
     ),
 )

@@ -109,6 +109,42 @@ def dense_output(m: Tableau) -> str:
     return text + f"    }}\n    s->degree = {m.degree};\n}}\n"
 
 
+def smooth_step_header(m: Tableau) -> str:
+    """Write `strut_smooth_step.h`: `smooth_step`, one step of a method in which each stage needs the one
+    before alone, so that four vectors are all its memory."""
+    for stage, row in enumerate(m.a, start=1):
+        if any(row[:-1]):
+            raise ValueError(f"stage {stage} of {m.name} needs more than the one before")
+    count = len(m.b)
+    ahead = [row[-1] for row in m.a]
+    tables = {
+        "at": m.c,
+        "weight": tuple(b / m.divisor for b in m.b),
+        "ahead": (*ahead, 0.0),
+    }
+    lines = [
+        f"    static const double {n}[{count}] = {{{', '.join(map(repr, v))}}};" for n, v in tables.items()
+    ]
+    return "\n".join(
+        [
+            f"/* strut runtime: one step of {m.name}, from s->x to `next`. Written from tables. */\n",
+            "STRUT_FN void STRUT_(smooth_step)(const STRUT_(smooth) * s, double h, strut_real *next)",
+            "{",
+            *lines,
+            "    strut_real k[STRUT_SLOTS(STRUT_SMOOTH_N)], x[STRUT_SLOTS(STRUT_SMOOTH_N)];",
+            "    for (int i = 0; i < STRUT_SMOOTH_N; i++) x[i] = next[i] = s->x[i];",
+            f"    for (int stage = 0; stage < {count}; stage++) {{",
+            "        STRUT_(smooth_rate)(s, s->t + at[stage] * h, x, k);",
+            "        for (int i = 0; i < STRUT_SMOOTH_N; i++) {",
+            "            next[i] += R(weight[stage] * h) * k[i];",
+            "            x[i] = s->x[i] + R(ahead[stage] * h) * k[i];",
+            "        }",
+            "    }",
+            "}\n",
+        ]
+    )
+
+
 def runge_kutta_header(tableaux: Iterable[Tableau]) -> str:
     """Write `strut_runge_kutta.h`: a step of every method, and its dense output where it has one of its
     own."""

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "strut_read_options.h"
+
 #ifdef __CUDACC__
 #define STRUT_KERNEL __global__ void
 #define STRUT_LAUNCH(kernel, blocks, threads) kernel<<<blocks, threads>>>
@@ -27,6 +29,15 @@ static cudaError_t cudaDeviceSynchronize(void) { return 0; }
 static const char *cudaGetErrorString(cudaError_t error) { return error ? "out of memory" : "no error"; }
 #endif
 
+#if STRUT_SMOOTH
+STRUT_KERNEL STRUT_(kernel)(strut_options options, strut_many b, int64_t first, int64_t runs, unsigned long long *next)
+{
+    STRUT_(smooth) s;
+    int64_t run;
+    (void)first; /* nothing in such runs is random */
+    while ((run = STRUT_TAKE(next)) < runs) STRUT_(smooth_runs)(&s, &options, &b, run, 1);
+}
+#else
 STRUT_KERNEL STRUT_(kernel)(strut_options options, strut_many b, int64_t first, int64_t runs, unsigned long long *next)
 {
     STRUT_(lane) lane;
@@ -40,6 +51,7 @@ STRUT_KERNEL STRUT_(kernel)(strut_options options, strut_many b, int64_t first, 
         busy = STRUT_(lane_advance)(&lane, &b);
     }
 }
+#endif
 
 /* Where the arrays of some runs lie on the card: one block of memory, laid out twice, once to measure it. */
 typedef struct {
@@ -129,23 +141,6 @@ extern "C" STRUT_EXPORT int64_t strut_cuda_bytes(const strut_many *b, int64_t ru
     unsigned long long *next;
     strut_lay_out(&shelf, b, (size_t)runs, &next);
     return (int64_t)shelf.used;
-}
-
-/* Options from numbers in double precision, in which Python hands them over whatever the precision of runs is: method,
- * ledger, step, max_step, rtol, atol, zeno, max_steps. */
-static strut_options strut_read_options(const double *numbers)
-{
-    strut_options o;
-    o.method = (int32_t)numbers[0];
-    o.ledger = (int32_t)numbers[1];
-    o.dense = o.reserved = 0;
-    o.step = (strut_real)numbers[2];
-    o.max_step = numbers[3] < STRUT_MAX ? (strut_real)numbers[3] : STRUT_MAX;
-    o.rtol = (strut_real)numbers[4];
-    o.atol = (strut_real)numbers[5];
-    o.zeno = (strut_real)numbers[6];
-    o.max_steps = (int64_t)numbers[7];
-    return o;
 }
 
 /* Runs begin..end-1 of a batch on the card. Returns 0, or the number of an error whose words are in `message`; then no

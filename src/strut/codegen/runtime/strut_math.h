@@ -13,15 +13,25 @@
 #include <stdint.h>
 
 #ifdef STRUT_FLOAT
-typedef float strut_real;
-#define STRUT_CALL(function) function##f
+typedef float strut_number;
 #define STRUT_EPS FLT_EPSILON
 #define STRUT_MAX FLT_MAX
 #else
-typedef double strut_real;
-#define STRUT_CALL(function) function
+typedef double strut_number;
 #define STRUT_EPS DBL_EPSILON
 #define STRUT_MAX DBL_MAX
+#endif
+
+/* The real type is one number; elsewhere it may be several, one of each of several runs. */
+#ifndef STRUT_LANES
+#define STRUT_LANES 1
+typedef strut_number strut_real;
+#define STRUT_LANE(number, lane) (number)
+#ifdef STRUT_FLOAT
+#define STRUT_CALL(function) function##f
+#else
+#define STRUT_CALL(function) function
+#endif
 #endif
 
 /* A literal of the real type. The cast is done by the compiler, not at run time. */
@@ -158,6 +168,8 @@ typedef double strut_real;
 #define STRUT_COPYSIGN(a, b) STRUT_CALL(copysign)(a, b)
 #endif
 
+#if STRUT_LANES == 1
+#define STRUT_IF_ELSE_ZERO(condition, a) ((condition) != R(0) ? (a) : R(0))
 STRUT_FN strut_real strut_sign(strut_real a) { return a > R(0) ? R(1) : (a < R(0) ? R(-1) : a); }
 STRUT_FN strut_real strut_sq(strut_real a) { return a * a; }
 STRUT_FN strut_real strut_min(strut_real a, strut_real b) { return a < b ? a : b; }
@@ -192,5 +204,7 @@ STRUT_FN strut_real strut_normal(uint64_t stream, uint64_t *draws)
     strut_real a = R(1) - strut_uniform(stream, draws), b = strut_uniform(stream, draws);
     return STRUT_SQRT(R(-2) * STRUT_LOG(a)) * STRUT_COS(R(6.283185307179586) * b);
 }
+
+#endif
 
 #endif
