@@ -16,7 +16,7 @@ from strut.codegen.backends import GENERATOR
 from strut.codegen.cache import build, compiler, key_of
 from strut.codegen.lower import Lowered
 from strut.codegen.native import Many
-from strut.codegen.translation_unit import device_text, is_smooth, runtime_sources
+from strut.codegen.translation_unit import device_text, runtime_sources
 from strut.errors import CompileError, DeviceError
 from strut.gc_pause import pause_gc
 
@@ -111,13 +111,12 @@ def build_device_library(
         flags = (*flags, "-DSTRUT_FLOAT")
     runtime = runtime_sources(method)
     ours = [*runtime.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)]
-    account = ledger and is_smooth(low, method)  # else it is chosen at run time
-    asked = f"{method} {account}"
-    content = low.digest() + hashlib.sha256("\0".join([asked, *ours]).encode()).hexdigest()
+    low = low if ledger else low.without_account()
+    content = low.digest() + hashlib.sha256("\0".join([method, *ours]).encode()).hexdigest()
 
     def sources() -> dict[str, str]:
         with pause_gc():
-            return {**runtime, "model.cu": device_text(low, method, account)}
+            return {**runtime, "model.cu": device_text(low, method)}
 
     key = key_of(content, cc, flags=flags)
     return build(key, sources, "model.cu", cc, f"{low.name} for a graphics card", flags=flags)

@@ -105,12 +105,12 @@ def build_lanes_library(
     )
     runtime = runtime_sources(method)
     ours = [*runtime.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)]
-    asked = f"{method} {ledger}"
-    content = low.digest() + hashlib.sha256("\0".join([asked, *ours]).encode()).hexdigest()
+    low = low if ledger else low.without_account()
+    content = low.digest() + hashlib.sha256("\0".join([method, *ours]).encode()).hexdigest()
 
     def sources() -> dict[str, str]:
         with pause_gc():
-            return {**runtime, "model.cpp": lanes_text(low, ledger)}
+            return {**runtime, "model.cpp": lanes_text(low)}
 
     key = key_of(content, cc, flags=flags)
     return build(key, sources, "model.cpp", cc, f"{low.name} for {lanes} lanes", flags=flags)

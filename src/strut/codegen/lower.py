@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -82,6 +82,11 @@ class Lowered:
         """Has a function no results? Then it need not be made: with many parameters that alone takes its
         time."""
         return not (self.sizes[RESULT_SIZE[name]] or (name == "flow_and_powers" and self.sizes["NW"]))
+
+    def without_account(self) -> Lowered:
+        """The same without energies, powers and losses, for runs that keep no account of them: what
+        integrates powers needs memory for them whether they are wanted or not."""
+        return replace(self, sizes=self.sizes | {"NW": 0, "NE": 0, "NL": 0}, losses=[])
 
     def digest(self) -> str:
         """A hash of the content: equal for equal systems in any process."""

@@ -158,15 +158,13 @@ def is_smooth(lowered: Lowered, method: str) -> bool:
     return not lowered.sizes["NJ"] and not lowered.sizes["ND"] and has_smooth_step(method)
 
 
-def device_text(lowered: Lowered, method: str, ledger: bool) -> str:
-    """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs. ledger: whether
-    runs without events integrate powers."""
+def device_text(lowered: Lowered, method: str) -> str:
+    """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs."""
     smooth = is_smooth(lowered, method)
     runs = ['#include "strut_smooth.h"'] if smooth else ['#include "strut_run.h"', '#include "strut_lane.h"']
     return "\n".join(
         [
             f"#define STRUT_SMOOTH {int(smooth)}",
-            f"#define STRUT_LEDGER {int(ledger)}",
             *_unit_of_many(lowered),
             *runs,
             '#include "strut_cuda.h"\n',
@@ -174,12 +172,10 @@ def device_text(lowered: Lowered, method: str, ledger: bool) -> str:
     )
 
 
-def lanes_text(lowered: Lowered, ledger: bool) -> str:
-    """The whole unit compiled for the lanes of a core, C++: model and runs without events. ledger: whether
-    they integrate powers."""
+def lanes_text(lowered: Lowered) -> str:
+    """The whole unit compiled for the lanes of a core, C++: model and runs without events."""
     return "\n".join(
         [
-            f"#define STRUT_LEDGER {int(ledger)}",
             '#include "strut_vector.h"',
             *_unit_of_many(lowered),
             '#include "strut_smooth.h"',

@@ -282,7 +282,7 @@ def _native_work(model: Native, task: BatchTask) -> Callable[[int, int], None]:
     def run(first: int, last: int, rows: int) -> None:
         """Do the runs from one number to before another, with so many rows of delay history."""
         history, lane = np.empty((rows, 1 + 2 * delayed)), model.sim()
-        many = task.many(model.sizes, history, lane)
+        many = task.many(history, lane)
         model.library.strut_batch(byref(native), byref(many), first, last)
         for k in first + np.flatnonzero(room["status"][first:last] == HISTORY_FULL):
             room["counts"][k] = 0

@@ -31,7 +31,7 @@ def lanes_work(low: Lowered, task: BatchTask, lanes: int, precision: str) -> Cal
     library = LanesLibrary(
         build_lanes_library(low, chosen.method, lanes, precision, ledger=bool(chosen.ledger))
     )
-    many, options = task.many(low.sizes), number_options(chosen)
+    many, options = task.many(), number_options(chosen)
     return lambda first, last: library.do_runs(options, many, first, last)
 
 

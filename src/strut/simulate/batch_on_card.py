@@ -83,7 +83,7 @@ def do_launches(
     library: DeviceLibrary, low: Lowered, task: BatchTask, progress: Callable[[float], None] | None
 ) -> tuple[str, int, bool]:
     """Do the runs of a batch with a kernel, launch by launch; returned is as of `do_runs_on_card`."""
-    many, runs, options = task.many(low.sizes), len(task.values.p), number_options(task.options)
+    many, runs, options = task.many(), len(task.values.p), number_options(task.options)
     card = library.card()
     most = library.runs_per_launch(many, card, runs) if runs else 0
     wave = library.runs_at_once(card)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,17 @@ class BatchTask:
     seed: int
     at_end: bool
 
-    def many(
-        self, sizes: Mapping[str, int], history: np.ndarray | None = None, lane: np.ndarray | None = None
-    ) -> Many:
+    @cached_property
+    def row_widths(self) -> tuple[int, ...]:
+        """How far apart the rows of runs are, of x, z, u and p: 0 where all are alike, so that one does for
+        all."""
+        values = self.values
+        return tuple(
+            0 if len(rows) and bool((rows == rows[0]).all()) else rows.shape[1]
+            for rows in (values.x, values.z, values.u, values.p)
+        )
+
+    def many(self, history: np.ndarray | None = None, lane: np.ndarray | None = None) -> Many:
         """Return the batch as compiled code reads it. history: memory for delayed signals, by rows. lane:
         memory for one run."""
         values = self.values
@@ -84,10 +93,7 @@ class BatchTask:
             address(values.u),
             address(values.p),
             len(self.stops),
-            sizes["NX"],
-            sizes["NZ"],
-            sizes["NU"],
-            sizes["NP"],
+            *self.row_widths,
             self.seed,
             0 if history is None else len(history),
             address(history),

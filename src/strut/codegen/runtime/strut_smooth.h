@@ -4,15 +4,8 @@
 
 #include "strut_host_types.h"
 
-/* Powers are integrated beside the state only where the unit is compiled for it: else they would cost memory. */
-#if STRUT_LEDGER
-#define STRUT_SMOOTH_N STRUT_N
-#else
-#define STRUT_SMOOTH_N STRUT_NX
-#endif
-
 typedef struct {
-    strut_real x[STRUT_SLOTS(STRUT_SMOOTH_N)]; /* states, then integrated powers [J] */
+    strut_real x[STRUT_SLOTS(STRUT_N)]; /* states, then integrated powers [J] */
     strut_real z[STRUT_SLOTS(STRUT_NZ)], u[STRUT_SLOTS(STRUT_NU)], p[STRUT_SLOTS(STRUT_NP + STRUT_NK)];
     double t;
     int64_t first, steps; /* the run of the first lane */
@@ -22,11 +15,7 @@ typedef struct {
 STRUT_FN void STRUT_(smooth_rate)(const STRUT_(smooth) * s, double t, const strut_real *x, strut_real *dx)
 {
     strut_real none[1];
-#if STRUT_LEDGER
     STRUT_(flow_and_powers)(R(t), x, s->z, s->u, s->p, none, STRUT_NX > 0 ? dx : none, dx + STRUT_NX);
-#else
-    STRUT_(flow)(R(t), x, s->z, s->u, s->p, none, dx);
-#endif
 }
 
 /* The rate at the present state, where it is seldom asked for. */
@@ -51,7 +40,7 @@ STRUT_FN void STRUT_(smooth_begin)(STRUT_(smooth) * s, const strut_many *b, int6
         for (int i = 0; i < STRUT_NU; i++) STRUT_LANE(s->u[i], l) = (strut_number)b->u[run * b->u_stride + i];
         for (int i = 0; i < STRUT_NP; i++) STRUT_LANE(s->p[i], l) = (strut_number)b->p[run * b->p_stride + i];
     }
-    for (int i = STRUT_NX; i < STRUT_SMOOTH_N; i++) s->x[i] = R(0);
+    for (int i = STRUT_NX; i < STRUT_N; i++) s->x[i] = R(0);
     STRUT_(prepare)(s->p);
 }
 
@@ -82,7 +71,7 @@ STRUT_FN void STRUT_(smooth_outputs)(const STRUT_(smooth) * s, const strut_many 
 STRUT_PART void STRUT_(smooth_end)(STRUT_(smooth) * s, const strut_many *b, int64_t stop, uint32_t lanes, int status,
                                    const strut_real *next)
 {
-    strut_real dx[STRUT_SLOTS(STRUT_SMOOTH_N)];
+    strut_real dx[STRUT_SLOTS(STRUT_N)];
     if (next) STRUT_(smooth_rate_there)(s, dx);
     for (; stop < b->n_stops; stop++) STRUT_(smooth_outputs)(s, b, stop, lanes, (int)b->at_end);
     for (int l = 0; l < STRUT_LANES; l++) {
@@ -99,7 +88,7 @@ STRUT_PART void STRUT_(smooth_end)(STRUT_(smooth) * s, const strut_many *b, int6
         for (int k = 0; k < STRUT_NX; k++) b->x[run * STRUT_NX + k] = (double)STRUT_LANE(s->x[k], l);
         for (int k = 0; k < STRUT_NZ; k++) b->z[run * STRUT_NZ + k] = (double)STRUT_LANE(s->z[k], l);
         if (b->work)
-            for (int k = 0; k < STRUT_SMOOTH_N - STRUT_NX; k++) b->work[run * STRUT_NW + k] = (double)STRUT_LANE(s->x[STRUT_NX + k], l);
+            for (int k = 0; k < STRUT_NW; k++) b->work[run * STRUT_NW + k] = (double)STRUT_LANE(s->x[STRUT_NX + k], l);
         if (b->lost)
             for (int k = 0; k < STRUT_NL; k++) b->lost[run * STRUT_NL + k] = 0;
         b->steps[run] = s->steps;
@@ -124,7 +113,7 @@ STRUT_FN uint32_t STRUT_(smooth_lost)(const strut_real *a, int n)
  * lie on a grid that begins anew at every stop that is not on it. */
 STRUT_FN void STRUT_(smooth_runs)(STRUT_(smooth) * s, const strut_options *o, const strut_many *b, int64_t first, int count)
 {
-    strut_real next[STRUT_SLOTS(STRUT_SMOOTH_N)];
+    strut_real next[STRUT_SLOTS(STRUT_N)];
     double step = (double)o->step, wanted = o->max_step < o->step ? (double)o->max_step : step, grid = b->t0;
     volatile double ahead; /* rounded, not fused with the sum that it goes into: times are those of all other runs */
     int64_t on_grid = 0;
@@ -142,7 +131,7 @@ STRUT_FN void STRUT_(smooth_runs)(STRUT_(smooth) * s, const strut_options *o, co
             STRUT_(smooth_step)(s, h, next);
             lost = STRUT_(smooth_lost)(next, STRUT_NX) & s->running;
             if (lost) STRUT_(smooth_end)(s, b, stop, lost, STRUT_NOT_FINITE, next);
-            for (int i = 0; i < STRUT_SMOOTH_N; i++) s->x[i] = next[i];
+            for (int i = 0; i < STRUT_N; i++) s->x[i] = next[i];
             if (h == step && !last) on_grid++;
             ahead = (double)on_grid * step;
             s->t = last ? b->stops[stop] : h == step ? grid + ahead : s->t + h;
