@@ -14,7 +14,8 @@ import numpy as np
 
 from bench.timing import Contender, Effort, Row, Section, measure
 from strut import Mechanism, System, contact, joints, mechanism, simulate_batch, walkers
-from strut.codegen import find_capability, find_nvcc
+from strut.codegen import DeviceLibrary, build_device_library, find_capability, find_nvcc, lower_system
+from strut.codegen.cuda import THREADS_PER_BLOCK
 from strut.walkers.anthropometry import segment
 
 STATURE, MASS = 1.75, 70.0  # [m], [kg]
@@ -73,6 +74,18 @@ def human(events: bool) -> System:
     return contact.compliant(m, feet, law=law, friction=friction, events=events)
 
 
+def card_note(system: System, options: Mapping[str, Any], precision: str) -> str:
+    """The card, and what its compiler says bounds the rate: how many threads the registers leave room for, and
+    how much of each thread's memory is outside them."""
+    method = options.get("method", "dop853")
+    path = build_device_library(lower_system(system), method, precision, find_capability())
+    card = DeviceLibrary(path).card()
+    return (
+        f"{card.name}: {card.registers} registers and {card.local} bytes of local memory a thread, "
+        f"{card.blocks * THREADS_PER_BLOCK} threads a multiprocessor"
+    )
+
+
 def compare(
     title: str,
     machines: Mapping[str, System],
@@ -102,7 +115,8 @@ def compare(
                 "strut", way, lambda x0=x0, how=how, s=system: simulate_batch(s, t, x0=x0, **options, **how)
             )
             row = measure([contender], effort)[0]
-            note = "" if batch.device.startswith("cpu") else batch.device
+            on_card = how.get("device") == "cuda"
+            note = card_note(system, options, how.get("precision", "double")) if on_card else ""
             rows.append(Row(row.name, way, None, tuple(s / batch.steps.sum() for s in row.times), note))
         if not has_card:
             rows.append(Row("strut", f"{label}, card", note="no graphics card with CUDA, or no nvcc"))

@@ -80,7 +80,8 @@ def test_a_population_larger_than_memory_goes_in_several_launches(emulated, monk
         launches.append((begin, end))
         do_runs(self, options, many, begin, end, card)
 
-    small = Card("a small card", free=12_000, memory=12_000, multiprocessors=1, capability=0, blocks=1)
+    facts = {"multiprocessors": 1, "capability": 0, "blocks": 1, "registers": 0, "local": 0}
+    small = Card("a small card", free=12_000, memory=12_000, **facts)
     monkeypatch.setattr(DeviceLibrary, "do_runs", noted)
     monkeypatch.setattr(DeviceLibrary, "card", lambda self: small)
     system, angles = walkers.pendulum(), np.linspace(0.1, 2.0, 200)

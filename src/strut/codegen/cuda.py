@@ -7,7 +7,7 @@ import ctypes
 import hashlib
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,8 @@ MESSAGE_LENGTH = 512
 @dataclass(frozen=True)
 class Card:
     """A graphics card: its name, free and whole memory [bytes], multiprocessors, compute capability (90 for
-    9.0), and how many blocks of the kernel a multiprocessor holds at once."""
+    9.0), how many blocks of the kernel a multiprocessor holds at once, and the registers and local memory
+    [bytes] of one of its threads."""
 
     name: str
     free: int
@@ -45,6 +46,8 @@ class Card:
     multiprocessors: int
     capability: int
     blocks: int
+    registers: int
+    local: int
 
 
 def find_nvcc() -> tuple[str, ...] | None:
@@ -155,7 +158,10 @@ class DeviceLibrary:
 
     def card(self) -> Card:
         """Return the card that runs will go to. Raises `DeviceError` where there is none."""
-        name, facts = ctypes.create_string_buffer(MESSAGE_LENGTH), np.zeros(5, dtype=np.int64)
+        name, facts = (
+            ctypes.create_string_buffer(MESSAGE_LENGTH),
+            np.zeros(len(fields(Card)) - 1, dtype=np.int64),
+        )
         failed = self.library.strut_cuda_card(name, MESSAGE_LENGTH, facts.ctypes.data, THREADS_PER_BLOCK)
         words = name.value.decode(errors="replace")
         if failed:

@@ -170,12 +170,13 @@ extern "C" STRUT_EXPORT int strut_cuda_batch(const double *options, const strut_
     return (int)error;
 }
 
-/* The card's name, its free and whole memory [bytes], multiprocessors and compute capability (90 for 9.0), and how many
- * threads of the kernel one multiprocessor holds. Returns 0, or an error's number, whose words are in `name`. */
+/* The card's name, its free and whole memory [bytes], multiprocessors and compute capability (90 for 9.0), how many
+ * blocks of the kernel one multiprocessor holds, and registers and local memory [bytes] of a thread. Returns 0, or an error's number, whose words are in `name`. */
 extern "C" STRUT_EXPORT int strut_cuda_card(char *name, int64_t length, int64_t *facts, int64_t threads)
 {
 #ifdef __CUDACC__
     cudaDeviceProp card;
+    cudaFuncAttributes kernel;
     size_t unused = 0, whole = 0;
     int per = 0;
     cudaError_t error = cudaGetDeviceProperties(&card, 0);
@@ -187,12 +188,15 @@ extern "C" STRUT_EXPORT int strut_cuda_card(char *name, int64_t length, int64_t 
     facts[2] = error == cudaSuccess ? card.multiProcessorCount : 0;
     facts[3] = error == cudaSuccess ? card.major * 10 + card.minor : 0;
     facts[4] = per;
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&kernel, STRUT_(kernel));
+    facts[5] = error == cudaSuccess ? kernel.numRegs : 0;
+    facts[6] = error == cudaSuccess ? (int64_t)kernel.localSizeBytes : 0;
     return (int)error;
 #else
     snprintf(name, (size_t)length, "this processor, thread by thread");
     facts[0] = facts[1] = INT64_C(1) << 30;
     facts[2] = facts[4] = 1;
-    facts[3] = 0;
+    facts[3] = facts[5] = facts[6] = 0;
     (void)threads;
     return 0;
 #endif
