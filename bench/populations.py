@@ -75,7 +75,7 @@ def human(events: bool) -> System:
 
 
 def card_note(system: System, options: Mapping[str, Any], precision: str) -> str:
-    """The card, and what its compiler says bounds the rate: how many threads the registers leave room for, and
+    """The card, and what bounds its rate: how many threads the registers leave room for, and
     how much of each thread's memory is outside them."""
     method = options.get("method", "dop853")
     path = build_device_library(lower_system(system), method, precision, find_capability())
