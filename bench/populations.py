@@ -101,7 +101,11 @@ def compare(
     rows: list[Row] = []
     for label, system in machines.items():
         ways: list[tuple[str, int, dict[str, Any]]] = [(f"{label}, one core", FEW, {"threads": 1})]
-        if not system.events and options.get("method") == "rk4":
+        if (
+            all(event.terminal for event in system.events)
+            and not system.samples
+            and options.get("method") == "rk4"
+        ):
             ways.append((f"{label}, one core, lanes", FEW, {"threads": 1, "lanes": "auto"}))
             lanes_single = {"threads": 1, "lanes": "auto", "precision": "single"}
             ways.append((f"{label}, one core, lanes, single", FEW, lanes_single))

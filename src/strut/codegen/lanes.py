@@ -85,14 +85,15 @@ def build_lanes_library(
 
     method: of integration; only this one is compiled. lanes: how many runs at once. ledger:
         whether they keep an account of energy.
-    Raises `ModelError` for a system with events, samples or delays, or a method without fixed steps,
+    Raises `ModelError` for a system with samples, delays or events after which runs go on, or a method
+    without fixed steps,
     `CompileError` where there is no C++ compiler or it fails.
     """
     if not is_smooth(low, method):
         raise ModelError(
-            f"system '{low.name}' with method '{method}' cannot run in lanes, in which runs have the same "
-            f"times: it takes a system without events, samples and delays (compliant ground with "
-            f"events=False has none) and method='rk4' or 'euler'; or leave out lanes"
+            f"system '{low.name}' with method '{method}' cannot run in lanes, which do nothing but steps: it "
+            f"takes a system without samples, delays and events, but for those that end a run (compliant "
+            f"ground with events=False has none), and method='rk4' or 'euler'; or leave out lanes"
         )
     cc = compiler()
     if cc is None:

@@ -153,14 +153,16 @@ def unit_text(lowered: Lowered) -> str:
 
 
 def is_smooth(lowered: Lowered, method: str) -> bool:
-    """Tell whether nothing happens in runs of a system but steps of one length: no events, samples or delays,
-    and a method whose step is fixed."""
-    return not lowered.sizes["NJ"] and not lowered.sizes["ND"] and has_smooth_step(method)
+    """Tell whether nothing happens in runs of a system but steps of one length, until an event ends them: no
+    other events, no samples, delays or random numbers, and a method whose step is fixed."""
+    sizes = lowered.sizes
+    happens = any(sizes[name] for name in ("NC", "ND", "NR")) or not all(lowered.tables["terminal"])
+    return not happens and has_smooth_step(method)
 
 
 def device_text(lowered: Lowered, method: str) -> str:
     """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs."""
-    smooth = is_smooth(lowered, method)
+    smooth = is_smooth(lowered, method) and not lowered.sizes["NJ"]  # no thread hands a run to another
     runs = ['#include "strut_smooth.h"'] if smooth else ['#include "strut_run.h"', '#include "strut_lane.h"']
     return "\n".join(
         [

@@ -14,7 +14,7 @@ import numpy as np
 from strut.checks import checked, integer, number_array, seed_number
 from strut.codegen import SINGLE_DEFAULTS, Native, Virtual, byref, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.simulate.batch_in_lanes import chosen_lanes, lanes_work
+from strut.simulate.batch_in_lanes import chosen_lanes, end_runs_at_events, lanes_work
 from strut.simulate.batch_on_card import check_device, do_runs_on_card
 from strut.simulate.batch_task import BatchTask, result_arrays
 from strut.simulate.ending import ending_message
@@ -158,8 +158,9 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         `device` of the batch says what ran. precision: on a card or in lanes 'double' or 'single', which has
         tolerances of its own unless rtol and atol are given.
     lanes: how many runs each core does at once, in its vector registers: 'auto' for as many as they hold.
-        For systems without events, samples and delays, with method='rk4' or 'euler': five to seven times as
-        fast, compiled by a C++ compiler at first.
+        For systems without samples, delays and events, but for those that end a run, with method='rk4' or
+        'euler': five to seven times as fast, compiled by a C++ compiler at first. An event is seen where its
+        guard has another sign after a step than before, and found as in any run.
     progress: called with the fraction done.
     options: as for `simulate`; the ledger is off unless ledger=True.
 
@@ -207,8 +208,8 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         ran_on = card_name if first == runs or interrupted else f"{card_name}, cpu" if first else "cpu"
     if first < runs and not interrupted:
         if together > 1:
-            work = lanes_work(lower_system(system), task, together, precision)
             ran_on = f"cpu, {together} lanes"
+            work = _lanes_work(system, task, together, precision)
             interrupted = _spread(work, range(runs), threads, progress, together=together)
         else:
             interrupted = _do_runs_here(
@@ -241,6 +242,25 @@ def _do_runs_here(
     model.run_time = spread_time / (runs - first) if runs > first else None
     model.spend(spread_time)
     return interrupted
+
+
+def _lanes_work(system: System, task: BatchTask, lanes: int, precision: str) -> Callable[[int, int], None]:
+    """A function that does the runs from one number to before another in lanes, and those that an event ends
+    from the step before it on one by one, in double precision."""
+    work = lanes_work(lower_system(system), task, lanes, precision)
+    if not system.events:
+        return work
+    model = compile_system(system)
+
+    def do_rest(rest: BatchTask) -> None:
+        work_one = _virtual_work(model, rest) if isinstance(model, Virtual) else _native_work(model, rest)
+        work_one(0, 1)
+
+    def work_and_end(first: int, last: int) -> None:
+        work(first, last)
+        end_runs_at_events(task, first, last, do_rest)
+
+    return work_and_end
 
 
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:

@@ -35,7 +35,12 @@ STRUT_KERNEL STRUT_(kernel)(strut_options options, strut_many b, int64_t first, 
     STRUT_(smooth) s;
     int64_t run;
     (void)first; /* nothing in such runs is random */
-    while ((run = STRUT_TAKE(next)) < runs) STRUT_(smooth_runs)(&s, &options, &b, run, 1);
+    s.running = 0;
+    while ((run = STRUT_TAKE(next)) < runs) {
+        STRUT_(smooth_load)(&s, &b, 0, run);
+        STRUT_(smooth_loaded)(&s, &b, 1);
+        while (s.running) STRUT_(smooth_advance)(&s, &options, &b);
+    }
 }
 #else
 STRUT_KERNEL STRUT_(kernel)(strut_options options, strut_many b, int64_t first, int64_t runs, unsigned long long *next)
