@@ -161,9 +161,9 @@ def test_a_robust_design_beats_the_nominal_one_on_random_slopes(capsys):
     trial = example.main()
     assert trial.robust.ok, trial.robust.wrong
     assert example.count_walks(trial.robust_walks) == len(trial.slopes)
-    assert example.count_walks(trial.nominal_walks) < len(trial.slopes)
     pairs = list(zip(trial.nominal_walks, trial.robust_walks, strict=True))
     costs = np.array([[walk.result.cost for walk in pair] for pair in pairs if all(walk.ok for walk in pair)])
+    assert len(costs) > len(trial.slopes) / 2  # what the nominal machine does not walk is not counted for it
     assert costs[:, 1].mean() < 0.6 * costs[:, 0].mean()
     level = trial.robust.designs[1].result.cost
     assert 1 < level / trial.nominal.result.cost < 1.3  # what it costs where nominal is meant for
