@@ -135,7 +135,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     elif stands_in_turn(walker, section):
         for landing in landings_in_turn(walker, section):
             problem = require_above_ground(problem, landing, height)
-    for landing in landings_in_turn(walker, section):
+    for landing in () if flight_phases(problem) else landings_in_turn(walker, section):
         problem = require_hold(problem, landing, plan.foot_margin * gravity_of(walker))
     problem = require_liftoff(problem, section)
     problem = require_landings(problem, plan.foot_margin)
