@@ -14,9 +14,14 @@ from strut.optimal.nlp.stage_function import StageFunction
 from strut.optimal.nlp.unknowns import Layout, LimitPlace, RowBlock
 from strut.optimal.problem import Problem, Requirement
 from strut.optimal.totals import Initial
+from strut.system import sx, time
 
 END_SLACK = 1e-9
 """Places nearer to an end of a phase than this part of it are the end itself."""
+SAMPLES = 4
+"""Random points at which two expressions are compared."""
+SAME_VALUE = 1e-12
+"""Expressions that differ by less there, relative to their size, are multiples of each other."""
 Targets = list[tuple[int, int, int, float]]
 """Of every contribution of a stage: its output, the evaluation (place), the row, and the factor."""
 
@@ -78,9 +83,17 @@ class MeshRows(Layout):
         """Add rows for requirements at one place, and return them; `place` says where that part of phase k,
         0 to 1, is over."""
         rows = [r for r in asked for _ in range(r.expression.numel())]
-        low, high = zip(*[r.bounds(place) for r in rows], strict=True) if rows else ((), ())
-        indices = self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
         at_an_end = min(place, 1 - place) < END_SLACK
+        bounds = [
+            (-math.inf, math.inf)
+            if at_an_end
+            and r.margin
+            and event_decides(self.problem, k, r.expression, at_end=place > END_SLACK)
+            else r.bounds(place)
+            for r in rows
+        ]
+        low, high = zip(*bounds, strict=True) if rows else ((), ())
+        indices = self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
         for at, r in zip(indices, rows, strict=True):
             # What has a margin may be zero at the ends of a phase because an event is there: no limit.
             if not (r.margin and at_an_end):
@@ -105,4 +118,27 @@ class MeshRows(Layout):
             self.pieces.append((stage, np.array(index, dtype=int).T, np.array(data, dtype=float).T, targets))
 
 
-__all__ = ["MeshRows", "Targets"]
+def event_decides(problem: Problem, k: int, expression: ca.SX, *, at_end: bool) -> bool:
+    """Return whether an event has an expression zero at an end of phase k: the one that ends the phase, or,
+    at its beginning, the one that ends the phase before, because the expression is a multiple of its guard.
+
+    The guard is zero there by an equation of its own. A bound beside it would say nothing, and multipliers of
+    both would not be unique: the linear independence constraint qualification (LICQ) would not hold.
+    """
+    system = problem.system
+    if not at_end and k == 0:
+        return False
+    phase = problem.phases[k if at_end else k - 1]
+    if phase.until is None:
+        return False
+    column = expression if at_end else phase.after(system, expression)
+    both = ca.Function("both", [time, *system.vectors()], [sx(system.event(phase.until).guard), column])
+    random = np.random.default_rng(0)
+    points = [random.uniform(-1, 1, (both.size1_in(i), SAMPLES)) for i in range(both.n_in())]
+    guard, values = (np.array(part) for part in both(*points))
+    apart = values * guard[:, :1] - values[:, :1] * guard
+    size = np.abs(values).max(initial=0.0) * np.abs(guard).max(initial=0.0)
+    return bool(np.isfinite(size) and (np.abs(apart) <= SAME_VALUE * size).all())
+
+
+__all__ = ["MeshRows", "Targets", "event_decides"]

@@ -122,6 +122,11 @@ def _collocation(c: np.ndarray, order: int) -> CollocationTableau:
     return CollocationTableau(c, A, b, order)
 
 
+def inner_places(table: CollocationTableau) -> np.ndarray:
+    """Return the nodes of a tableau between both ends of an interval."""
+    return table.c[(table.c > 0) & (table.c < 1)]
+
+
 def hull(degree: int) -> np.ndarray:
     """Return rows that make, of an input's values at its degree + 1 places, the corners within which its
     polynomial stays (those of Bernstein), but for the first and the last, which are values themselves."""

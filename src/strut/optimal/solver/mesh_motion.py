@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.nlp import Transcribed
-from strut.optimal.nlp.scheme import lagrange
+from strut.optimal.nlp.scheme import inner_places, lagrange
 from strut.optimal.solver.defect import phase_integrals
 from strut.optimal.solver.result import Motion
 from strut.optimal.totals import Initial, Jumps
@@ -50,6 +50,8 @@ def motions(mesh: Transcribed, v: np.ndarray) -> tuple[Motion, ...]:
                 z=z,
                 slopes=(slopes[0], slopes[1]),
                 integrals=planned[k],
+                places=np.empty(0) if mesh.table is None else inner_places(mesh.table),
+                inner=v[span.inner],
             )
         )
         begin = float(t[-1])

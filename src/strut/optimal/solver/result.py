@@ -16,7 +16,7 @@ from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
 from strut.optimal.solver.bound_multipliers import BoundMultipliers
-from strut.optimal.solver.curves import HermiteCurve, PhaseCurve, PiecewiseCurve
+from strut.optimal.solver.curves import PhaseCurve, PiecewiseCurve, StateCurve, state_curve
 from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.solver.optimum import OptimumPoint
@@ -52,6 +52,8 @@ class Motion:
     z: its discrete states. slopes: of the states, per second, at the beginning and at the end of every
         interval.
     integrals: what the plan takes the problem's integrals for, by interval.
+    places: within an interval, 0 to 1, where collocation has states, too. inner: these, by interval and
+        place.
     """
 
     name: str
@@ -62,6 +64,8 @@ class Motion:
     z: np.ndarray = field(repr=False)
     slopes: tuple[np.ndarray, np.ndarray] = field(repr=False)
     integrals: np.ndarray = field(repr=False)
+    places: np.ndarray = field(repr=False, default_factory=lambda: np.empty(0))
+    inner: np.ndarray = field(repr=False, default_factory=lambda: np.empty((0, 0, 0)))
 
     @property
     def duration(self) -> float:
@@ -69,7 +73,8 @@ class Motion:
         return float(self.t[-1] - self.t[0])
 
     def states(self, t: np.ndarray) -> np.ndarray:
-        """Return states at any times [s], by cubic polynomials between the nodes."""
+        """Return states at any times [s], by the polynomials of collocation; of a plan by shooting, and of
+        Hermite-Simpson, by cubic polynomials between the nodes."""
         return self.state_curve(np.asarray(t, dtype=float))
 
     def inputs(self, t: np.ndarray) -> np.ndarray:
@@ -77,9 +82,9 @@ class Motion:
         return self.input_curve(np.asarray(t, dtype=float))
 
     @property
-    def state_curve(self) -> HermiteCurve:
+    def state_curve(self) -> StateCurve:
         """The states over time [s]."""
-        return HermiteCurve(self.t, self.x, *self.slopes)
+        return state_curve(self.t, self.x, self.slopes, places=self.places, inner=self.inner)
 
     @property
     def input_curve(self) -> PiecewiseCurve:

@@ -20,7 +20,7 @@ from strut.errors import StorageError
 from strut.files import DAMAGE
 from strut.gait.gait import UNIT_MULTIPLIER_SLACK
 from strut.optimal.nlp.scheme import lagrange
-from strut.optimal.solver.curves import HermiteCurve, PhaseCurve, PiecewiseCurve
+from strut.optimal.solver.curves import PhaseCurve, PiecewiseCurve, state_curve
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.solver.result import Solution
 
@@ -153,6 +153,7 @@ def pack_motion(result: Solution) -> bytes:
     }
     for k, m in enumerate(result.phases):
         arrays |= {f"t{k}": m.t, f"x{k}": m.x, f"w{k}": m.w, f"a{k}": m.slopes[0], f"b{k}": m.slopes[1]}
+        arrays |= {f"c{k}": m.places, f"i{k}": m.inner}
     target = io.BytesIO()
     np.savez_compressed(target, **arrays)
     return target.getvalue()
@@ -164,14 +165,12 @@ def unpack_motion(data: bytes) -> Guess:
         arrays = dict(file)
     stretches, k = [], 0
     while f"t{k}" in arrays:
-        t, x, w, slopes = (
-            arrays[f"t{k}"],
-            arrays[f"x{k}"],
-            arrays[f"w{k}"],
-            (arrays[f"a{k}"], arrays[f"b{k}"]),
-        )
+        t, x, w = (arrays[f"{name}{k}"] for name in "txw")
+        slopes, places = (arrays[f"a{k}"], arrays[f"b{k}"]), arrays.get(f"c{k}", np.empty(0))
+        inner = arrays.get(f"i{k}", np.empty((0, 0, 0)))
         begin, span = float(t[0]), float(t[-1] - t[0])
-        states, inputs = HermiteCurve(t, x, *slopes), PiecewiseCurve(t, w, lagrange(w.shape[1] - 1))
+        states = state_curve(t, x, slopes, places=places, inner=inner)
+        inputs = PiecewiseCurve(t, w, lagrange(w.shape[1] - 1))
         stretches.append(Stretch(span, PhaseCurve(states, begin, span), PhaseCurve(inputs, begin, span)))
         k += 1
     return Guess(

@@ -221,7 +221,13 @@ def drop_variations(result: Solution, problem: Problem) -> Solution:
     """Return the result as one of the walker without variations."""
     n, nz = problem.system.size("x"), problem.system.size("z")
     phases = tuple(
-        replace(m, x=m.x[:, :n], z=m.z[:nz], slopes=(m.slopes[0][:, :n], m.slopes[1][:, :n]))
+        replace(
+            m,
+            x=m.x[:, :n],
+            z=m.z[:nz],
+            slopes=(m.slopes[0][:, :n], m.slopes[1][:, :n]),
+            inner=m.inner[:, :, :n],
+        )
         for m in result.phases
     )
     return replace(result, problem=problem, phases=phases, optimum=None)
