@@ -55,6 +55,7 @@ class Requirement(Packed):
     margin: in the middle of a phase the bounds are narrower by so much, and less towards its ends.
     unit: of the expression. per_limit: where what was asked is a number inside the expression, and not its
         bound, the derivative of the expression by that number.
+    begins_at_zero: whether something else has it zero at the beginning of the phase: no bound stands there.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Requirement(Packed):
     margin: float = 0.0
     unit: str = ""
     per_limit: ca.SX | None = None
+    begins_at_zero: bool = False
 
     def bounds(self, place: float) -> tuple[float, float]:
         """Return the bounds where a part `place`, 0 to 1, of the phase is over."""

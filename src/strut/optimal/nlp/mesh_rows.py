@@ -85,11 +85,7 @@ class MeshRows(Layout):
         rows = [r for r in asked for _ in range(r.expression.numel())]
         at_an_end = min(place, 1 - place) < END_SLACK
         bounds = [
-            (-math.inf, math.inf)
-            if at_an_end
-            and r.margin
-            and event_decides(self.problem, k, r.expression, at_end=place > END_SLACK)
-            else r.bounds(place)
+            (-math.inf, math.inf) if at_an_end and self._is_decided(r, k, place) else r.bounds(place)
             for r in rows
         ]
         low, high = zip(*bounds, strict=True) if rows else ((), ())
@@ -99,6 +95,12 @@ class MeshRows(Layout):
             if not (r.margin and at_an_end):
                 self.rows.limits[int(at)] = LimitPlace(r.name, k, place)
         return indices
+
+    def _is_decided(self, r: Requirement, k: int, place: float) -> bool:
+        """Return whether something else has what is required zero at an end of phase k."""
+        at_end = place > END_SLACK
+        begins = r.begins_at_zero and not at_end
+        return bool(r.margin) and (begins or event_decides(self.problem, k, r.expression, at_end=at_end))
 
     def mark(self, k: int, kind: str, rows: np.ndarray, place: float, weight: float) -> None:
         """Note that rows stand at one place of phase k, 0 to 1, one of many of their kind. weight: the part

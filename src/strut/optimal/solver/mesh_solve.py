@@ -14,17 +14,19 @@ from strut.optimal.nlp.scaled import Scales, scaled_functions
 from strut.optimal.solver.bound_multipliers import collect_multipliers
 from strut.optimal.solver.kkt import ConditionedProgram, fixed_multipliers, residuals, worst
 from strut.optimal.solver.mesh_motion import motions, totals
-from strut.optimal.solver.optimum import optimum_point
-from strut.optimal.solver.result import COST, INTERRUPTED, KEPT, Solution
+from strut.optimal.solver.optimum import MIN_BARRIER, WARM_OPTIONS, optimum_point
+from strut.optimal.solver.result import COST, INTERRUPTED, KEPT, MAX_KKT_RESIDUAL, Solution
 from strut.optimal.solver.scaling import far_off, gradient_scales, nominal_scales
 from strut.optimal.solver.watch import SearchInterrupted
 
-SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level", "Feasible_Point_Found")
+ACCEPTABLE = "Solved_To_Acceptable_Level"
+"""What IPOPT returns where it made no more progress at a looser tolerance."""
+SUCCESS = ("Solve_Succeeded", ACCEPTABLE, "Feasible_Point_Found")
 """What IPOPT returns where it succeeded."""
 WORDS = {
     "Solve_Succeeded": "solved",
     "Feasible_Point_Found": "solved",
-    "Solved_To_Acceptable_Level": "solved to an acceptable level",
+    ACCEPTABLE: "solved to an acceptable level",
     "Infeasible_Problem_Detected": "infeasible here: no small change of the motion helps",
     "Maximum_Iterations_Exceeded": "too many iterations",
     "Restoration_Failed": "the constraints could not be met from here",
@@ -153,9 +155,10 @@ def solve_mesh(
     bounds and rows, to begin with. Where somebody pressed Ctrl-C, `SearchInterrupted` is raised, with where
     the solver was. scales: the units to begin with; those that suit `begin` unless given.
 
-    It is solved in units that suit the beginning, and once more where these turn out to be far off."""
+    It is solved in units that suit the beginning, and once more where these turn out to be far off, or where
+    IPOPT stops at an acceptable level that is not one."""
     scales = scales or nominal_scales(mesh, begin)
-    first = _solve_scaled(mesh, begin, settings, multipliers, scales)
+    first = _solve_further(_solve_scaled(mesh, begin, settings, multipliers, scales), mesh, settings, scales)
     if not first.success or first.optimum is None:
         return first
     now = nominal_scales(mesh, first.optimum.unknowns, first.scales)
@@ -171,6 +174,20 @@ def solve_mesh(
         same_point = evaluate_point(mesh, first.optimum.unknowns, own_multipliers, now)
         again = replace(same_point, status=first.status, times=again.times)
     return replace(again, times={**again.times, **times}, iterations=first.iterations + again.iterations)
+
+
+def _solve_further(first: Solution, mesh: Transcribed, settings: dict[str, Any], scales: Scales) -> Solution:
+    """Return a solution; solved further from where it is, warm, if IPOPT found it acceptable and the
+    conditions of an optimum do not hold well enough to be `ok`. The better one of both is returned."""
+    loose = max(first.kkt.values())
+    if first.status != WORDS[ACCEPTABLE] or first.optimum is None or not loose > MAX_KKT_RESIDUAL:
+        return first
+    multipliers = first.optimum.exact_multipliers(mesh)
+    warm = settings | WARM_OPTIONS | {"mu_init": MIN_BARRIER}
+    further = _solve_scaled(mesh, first.optimum.unknowns, warm, multipliers, scales)
+    best = further if further.success and max(further.kkt.values()) < loose else first
+    times = {name: first.times[name] + further.times[name] for name in ("solve", "cpu")}
+    return replace(best, times={**best.times, **times}, iterations=first.iterations + further.iterations)
 
 
 def _solve_scaled(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -195,13 +196,16 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
     passes, height = foot.passes, foot.gap
     ahead = sx(problem.system.event(passes).guard)
     always_above = clearance is not None or all(phase.until != foot.clears for phase in problem.phases)
-    passed, above = False, always_above
+    passed, above, begins = False, always_above, True
     for phase in problem.phases:
         in_phase: dict[str, Any] = {"phase": phase.name, "margin": EVENT_MARGIN}
         if clearance is not None or (passed and above):
             problem = problem.require(
                 "the swing foot is above the ground", height, low=0.0, unit="m", **in_phase
             )
+            if begins and problem.repeats is not None:  # where it stood before the other landed
+                lifts = replace(problem.requirements[-1], begins_at_zero=True)
+                problem = replace(problem, requirements=(*problem.requirements[:-1], lifts))
         if passed:
             problem = problem.require("the swing foot stays in front", ahead, low=0.0, **in_phase)
         elif phase.until == passes:
@@ -213,6 +217,7 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
                 problem = problem.require(
                     "clearance", height, low=clearance, at="end", phase=phase.name, unit="m"
                 )
+        begins = phase.until == section
         above = above or phase.until == foot.clears
         if phase.until == section:
             # The next step begins: the other foot swings.
