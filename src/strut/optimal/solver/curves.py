@@ -49,7 +49,7 @@ class CollocationCurve:
         hits = (gaps == 0).any(axis=1)  # a place itself: its value
         factors[hits] = gaps[hits] == 0
         values: np.ndarray = np.einsum("ij,ijk->ik", factors, self.values[k])
-        return values / factors.sum(axis=1)[:, None]
+        return np.asarray(values / factors.sum(axis=1)[:, None])
 
 
 def _barycentric_weights(places: np.ndarray) -> np.ndarray:

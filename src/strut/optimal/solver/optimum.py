@@ -203,7 +203,7 @@ def _gather(
         curves[key] = MultiplierCurve(
             places[order][first], densities[order][first], smooth=key[1] in COSTATE_ROWS
         )
-    return {name: float(values[i]) for i, name in _numbered(names, once)}, curves
+    return {name: float(values[i]) for i, name in _numbered_names(names, once)}, curves
 
 
 def _spread(
@@ -221,12 +221,12 @@ def _spread(
         curve = curves.get(key)
         if curve is not None and curve.densities.shape[1] == index.shape[1]:
             values[index] = curve.at(places, _whole(weights))
-    for i, name in _numbered(names, once):
+    for i, name in _numbered_names(names, once):
         values[i] = known.get(name, 0.0)
     return values
 
 
-def _numbered(names: Sequence[str], chosen: np.ndarray) -> Iterator[tuple[int, str]]:
+def _numbered_names(names: Sequence[str], chosen: np.ndarray) -> Iterator[tuple[int, str]]:
     """Yield the chosen ones with their names; the second of one name, and those after it, with a number, so
     that two requirements that are called alike are not taken for one."""
     counts: dict[str, int] = {}
