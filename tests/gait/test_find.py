@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import strut
+from strut import optimal, walkers
 from strut.errors import NoGaitError, UnknownNameError
 from strut.gait import ReturnMap, decay, find, find_all
+from strut.gait.newton import OrbitSteps, newton
 from strut.system import Param
 from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, round_foot, simplest, slip
 
@@ -213,3 +215,40 @@ def test_a_poor_guess_nearer_to_the_unstable_gait_gives_that_one():
     assert np.linalg.norm(np.subtract(list(COMPASS.values()), list(guess.values()))) == pytest.approx(
         0.4339932, abs=1e-6
     )
+
+
+class Magnifier:
+    """A linear map around a fixed point of known place, of which one direction is magnified."""
+
+    def __init__(self, factor):
+        turn = np.array([[0.8, -0.6], [0.6, 0.8]])
+        self.matrix = turn @ np.diag([factor, 0.5]) @ turn.T
+        self.fixed = np.array([0.3, -1.7])
+
+    def many(self, y, *, rough=False):
+        del rough
+        ends = self.fixed + (y - self.fixed) @ self.matrix.T
+        count = len(y)
+        return OrbitSteps(
+            y=ends,
+            by_y=np.tile(self.matrix, (count, 1, 1)),
+            ok=np.ones(count, bool),
+            status=np.full(count, ""),
+        )
+
+
+@pytest.mark.parametrize("factor", [3.0, 1e7])
+def test_a_fixed_point_that_magnifies_rounding_is_found(factor):
+    """At 1e7 the residual cannot be below 1e-9, though the state is known to all its digits."""
+    step = Magnifier(factor)
+    points = newton(step, step.fixed[None] + [[3e-7, 2e-7]])
+    assert points.converged.all()
+    np.testing.assert_allclose(points.y[0], step.fixed, rtol=1e-14)
+
+
+def test_a_slow_step_that_magnifies_ten_million_times_is_a_gait():
+    """RABBIT at 0.3 m/s: in open loop an error grows 3e7 times a step. The plan is one of the machine all the same."""
+    design = optimal.design(walkers.rabbit(), speed=0.3, slope=0.0)
+    assert design.ok, design.wrong
+    assert design.gait is not None
+    assert np.linalg.norm(design.gait.jacobian, 2) > 1e7

@@ -16,6 +16,11 @@ MAX_RESIDUAL = 1e-13
 MAX_STALLED_RESIDUAL = 1e-10
 """Largest residual, relative to 1 + |y|, of a fixed point at which the residual no longer shrinks: rounding,
 magnified by an unstable step, is what is left."""
+ROUNDING = 1e-14
+"""What is not known of a state, relative to 1 + |y|. A step magnifies it by the 2-norm of its Jacobian: a
+residual of that size is as small as one can be, at a fixed point where it no longer shrinks."""
+MAX_MAGNIFIED_RESIDUAL = 1e-6
+"""But a larger one, relative to 1 + |y|, is none: Jacobians grow without bound where a foot grazes."""
 MAX_ROUGH_RESIDUAL = 1e-4
 """Residual, relative to 1 + |y|, down to which steps are integrated roughly."""
 MAP_NOISE = {True: 1e-7, False: 1e-10}
@@ -115,7 +120,7 @@ def newton(
         trial_F = trial.y - trial_y
         trial_size = np.where(trial.ok, np.linalg.norm(np.nan_to_num(trial_F), axis=1), np.inf)
         better = trial_size < (1 - ARMIJO_SLOPE * scale[busy]) * size[busy]
-        stalled = ~better & _small(F[busy], y[busy], MAX_STALLED_RESIDUAL)
+        stalled = ~better & _small(F[busy], y[busy], _least_residual(J[busy], rough)[:, None])
         converged[busy[stalled]] = True
         fresh[busy] = better
         moved = busy[better]
@@ -237,7 +242,17 @@ def _length(v: np.ndarray) -> float:
     return float(np.sqrt(v @ v))
 
 
-def _small(F: np.ndarray, y: np.ndarray, goal: float) -> np.ndarray:
+def _least_residual(J: np.ndarray, rough: bool) -> np.ndarray:
+    """Return for Jacobians, of rough or exact steps, how small a residual can be expected to become, relative
+    to 1 + |y|."""
+    if rough:
+        return np.full(len(J), MAX_STALLED_RESIDUAL)
+    magnified = ROUNDING * np.linalg.norm(J, 2, axis=(1, 2))
+    least: np.ndarray = np.clip(magnified, MAX_STALLED_RESIDUAL, MAX_MAGNIFIED_RESIDUAL)
+    return least
+
+
+def _small(F: np.ndarray, y: np.ndarray, goal: float | np.ndarray) -> np.ndarray:
     """In which rows is the residual below `goal`, relative to 1 + |y|?"""
     small: np.ndarray = np.all(np.abs(F) <= goal * (1 + np.abs(y)), axis=1)
     return small
