@@ -13,6 +13,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.exchange import mirrored_states
+from strut.optimal.walk.read_walk import flow_flags, stops_dead
 from strut.system import System, start, sx
 
 SYMMETRY_POINTS = 3
@@ -30,6 +31,16 @@ def check_walker(walker: System, section: str, alike: bool = True) -> None:
     foot = None if walk is None else walk.foot_of(section)
     if walk is None or foot is None or not foot.stands or foot.passes:
         return
+    of_feet = tuple(f"{f.name}_" for f in walk.feet)
+    others = flow_flags(walker) - {f.stands for f in walk.feet}
+    slides = sorted(name for name in others if name.startswith(of_feet))
+    if set(slides) & set(walker.event(section).reset) and stops_dead(walker, foot):
+        raise ModelError(
+            f"feet of '{walker.name}' hold or slide ({', '.join(slides)}), as every landing on rigid ground "
+            f"with Coulomb's friction decides anew, and a plan is of feet that hold: leave friction out of "
+            f"contact.rigid, or out of the table [contact], and give the coefficient to the design, "
+            f"friction=0.7 (--friction 0.7), which then keeps within it"
+        )
     feet = [f for f in walk.feet if f.stands]
     if len(feet) < 2:
         return  # one leg hops: it needs no other side

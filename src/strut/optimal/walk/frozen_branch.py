@@ -155,7 +155,8 @@ def _freeze_expressions(
     conditions: dict[int, ca.SX] = {}
 
     def condition(margin: ca.SX, value: float) -> None:
-        if value > MIN_CONDITION and not margin.is_constant():
+        # What is compared with infinity, such as the best of none so far, cannot come out otherwise.
+        if MIN_CONDITION < value < math.inf and not margin.is_constant():
             conditions.setdefault(margin.element_hash(), margin)
 
     for k in range(f.n_instructions()):
