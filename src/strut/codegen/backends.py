@@ -46,12 +46,12 @@ def _lower(system: System, jacobians: bool, stiff: bool) -> Lowered:
 
 
 @functools.cache
-def _generator() -> tuple[dict[str, str], str]:
-    """Our C files, and a digest of everything else the text of a unit depends on."""
-    sources = runtime_sources()
-    ours = "\0".join(
-        [*sources.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)]
-    )
+def runtime_and_digest(method: str | None = None) -> tuple[dict[str, str], str]:
+    """Return our C files, and a digest of everything besides the model on which the text of a unit depends.
+    method: the only one that runs will use; all by default."""
+    sources = runtime_sources(method)
+    files = (Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)
+    ours = "\0".join([method or "", *sources.values(), *files])
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 
@@ -121,7 +121,7 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
         if backend == "auto":
             _warn_once()
         return Virtual(low)
-    runtime, generator = _generator()
+    runtime, generator = runtime_and_digest()
     content = low.digest() + generator
 
     def sources() -> dict[str, str]:

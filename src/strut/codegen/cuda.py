@@ -4,7 +4,6 @@ that does many runs."""
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import shutil
 from dataclasses import dataclass, fields
@@ -12,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from strut.codegen.backends import GENERATOR
+from strut.codegen.backends import runtime_and_digest
 from strut.codegen.cache import build, compiler, key_of
 from strut.codegen.lower import Lowered
 from strut.codegen.native import Many
-from strut.codegen.translation_unit import device_text, runtime_sources
+from strut.codegen.translation_unit import device_text
 from strut.errors import CompileError, DeviceError
 from strut.gc_pause import pause_gc
 
@@ -112,16 +111,14 @@ def build_device_library(
         flags = EMULATION_FLAGS
     if precision == "single":
         flags = (*flags, "-DSTRUT_FLOAT")
-    runtime = runtime_sources(method)
-    ours = [*runtime.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)]
+    runtime, generator = runtime_and_digest(method)
     low = low if ledger else low.without_account()
-    content = low.digest() + hashlib.sha256("\0".join([method, *ours]).encode()).hexdigest()
 
     def sources() -> dict[str, str]:
         with pause_gc():
             return {**runtime, "model.cu": device_text(low, method)}
 
-    key = key_of(content, cc, flags=flags)
+    key = key_of(low.digest() + generator, cc, flags=flags)
     return build(key, sources, "model.cu", cc, f"{low.name} for a graphics card", flags=flags)
 
 

@@ -6,18 +6,17 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
-import hashlib
 import platform
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from strut.codegen.backends import GENERATOR
+from strut.codegen.backends import runtime_and_digest
 from strut.codegen.cache import build, compiler, key_of
 from strut.codegen.lower import Lowered
 from strut.codegen.native import Many
-from strut.codegen.translation_unit import is_smooth, lanes_text, runtime_sources
+from strut.codegen.translation_unit import is_smooth, lanes_text
 from strut.errors import CompileError, ModelError
 from strut.gc_pause import pause_gc
 
@@ -86,8 +85,7 @@ def build_lanes_library(
     method: of integration; only this one is compiled. lanes: how many runs at once. ledger:
         whether they keep an account of energy.
     Raises `ModelError` for a system with samples, delays or events after which runs go on, or a method
-    without fixed steps,
-    `CompileError` where there is no C++ compiler or it fails.
+    without fixed steps, `CompileError` where there is no C++ compiler or it fails.
     """
     if not is_smooth(low, method):
         raise ModelError(
@@ -104,16 +102,14 @@ def build_lanes_library(
         *_library_flags(lanes, precision),
         *LANES_FLAGS,
     )
-    runtime = runtime_sources(method)
-    ours = [*runtime.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)]
+    runtime, generator = runtime_and_digest(method)
     low = low if ledger else low.without_account()
-    content = low.digest() + hashlib.sha256("\0".join([method, *ours]).encode()).hexdigest()
 
     def sources() -> dict[str, str]:
         with pause_gc():
             return {**runtime, "model.cpp": lanes_text(low)}
 
-    key = key_of(content, cc, flags=flags)
+    key = key_of(low.digest() + generator, cc, flags=flags)
     return build(key, sources, "model.cpp", cc, f"{low.name} for {lanes} lanes", flags=flags)
 
 
