@@ -12,7 +12,7 @@ import casadi as ca
 
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.touch import Spot
-from strut.contact.walk import parameter_name
+from strut.contact.walk import soft_foot
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Event, Foot, State, sx
 
@@ -65,14 +65,7 @@ class ContinuousPad:
     @property
     def foot(self) -> Foot:
         """This contact as users of the system see it: without an event in which it lands."""
-        forces = list(self.outputs["N"])
-        return Foot(
-            name=self.spot.name,
-            normal=forces[0],
-            friction=tuple(forces[1:]),
-            coefficient=parameter_name(self.friction.mu if self.friction is not None else None),
-            gap=f"{self.spot.name}_gap",
-        )
+        return soft_foot(self.spot.name, list(self.outputs["N"]), self.friction)
 
     @property
     def discrete(self) -> list[Discrete]:

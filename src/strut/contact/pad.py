@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.touch import Spot
-from strut.contact.walk import parameter_name
+from strut.contact.walk import soft_foot
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Event, Expression, Foot, State, sx
 
@@ -107,16 +107,12 @@ class Pad:
     @property
     def foot(self) -> Foot:
         """This contact as users of the system see it."""
-        name, forces = self.spot.name, list(self.outputs["N"])
-        return Foot(
-            name=name,
+        name = self.spot.name
+        return replace(
+            soft_foot(name, list(self.outputs["N"]), self.friction),
             lands=f"{name}_touchdown",
             lifts=f"{name}_liftoff",
             stands=self.touching.state.name,
-            normal=forces[0],
-            friction=tuple(forces[1:]),
-            coefficient=parameter_name(self.friction.mu if self.friction is not None else None),
-            gap=f"{name}_gap",
         )
 
     @property

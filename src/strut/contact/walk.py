@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.contact.ground import Ground
+from strut.contact.laws import AnchoredFriction, SmoothFriction
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.system import Expression, Foot, Param, Walk, known_symbol, sx
@@ -25,6 +26,17 @@ def parameter_name(value: Expression | None) -> str:
     column = None if value is None else sx(value)
     quantity = known_symbol(column) if column is not None and column.is_symbolic() else None
     return quantity.name if isinstance(quantity, Param) else ""
+
+
+def soft_foot(name: str, forces: Sequence[str], friction: AnchoredFriction | SmoothFriction | None) -> Foot:
+    """A foot on compliant ground as users of the system see it. forces: outputs, the normal one first."""
+    return Foot(
+        name=name,
+        normal=forces[0],
+        friction=tuple(forces[1:]),
+        coefficient=parameter_name(None if friction is None else friction.mu),
+        gap=f"{name}_gap",
+    )
 
 
 def slope_name(ground: Ground) -> str:
