@@ -60,6 +60,7 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
         "step length": quantity(of, f"{design.step_length:.6g}", "m"),
         "step time": quantity(of, f"{design.step_time:.6g}", "s"),
+        **{name: quantity(of, f"{value:.6g}", unit) for name, (value, unit) in design.ground.items()},
         **({"steps": str(design.steps)} if design.steps > 1 else {}),
         "largest multiplier": f"{abs(gait.multipliers[0]):.5g}" if gait is not None else "no gait",
         **({"starts": plan.agreement_text} if plan.agreement_text else {}),

@@ -16,8 +16,9 @@ from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import COST_PART, Cost, impact
 from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes, no_slopes_reason
-from strut.optimal.walk.read_walk import gravity_of
+from strut.optimal.walk.read_walk import gravity_of, slope_of
 from strut.optimal.walk.replay import Replay, replay, replay_gait
+from strut.optimal.walk.stairs import has_stairs, stair_rise
 from strut.optimal.walk.step_limits import StepLimits
 from strut.optimal.walk.track import STEP_TIME
 from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
@@ -214,6 +215,18 @@ class Design(SavedResult, Tabular, Packed):
         """Return what another search begins from."""
         return self.result.guess()
 
+    @property
+    def ground(self) -> dict[str, tuple[float, str]]:
+        """The ground of the plan, by name with its unit: how it inclines, whoever said so, and how much it
+        rises with every step on stairs. Empty where a walker has neither."""
+        walker = self.result.problem.system
+        stated: dict[str, tuple[float, str]] = {}
+        if walker.walk is not None and walker.walk.slope:
+            stated["slope, downhill"] = (math.degrees(slope_of(walker, self.result.p)), "deg")
+        if has_stairs(walker):
+            stated["rise of a stair, beside the slope"] = (stair_rise(walker), "m")
+        return stated
+
     def rows(self) -> list[tuple[str, float | str, str]]:
         """Return what there is to say, for tables: name, value, unit."""
         r, units = self.result, {q.name: q.unit for q in self.system.p}
@@ -234,6 +247,7 @@ class Design(SavedResult, Tabular, Packed):
             ("speed", self.speed, "m/s"),
             ("step length", self.step_length, "m"),
             ("step time", self.step_time, "s"),
+            *[(name, value, unit) for name, (value, unit) in self.ground.items()],
             *([("steps", float(self.steps), "")] if self.steps > 1 else []),
             ("mass", self.mass, "kg"),
             *([("starts", r.agreement_text, "")] if r.agreement_text else []),
@@ -329,6 +343,7 @@ class Design(SavedResult, Tabular, Packed):
             "goal": self.limits.data(),
             "speed": self.speed,
             "step_length": self.step_length,
+            "ground": {name: {"value": value, "unit": unit} for name, (value, unit) in self.ground.items()},
             "steps": self.steps,
         }
         if self.result.is_interrupted:  # nothing was simulated
