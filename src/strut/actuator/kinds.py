@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from strut.actuator.dc_motors import dc_motors
 from strut.actuator.drives import common_name, drives
 from strut.actuator.exchange import sides_of_joints
+from strut.actuator.motor import MOTORS
 from strut.actuator.parallel import parallel
 from strut.actuator.series import series
 from strut.checks import checked
@@ -36,10 +38,13 @@ REST_BOUNDS = (-1.0, 1.0)
 
 @checked
 def driven(system: System, kind: str) -> System:
-    """The system with its motors and joints connected as `kind` says, a name of `KINDS`. Raises
-    UnknownNameError for another name, and ModelError where there is no motor to put a spring to."""
+    """The system with its motors and joints connected as `kind` says, a name of `KINDS`; or driven by
+    motors of the catalogue, a name of `MOTORS`, as `dc_motors` does. Raises UnknownNameError for another
+    name, and ModelError where there is no motor to put a spring to."""
+    if kind in MOTORS:
+        return dc_motors(system, kind)
     if kind not in KINDS:
-        raise UnknownNameError(f"there is no drive '{kind}': {did_you_mean(kind, list(KINDS))}")
+        raise UnknownNameError(f"there is no drive '{kind}': {did_you_mean(kind, [*KINDS, *MOTORS])}")
     if kind != "rigid" and not system.u:
         raise ModelError(f"'{system.name}' has no motors: there is nothing to drive it by springs in {kind}")
     return _BUILDERS[kind](system)

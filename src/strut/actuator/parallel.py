@@ -95,7 +95,7 @@ def _join_springs(system: System, sprung: Sequence[_Sprung]) -> System:
     units = {s.drive.input.name: s.drive.input.unit for s in sprung}
     images = motor_images(system, [s.drive for s in sprung], [s.motor for s in sprung])
     return whole.replace(
-        ledger=Ledger(stored, supplied, dissipated),
+        ledger=Ledger(stored, supplied, dissipated, electrical=system.ledger.electrical),
         symmetry={**whole.symmetry, **images},
         output_units={**whole.output_units, **units},
     )

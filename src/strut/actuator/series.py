@@ -10,7 +10,7 @@ would give exactly the spring's torque: its work could be less than that of a ri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -57,22 +57,47 @@ def series(
     chosen = drives(system, of)
     if not chosen:
         return system
-    constants: dict[int, tuple[Param, Param, Param]] = {}
+    elements: dict[int, SeriesElement] = {}
     for sides in sides_of_joints(system, chosen):
         first, name = chosen[sides.members[0]], common_name([chosen[i].name for i in sides.members])
-        shared = _motor_constants(
+        spring, damper, rotor = _motor_constants(
             first,
             name,
             both_sides=len(sides.members) > 1,
             values={"stiffness": stiffness, "damping": damping, "inertia": inertia},
         )
-        constants |= dict.fromkeys(sides.members, shared)
-    motors = [_Motor(d, *constants[i]) for i, d in enumerate(chosen)]
+        shared = SeriesElement(spring.sym, damper.sym, rotor.sym, (spring, damper, rotor))
+        elements |= dict.fromkeys(sides.members, shared)
+    return join_springs(system, chosen, [elements[i] for i in range(len(chosen))])
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesElement:
+    """What stands between a motor and its joint, and the motor's inertia, as expressions of parameters.
+
+    stiffness, damping: of the spring [N m/rad, N m s/rad]. inertia: of the motor behind its gear [kg m^2].
+    params: the parameters that these are made of.
+    link_damping: of the joint itself [N m s/rad].
+    printed: the motor feels the damping of the joint, too, as Dallali et al. print their equation (5).
+    """
+
+    stiffness: ca.SX
+    damping: ca.SX
+    inertia: ca.SX
+    params: tuple[Param, ...]
+    link_damping: ca.SX | None = None
+    printed: bool = False
+
+
+def join_springs(system: System, chosen: Sequence[Drive], elements: Sequence[SeriesElement]) -> System:
+    """The system with a motor and a spring at each of the chosen drives, joined, exchanged where legs change
+    names, and booked."""
+    motors = [_Motor(d, element) for d, element in zip(chosen, elements, strict=True)]
     part = System(
         "motors",
         x=tuple(q for m in motors for q in (m.angle, m.rate)),
         u=tuple(q for m in motors for q in (m.torque, m.load)),
-        p=tuple(dict.fromkeys(q for m in motors for q in (m.spring, m.damper, m.inertia))),
+        p=tuple(dict.fromkeys(q for m in motors for q in m.element.params)),
         flow={k: e for m in motors for k, e in m.flow.items()},
     )
     gives = {m.drive.input.name: m.gives for m in motors}
@@ -80,7 +105,7 @@ def series(
         system.name,
         system,
         part,
-        connect={**gives, **{m.load.name: m.gives for m in motors}},
+        connect={**gives, **{m.load.name: m.feels for m in motors}},
         outputs=gives,
         description=f"{system.description}; springs in series with the motors".removeprefix("; "),
     )
@@ -121,10 +146,11 @@ def _motor_constants(
 
 
 class _Motor:
-    """One motor: its states, its input, and what its spring gives to the joint."""
+    """One motor: its states, its input, and what its spring gives to the joint. gives, feels: the torque on
+    the joint, and that on the motor, which is its negative but for the damping of the joint."""
 
-    def __init__(self, drive: Drive, spring: Param, damper: Param, inertia: Param) -> None:
-        self.drive, self.spring, self.damper, self.inertia = drive, spring, damper, inertia
+    def __init__(self, drive: Drive, element: SeriesElement) -> None:
+        self.drive, self.element = drive, element
         name, unit = drive.name, drive.unit
         self.angle = State(
             f"{name}_motor", _number(drive.begin), unit, description="of the motor, behind its gear"
@@ -132,10 +158,16 @@ class _Motor:
         self.rate = State(f"{name}_motor_rate", _number(drive.begin_rate), f"{unit}/s")
         self.torque = drive.motor()
         self.load = Input(f"{name}_motor_load", 0.0, drive.input.unit)
-        self.flow = {self.angle: self.rate.sym, self.rate: (self.torque - self.load) / self.inertia}
+        self.flow = {self.angle: self.rate.sym, self.rate: (self.torque - self.load) / element.inertia}
         self.stretch = self.angle.sym - drive.angle
         self.shear = self.rate.sym - drive.rate
-        self.gives = spring * self.stretch + damper * self.shear
+        spring = element.stiffness * self.stretch + element.damping * self.shear
+        drag = None if element.link_damping is None else element.link_damping * drive.rate
+        self.gives = spring if drag is None else spring - drag
+        self.feels = self.gives if element.printed else spring
+        self.link_loss: ca.SX | None = None
+        if drag is not None:
+            self.link_loss = drag * (drive.rate - self.rate.sym if element.printed else drive.rate)
 
 
 def _number(expression: ca.SX) -> float | ca.SX:
@@ -150,10 +182,12 @@ def _books(ledger: Ledger, motors: list[_Motor]) -> Ledger:
     for m in motors:
         del supplied[m.drive.power]
         supplied[m.torque.name] = m.torque * m.rate.sym
-        stored[f"{m.drive.name}_series_spring"] = m.spring * m.stretch**2 / 2
-        stored["kinetic"] = stored.get("kinetic", ca.SX(0)) + m.inertia * m.rate.sym**2 / 2
-        dissipated[f"{m.drive.name}_series_damper"] = m.damper * m.shear**2
-    return Ledger(stored, supplied, dissipated)
+        stored[f"{m.drive.name}_series_spring"] = m.element.stiffness * m.stretch**2 / 2
+        stored["kinetic"] = stored.get("kinetic", ca.SX(0)) + m.element.inertia * m.rate.sym**2 / 2
+        dissipated[f"{m.drive.name}_series_damper"] = m.element.damping * m.shear**2
+        if m.link_loss is not None:
+            dissipated[f"{m.drive.name}_link_damper"] = m.link_loss
+    return Ledger(stored, supplied, dissipated, electrical=ledger.electrical)
 
 
 def _exchange(motors: list[_Motor], places: Places) -> dict[str, ca.SX]:
@@ -173,4 +207,11 @@ def _with(event: Event, motors: list[_Motor], places: Places) -> Event:
     )
 
 
-__all__ = ["DEFAULT_DAMPING", "DEFAULT_INERTIA", "DEFAULT_STIFFNESS", "series"]
+__all__ = [
+    "DEFAULT_DAMPING",
+    "DEFAULT_INERTIA",
+    "DEFAULT_STIFFNESS",
+    "SeriesElement",
+    "join_springs",
+    "series",
+]

@@ -54,11 +54,11 @@ def python_of(text: str, drive: str = "rigid") -> str:
     if text not in CATALOGUE:
         return ""
     expression = f"walkers.{CATALOGUE[text].__name__}()"
-    return expression if drive == "rigid" else f"strut.actuator.{drive}({expression})"
+    return expression if drive == "rigid" else f"strut.actuator.driven({expression}, {drive!r})"
 
 
 def with_drive(system: System, drive: str) -> System:
-    """Return the system with motors that act as a name of `actuator.KINDS` says."""
+    """Return the system with motors that act as a name of `actuator.KINDS` or `actuator.MOTORS` says."""
     return actuator.driven(system, drive)
 
 

@@ -15,6 +15,8 @@ machine that is stepping says base, stance, swing, hip, fall, and where needed s
 locks, as `contact.Legs` does. The ground's slope becomes a parameter, so that a command line can change it.
 Left and right are exchanged in every other step where the file mirrors a side (mirror = true) or says
 symmetry = true.
+
+Tables of [drives] put springs and motors to the joints; see `strut.contact.drive_tables`.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from typing import Any
 
 from strut.checks import checked
 from strut.contact.compliant import compliant
+from strut.contact.drive_tables import with_drives
 from strut.contact.exchange import AUTOMATIC
 from strut.contact.fall import Fall
 from strut.contact.ground import Ground, plane
@@ -36,6 +39,7 @@ from strut.contact.rigid import rigid
 from strut.contact.stepping import stepping
 from strut.contact.touch import Touch, arc
 from strut.errors import ModelError
+from strut.mechanism.assemble import system as assemble
 from strut.mechanism.io.modelfile import load_with_tables, parse_with_tables, place_errors
 from strut.mechanism.io.toml import TomlTable
 from strut.mechanism.mechanism import Mechanism
@@ -53,33 +57,42 @@ MAX_SLOPE = 1.5
 
 @checked
 def load(path: str | Path) -> System:
-    """Read a walker from a model file: the mechanism, on the ground that its table [contact] describes.
-    Raises `ModelError` where there is no such table, or something in it is wrong."""
+    """Read a machine from a model file as a system: the mechanism, on the ground that its table [contact]
+    describes, with the drives that its tables [drives] describe. Raises `ModelError` where there is neither,
+    or something in them is wrong."""
     robot, top = load_with_tables(path)
     return _walker(robot, top)
 
 
 @checked
 def parse(text: str, where: str = "model file", name: str = "mechanism") -> System:
-    """Read a walker from the text of a model file; `where` names it in messages. See `load`."""
+    """Read a machine from the text of a model file; `where` names it in messages. See `load`."""
     robot, top = parse_with_tables(text, where, name)
     return _walker(robot, top)
 
 
 @checked
 def has_ground(path: str | Path) -> bool:
-    """Return whether a model file says what touches the ground."""
-    return "contact" in load_with_tables(path)[1].data
+    """Return whether a model file says what touches the ground, or how its joints are driven."""
+    tables = load_with_tables(path)[1].data
+    return "contact" in tables or "drives" in tables
 
 
 def _walker(robot: Mechanism, top: TomlTable) -> System:
-    """The mechanism on the ground that a file describes."""
+    """The mechanism on the ground, and with the drives, that a file describes."""
     table = top.table("contact")
-    if table is None:
+    if table is None and "drives" not in top.data:
         raise ModelError(
             f"{top.where} does not say what touches the ground: give it a table [contact] with kind and "
             f"feet, or read the mechanism alone, mechanism.modelfile.load"
         )
+    return with_drives(_on_ground(robot, top, table), top)
+
+
+def _on_ground(robot: Mechanism, top: TomlTable, table: TomlTable | None) -> System:
+    """The mechanism on the ground that a table describes; falling freely without one."""
+    if table is None:
+        return assemble(robot)
     with place_errors(table):
         make = _MAKERS[table.choice("kind", list(_MAKERS))]
         ground = _ground(table)

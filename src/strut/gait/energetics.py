@@ -110,7 +110,8 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     weight_distance = weight * distance
     work = {"losses": spent, "signed-work": sum(supplied.values()), **_motor_work(run, points)}
     costs = {name: value / weight_distance for name, value in work.items()}
-    costs |= {f"{name}-per-metre": work[name] / distance for name in ("absolute-work", "squared-torque")}
+    per_metre = [name for name in ("absolute-work", "squared-torque") if name in work]
+    costs |= {f"{name}-per-metre": work[name] / distance for name in per_metre}
     return Energetics(
         lost=lost,
         dissipated=dissipated,
@@ -125,20 +126,25 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
 
 
 def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
-    """Positive and absolute work of each motor, and the squared torques, integrated over the run."""
+    """Positive and absolute work of each motor, the electrical energy that all draw together if their powers
+    are electrical, and the squared torques, unless inputs are voltages, integrated over the run."""
+    system = run.system
+    assert system is not None
+    voltages, electrical = any(q.unit == "V" for q in system.u), system.ledger.electrical
     if not run.names.supplied:
         return {"positive-work": 0.0, "absolute-work": 0.0, "squared-torque": 0.0}
     t = np.linspace(run.t0, run.t1, points)
     work = run.ledger_at(t).supplied
     gains = np.array([np.diff(w) for w in work.values()])
-    u = np.array([run.at(t)[name] for name in run.names.u]) if run.names.u else np.zeros((1, points))
-    total = (u**2).sum(axis=0)
-    squared = float(np.sum((total[1:] + total[:-1]) / 2 * np.diff(t)))
-    return {
-        "positive-work": float(gains[gains > 0].sum()),
-        "absolute-work": float(np.abs(gains).sum()),
-        "squared-torque": squared,
-    }
+    costs = {"positive-work": float(gains[gains > 0].sum()), "absolute-work": float(np.abs(gains).sum())}
+    if electrical:
+        drawn = np.diff(np.sum([work[name] for name in electrical], axis=0))
+        costs["electrical"] = float(drawn[drawn > 0].sum())
+    if not voltages:
+        u = np.array([run.at(t)[name] for name in run.names.u]) if run.names.u else np.zeros((1, points))
+        total = (u**2).sum(axis=0)
+        costs["squared-torque"] = float(np.sum((total[1:] + total[:-1]) / 2 * np.diff(t)))
+    return costs
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,10 @@ COST_MEANINGS = {
         "work of the motors with its sign removed, over weight and distance: taking back costs "
         "as much as driving"
     ),
+    "electrical": (
+        "electrical energy that the motors draw together, over weight and distance; motors that brake feed "
+        "others, and what is more than these need is lost"
+    ),
     "squared-torque": (
         "integral of the squared torques, over weight and distance [N m s]: what heats the "
         "motors, up to a constant"
@@ -47,7 +51,8 @@ COST_MEANINGS = {
     "none": "nothing: any motion that meets the constraints will do",
 }
 """Costs of transport by name, and what is meant by each. Distances are along the ground. `Energetics` has the
-first seven of a gait; `optimal.design` can minimise those from 'positive-work' on."""
+first eight of a gait, 'electrical' of one whose ledger calls powers electrical, and those of torques of one
+that torques drive; `optimal.design` can minimise those from 'positive-work' on."""
 
 
 @checked

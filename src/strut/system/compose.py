@@ -170,7 +170,9 @@ def _assemble(
         flow=flow,
         events=jumps("events", "reset"),
         samples=jumps("samples", "set"),
-        ledger=Ledger(*entries),
+        ledger=Ledger(
+            *entries, electrical=tuple(rename(n) for part in parts for n in part.ledger.electrical)
+        ),
         outputs=outputs_of_parts | {n: follow(e) for n, e in outputs.items()},
         symmetry={n: e for part in parts for n, e in rewrite(part.symmetry).items() if n in remaining},
         implied=_join_implied(parts, rename, follow, couplings),

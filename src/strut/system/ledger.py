@@ -17,6 +17,7 @@ class Ledger:
     stored: energies [J]; expressions of time, states, inputs and parameters.
     supplied: powers [W] into the system, positive when they add energy.
     dissipated: powers [W] out of the system, positive when they remove energy.
+    electrical: names of those powers in `supplied` that are electrical, voltage times current.
 
     Every simulation integrates the powers beside the state and reports how well
     stored(t) - stored(0) = supplied - dissipated - lost in events holds. A loss is positive; one that is
@@ -27,3 +28,4 @@ class Ledger:
     stored: Mapping[str, Expression] = field(default_factory=dict)
     supplied: Mapping[str, Expression] = field(default_factory=dict)
     dissipated: Mapping[str, Expression] = field(default_factory=dict)
+    electrical: tuple[str, ...] = field(default=(), kw_only=True)

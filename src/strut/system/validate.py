@@ -354,4 +354,10 @@ def _checked_ledger(ledger: Ledger, scope: SymbolScope, merge: Merge) -> Ledger:
     supplied = {str(n): column(n, e, "txzupd") for n, e in ledger.supplied.items()}
     dissipated = {str(n): column(n, e, "txzupd") for n, e in ledger.dissipated.items()}
     check_unique([*stored, *supplied, *dissipated], f"ledger entries of system '{scope.system}'")
-    return Ledger(stored, supplied, dissipated)
+    for name in ledger.electrical:
+        if name not in supplied:
+            raise UnknownNameError(
+                f"the ledger of system '{scope.system}' calls '{name}' electrical, which is no power that is "
+                f"supplied: {did_you_mean(str(name), list(supplied))}"
+            )
+    return Ledger(stored, supplied, dissipated, electrical=tuple(ledger.electrical))

@@ -30,7 +30,8 @@ parameters.
 A file may begin with a robot of others, model = "robot.urdf": see `model_of_others`. A table [initial] says
 where joints begin, by name.
 
-A table [contact] is no part of the mechanism: `contact.load` reads it, and makes a walker of both.
+Tables [contact] and [drives] are no part of the mechanism: `contact.load` reads them, and makes a machine of
+all.
 
 A parameter may be given in cm, deg, g, kN/m and the like: it is kept in SI units, and expressions see it so.
 Any number may be an expression of parameters. `mirror = true` on top adds to all that ends in _l its mirror
@@ -74,8 +75,8 @@ VECTORS = ("at", "start", "end", "size", "radii")
 
 @checked
 def load(path: str | Path) -> Mechanism:
-    """Read a mechanism from a model file; its name is the file's unless the file says one. What a table
-    [contact] says of the ground is left to `contact.load`."""
+    """Read a mechanism from a model file; its name is the file's unless the file says one. What
+    tables [contact] and [drives] say of ground and motors is left to `contact.load`."""
     return load_with_tables(path)[0]
 
 
@@ -137,6 +138,7 @@ def parse_with_tables(
         for frame in top.words("pushes"):
             m.push(frame)
     top.table("contact")  # of the ground, which a mechanism does not know
+    top.table("drives")  # of its motors, neither
     top.refuse_unknown_keys()
     return m, top
 

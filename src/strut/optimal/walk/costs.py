@@ -118,7 +118,25 @@ def _split(split: str) -> CostFunction:
     return cost
 
 
+def _electrical(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
+    powers = [system.ledger.supplied[name] for name in system.ledger.electrical]
+    if not powers:
+        raise ModelError(
+            f"'{system.name}' draws no electrical power that its ledger knows of: put motors to it, "
+            f"actuator.dc_motors(...), or name the powers, Ledger(..., electrical=(...)); of torques ask for "
+            f"'positive-work'"
+        )
+    drawn = Integral("electrical_energy", sum(powers, ca.SX(0)), split="positive")
+    return drawn.sym / carried, (drawn,)
+
+
 def _squared_torque(system: System, events: tuple[str | None, ...], carried: ca.SX) -> Terms:
+    volts = next((q.name for q in system.u if q.unit == "V"), None)
+    if volts is not None:
+        raise ModelError(
+            f"input '{volts}' of '{system.name}' is a voltage: squared torques are of machines that torques "
+            f"drive; ask for 'electrical', or for a cost of your own"
+        )
     u = ca.vertcat(*[q.sym for q in system.u], ca.SX(0, 1))
     effort = Integral("squared_torque", ca.dot(u, u) if u.numel() else ca.SX(0))
     return effort.sym / carried, (effort,)
@@ -142,6 +160,7 @@ COSTS: dict[str, CostFunction] = {
     "energy": _energy,
     "positive-work": _split("positive"),
     "absolute-work": _split("absolute"),
+    "electrical": _electrical,
     "squared-torque": _squared_torque,
     "absolute-work-per-metre": _per_metre("absolute-work"),
     "squared-torque-per-metre": _per_metre("squared-torque"),
