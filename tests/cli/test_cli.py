@@ -526,6 +526,13 @@ def test_list_prints_what_a_person_can_read(capsys):
         assert said in words
 
 
+@pytest.mark.parametrize("command", [(), ("run",), ("design",), ("gait",), ("export",)])
+def test_h_is_help(capsys, command):
+    long, short = (run(capsys, *command, flag) for flag in ("--help", "-h"))
+    assert short[0] == 0
+    assert short[1] == long[1] != ""
+
+
 def test_help_keeps_its_brackets(capsys):
     _, out, _ = run(capsys, "run", "--help")
     assert "How long, in seconds." in " ".join(out.replace("│", " ").split())

@@ -36,6 +36,28 @@ def telescopic(
     return m
 
 
+def five_links():
+    """A torso of 6 kg on two legs with knees, 0.75 m long."""
+    m = Mechanism("five_links", planar=True)
+    torso = m.body("torso", mass=6.0, com=(0, 0, 0.15), inertia=0.42)
+    m.joint("base", m.world, torso, joints.planar(), initial=(0, 0.7275, 0.05), actuated=False)
+    for side, hip in (("_l", -0.35), ("_r", 0.15)):
+        thigh = m.body(f"thigh{side}", mass=3.0, com=(0, 0, -0.14), inertia=0.030625)
+        shank = m.body(f"shank{side}", mass=1.5, com=(0, 0, -0.16), inertia=0.02)
+        m.joint(f"hip{side}", torso, thigh, joints.revolute("y"), initial=hip)
+        m.joint(
+            f"knee{side}",
+            thigh,
+            shank,
+            joints.revolute("y"),
+            at=(0, 0, -0.35),
+            initial=0.2,
+            limits=(0.02, 2.0),
+        )
+        m.frame(f"foot{side}", shank, (0, 0, -0.4))
+    return m
+
+
 def on_rigid_ground(mechanism, feet=("foot_l", "foot_r"), symmetry="auto", **options):
     """A mechanism on a rigid plane with a slope as a parameter."""
     slope = Param("slope", 0.0, "rad", bounds=(-0.5, 0.5))

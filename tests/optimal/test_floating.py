@@ -1,6 +1,7 @@
 """Walkers on a floating base: what is refused before a search, the stride it begins from, and a design."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ import pytest
 from strut import Input, State, System, contact, mechanism, optimal, simulate, walkers
 from strut.errors import ModelError, NoStrideError
 from strut.gait.section import default_section, section_of
+from strut.optimal.walk.broken_limits import broken_clearance
 from strut.optimal.walk.costs import add_weight_parameters
 from strut.optimal.walk.frozen_branch import compares
 from strut.optimal.walk.kinematic_stride import kinematic_stride
-from tests.optimal.floating import on_rigid_ground, on_soft_ground, telescopic
+from strut.optimal.walk.step_problem import phase_events
+from tests.optimal.floating import five_links, on_rigid_ground, on_soft_ground, telescopic
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +187,37 @@ def test_a_design_is_found_and_is_a_gait(found):
     assert found.gait is not None, found.replay.no_gait
     assert found.gait.step_length == pytest.approx(found.step_length, abs=1e-3)
     assert found.replay.balance.relative < 1e-6
+
+
+def test_a_clearance_is_the_height_of_the_swing(walker, found):
+    """In the middle of the swing, by time; less towards its ends, as a parabola is. No phase of its own is needed."""
+    section = found.section
+    assert phase_events(walker, section, None, swings=True) == (section,)
+    problem = optimal.step_problem(walker, [section], branch=found.result.problem.branch, clearance=0.03)
+    (swing,) = [r for r in problem.requirements if r.name == "the swing foot is above the ground"]
+    assert [swing.bounds(part)[0] for part in (0.0, 0.25, 0.5, 1.0)] == pytest.approx([0, 0.0225, 0.03, 0])
+    assert broken_clearance(found.replay, 0.0) == ()
+    assert re.fullmatch(
+        r"foot 'foot_l' swings 0\.\d+ m lower than a parabola of 0\.2 m over its swing",
+        broken_clearance(found.replay, 0.2)[0],
+    )
+
+
+@pytest.mark.slow  # half a minute: a five-link walker of its own, twice
+def test_a_five_link_walker_clears_the_ground_as_asked():
+    asked = 0.03  # m
+    walker = on_rigid_ground(five_links(), fall=("torso", 0.3))
+    low, high = (optimal.design(walker, speed=0.6, clearance=each) for each in (None, asked))
+    assert low.ok, low.wrong
+    assert high.ok, high.wrong
+    assert high.result.cost > low.result.cost
+    (swing,) = high.result.phases
+    part = np.linspace(0.01, 0.99, 99)
+    heights = high.replay.run.at(part * swing.duration)["foot_l_gap"]
+    assert (heights - 4 * asked * part * (1 - part)).min() > -1e-3 * asked
+    (limit,) = [each for each in high.active_limits if each.field == "clearance"]
+    assert limit.source == "asked"
+    assert limit.slope > 0
 
 
 def test_limits_of_joints_are_kept(found):

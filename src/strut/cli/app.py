@@ -47,7 +47,7 @@ HELP = """Describe a walking machine once; simulate it, look at it, hand it over
 
   strut export slip -o firmware/                  the same machine as C99
 
-Every command has its own --help."""
+Every command has its own --help, or -h."""
 """What `strut --help` says."""
 
 
@@ -79,6 +79,7 @@ def application(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         help=HELP,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(common)
     for name in names:

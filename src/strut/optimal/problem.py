@@ -56,6 +56,7 @@ class Requirement(Packed):
     unit: of the expression. per_limit: where what was asked is a number inside the expression, and not its
         bound, the derivative of the expression by that number.
     begins_at_zero: whether something else has it zero at the beginning of the phase: no bound stands there.
+    safety: by how much the bounds are narrower all along than what must hold.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Requirement(Packed):
     unit: str = ""
     per_limit: ca.SX | None = None
     begins_at_zero: bool = False
+    safety: float = 0.0
 
     def bounds(self, place: float) -> tuple[float, float]:
         """Return the bounds where a part `place`, 0 to 1, of the phase is over."""
@@ -244,6 +246,7 @@ class Problem(Packed):
         at: str = "path",
         phase: str | None = None,
         margin: float = 0.0,
+        safety: float = 0.0,
         unit: str = "",
         per_limit: Expression | None = None,
     ) -> Problem:
@@ -257,6 +260,8 @@ class Problem(Packed):
             end.
         margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where
         an event may have it zero: so that it holds between the points of the mesh, too.
+        safety: by how much low and high are already narrower than what must hold: by no more may they be
+        exceeded between the points of the mesh.
         unit: of the expression, for people. per_limit: where a limit stands inside the expression, and is not
             its bound, the derivative of the expression by it.
         """
@@ -292,6 +297,7 @@ class Problem(Packed):
                     at=at,
                     phase=phase,
                     margin=float(margin),
+                    safety=float(safety),
                     unit=unit,
                     per_limit=None if per_limit is None else sx(per_limit),
                 ),

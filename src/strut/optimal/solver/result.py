@@ -413,7 +413,7 @@ class Solution(SavedResult, Tabular, Packed):
 def path_slack(r: Requirement, size: float) -> float:
     """Return by how much a requirement along the path may be exceeded between the points of the mesh, where
     what it asks of is at most of this size."""
-    return MARGIN_SLACK if r.margin else PATH_SLACK * size
+    return MARGIN_SLACK if r.margin else max(PATH_SLACK * size, r.safety)
 
 
 __all__ = ["Motion", "Solution"]

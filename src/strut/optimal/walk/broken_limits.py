@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from strut.optimal.walk.goal_field import GoalValue, as_number
-from strut.optimal.walk.read_walk import swing_foot
+from strut.optimal.walk.read_walk import landing_foot, swing_foot
 from strut.optimal.walk.replay import Replay
 
 FRICTION_SLACK = 1e-3
@@ -14,6 +14,9 @@ may be exceeded a little."""
 CLEARANCE_SLACK = 1e-5
 """Slack on heights of feet [m] when a replay is judged: they begin and end at zero, and a replay ends a
 little elsewhere than its plan."""
+SWING_SLACK = 1e-3
+"""Relative slack on the height of a swing when a replay is judged: limits hold to a thousandth between the
+points of a mesh."""
 MULTIPLIER_SLACK = 1e-6
 """Relative slack on the bound of multipliers when a replay is judged."""
 
@@ -34,7 +37,7 @@ def broken_clearance(replay: Replay, value: GoalValue) -> tuple[str, ...]:
     section = replay.result.phases[-1].until
     foot = None if section is None else swing_foot(replay.machine, section)
     if foot is None:
-        return ()
+        return _low_swings(replay, as_number(value))
     lowest, passing = replay.clearances(foot)
     broken = []
     if lowest < -CLEARANCE_SLACK:
@@ -43,6 +46,23 @@ def broken_clearance(replay: Replay, value: GoalValue) -> tuple[str, ...]:
         broken.append(
             f"foot '{foot.name}' passes the other at a height of {passing:.4g} m, less than {value:g} m"
         )
+    return tuple(broken)
+
+
+def _low_swings(replay: Replay, clearance: float) -> tuple[str, ...]:
+    """Say which feet that land wherever they touch swing lower than a parabola of that height [m]."""
+    broken = []
+    for motion in replay.result.phases:
+        foot = None if motion.until is None else landing_foot(replay.machine, motion.until)
+        if foot is None:
+            continue
+        part, heights = replay.swing_heights(foot, motion)
+        missing = (4 * clearance * part * (1 - part) - heights).max(initial=-math.inf)
+        if missing > max(CLEARANCE_SLACK, SWING_SLACK * clearance):
+            broken.append(
+                f"foot '{foot.name}' swings {missing:.3g} m lower than a parabola of {clearance:g} m over its "
+                f"swing"
+            )
     return tuple(broken)
 
 

@@ -38,10 +38,17 @@ def required_swing_foot(walker: System, section: str) -> Foot:
     if foot is None:
         raise ModelError(
             f"clearance is asked, but '{walker.name}' has no foot that lands in '{section}' of which its "
-            f"walk says when it passes "
-            "the other and how high it is: Foot(lands=..., passes=..., gap=...)"
+            f"walk says how high it is, and when it passes the other or that it is opposite to it: "
+            "Foot(lands=..., gap=..., passes=...) or Foot(lands=..., gap=..., opposite=...)"
         )
     return foot
+
+
+def landing_foot(walker: System, section: str) -> Foot | None:
+    """Return the foot that lands in `section` wherever it touches the ground, if its walk says how high it
+    is; None for others, as those that pass through it until they are in front."""
+    foot = None if walker.walk is None else walker.walk.foot_of(section)
+    return foot if foot is not None and foot.gap and foot.stands and not foot.passes else None
 
 
 def stands_in_turn(walker: System, section: str) -> bool:
@@ -135,6 +142,7 @@ __all__ = [
     "flow_flags",
     "gives_way",
     "gravity_of",
+    "landing_foot",
     "lands_softly",
     "position_places",
     "says_friction",

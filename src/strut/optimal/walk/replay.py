@@ -15,9 +15,9 @@ from strut.checks import checked
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
 from strut.gait.exchange import mirror
-from strut.gait.section import section_of
+from strut.gait.section import explain_status, section_of
 from strut.gait.transport import weight_of
-from strut.optimal.solver.result import Solution
+from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.walk.replay_pieces import ReplayPieces, replay_in_pieces
 from strut.optimal.walk.with_plan import machine, step_end_events
 from strut.simulate import Trajectory, simulate
@@ -268,6 +268,19 @@ class Replay:
         heights = self.run.at(passing)[foot.gap] if len(passing) else np.empty(0)
         return float(self.run.at(t)[foot.gap].min()), float(np.min(heights, initial=math.inf))
 
+    def swing_heights(self, foot: Foot, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+        """Return moments of a phase in which a foot swings, as parts of it from 0 to 1, and its heights above
+        the ground then [m], in the runs that are believed."""
+        parts, heights = [np.empty(0)], [np.empty(0)]
+        for run in self.runs:
+            low, high = max(run.t0, motion.t[0]), min(run.t1, motion.t[-1])
+            if low >= high:
+                continue
+            t = np.linspace(low, high, max(LOAD_SAMPLES // len(self.runs), 3))[1:-1]
+            parts.append((t - motion.t[0]) / motion.duration)
+            heights.append(run.at(t)[foot.gap])
+        return np.concatenate(parts), np.concatenate(heights)
+
     def _last_row(self, run: Trajectory) -> int:
         """Rows of a run that belong to the motion: up to just before the event that ends it; what comes
         after is the next step's."""
@@ -365,7 +378,7 @@ def replay(result: Solution, x0: Mapping[str, float] | None = None) -> Replay:
             run,
             math.nan,
             math.inf,
-            run.status if run.status != "done" else f"no {last.until}",
+            explain_status(walker, run.status) if run.status != "done" else f"no {last.until}",
         )
     hit = hits[-1]
     run = simulate(walker, t=hit.t * (1 + 1e-12) + 1e-12, **begin, **REPLAY_OPTIONS)

@@ -91,7 +91,9 @@ def require_run(problem: Problem, clearance: float | None, margin: float) -> Pro
             leaving = [e for e in system.events if foot.stands in e.reset and e.name not in landings]
             for event, guard in _guards_in(problem, phase, leaving):
                 if event.name != phase.until:
-                    problem = problem.require(f"no {event.name}", guard, high=-margin, phase=phase.name)
+                    problem = problem.require(
+                        f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
+                    )
                     continue
                 if is_pull(problem, phase, foot):  # as an acceleration, as other guards are
                     guard = guard * gravity_of(system) / weight(system)
@@ -180,7 +182,9 @@ def require_hold(problem: Problem, section: str, margin: float) -> Problem:
             if not np.any(phase.z.get(foot.stands, 0.0)):
                 continue
             for event, guard in _guards_in(problem, phase, leaving):
-                problem = problem.require(f"no {event.name}", guard, high=-margin, phase=phase.name)
+                problem = problem.require(
+                    f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
+                )
     return problem
 
 

@@ -34,15 +34,29 @@ from strut.optimal.walk.goal_field import (
 from strut.optimal.walk.read_walk import (
     clears_ground,
     feet_with_forces,
+    gives_way,
+    landing_foot,
     lands_softly,
     says_friction,
     swing_foot,
 )
 from strut.optimal.walk.replay import LIGHT_LOAD
-from strut.optimal.walk.require import flight_phases, require_force, require_swing, time_in_phase
+from strut.optimal.walk.require import (
+    flight_phases,
+    require_above_ground,
+    require_force,
+    require_swing,
+    time_in_phase,
+)
 from strut.optimal.walk.stability import stabilise
 from strut.optimal.walk.stairs import has_stairs, on_stairs
-from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
+from strut.optimal.walk.travel import (
+    count_steps,
+    distance_travelled,
+    landings_in_turn,
+    last_section,
+    phase_ends,
+)
 from strut.system import System, time
 
 MIN_STEP_TIME, MAX_STEP_TIME = 0.05, 10.0
@@ -202,13 +216,21 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
 
 def require_clearance(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
     """Keep the swing foot above the ground all along, and so high [m] where it passes the other; nothing
-    where no phase ends with its passing."""
+    where no phase ends with its passing. A foot that lands wherever it touches is so high in the middle of
+    its swing, by time, and less towards its ends, as a parabola is."""
     if has_stairs(problem.system):
         raise ModelError(
             f"a clearance of {as_number(value):g} m is asked on stairs, where the swing foot begins below "
             f"the tread that it steps on: leave out clearance; it is above that tread once it is in front"
         )
-    foot = swing_foot(problem.system, last_section(phase_ends(problem)))
+    section = last_section(phase_ends(problem))
+    if landing_foot(problem.system, section) is not None:
+        if flight_phases(problem) or gives_way(problem.system, section):
+            return problem  # there the contact sequence keeps feet so high
+        for landing in landings_in_turn(problem.system, section):
+            problem = require_above_ground(problem, landing, as_number(value))
+        return problem
+    foot = swing_foot(problem.system, section)
     if foot is None or all(phase.until != foot.passes for phase in problem.phases):
         return problem
     return require_swing(problem, as_number(value))
@@ -350,9 +372,11 @@ class StepGoal:
             unit="m",
             flag="--clearance",
             metavar="HEIGHT",
-            help="Of the swing foot where it passes the other, in m; stiff legs have none.",
-            meaning="height of the swing foot where it passes the other; it then stays above the ground all "
-            "along. By default 0 where it does so in the gait to begin from; stiff legs scuff, and the "
+            help="Of the swing foot where it passes the other, on a floating base in mid-swing, in m; stiff "
+            "legs have none.",
+            meaning="height of the swing foot where it passes the other; on a floating base in the middle of "
+            "its swing, by time, and less towards its ends, as a parabola is. It then stays above the ground "
+            "all along. By default 0 where it does so in the gait to begin from; stiff legs scuff, and the "
             "ground is not asked.",
             check=check_number(lambda h: h >= 0, ": a height above the ground must not be negative"),
             default=default_clearance,

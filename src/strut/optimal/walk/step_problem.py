@@ -25,6 +25,7 @@ from strut.optimal.walk.read_walk import (
     feet_with_forces,
     gives_way,
     gravity_of,
+    landing_foot,
     required_swing_foot,
     sample_times,
     stands_in_turn,
@@ -132,7 +133,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
         problem = require_swing(problem, None)
     elif soft and plan.branch is not None:
         problem = require_sequence(problem, height or 0.0)
-    elif stands_in_turn(walker, section):
+    elif stands_in_turn(walker, section) and clearance is None:
         for landing in landings_in_turn(walker, section):
             problem = require_above_ground(problem, landing, height)
     for landing in () if flight_phases(problem) else landings_in_turn(walker, section):
@@ -225,7 +226,8 @@ def phase_events(walker: System, section: str, gait: Gait | None, swings: bool =
     flow = ca.vertcat(*walker.flow.values())
     matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
     names = [] if gait is None else list(gait.trajectory.events.names)
-    foot = required_swing_foot(walker, section) if swings else None
+    needs_phases = swings and landing_foot(walker, section) is None
+    foot = required_swing_foot(walker, section) if needs_phases else None
     of_swing = () if foot is None else (foot.passes, foot.clears)
     events = [e for e in names if e in of_swing or matters & set(walker.event(e).reset)]
     return tuple(events) if events and events[-1] == section else (*of_swing[:1], section)
