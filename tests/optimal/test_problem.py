@@ -141,7 +141,9 @@ def test_a_margin_keeps_a_requirement_between_the_points():
     # What is only kept for safety may be exceeded between the points, and what must hold may not.
     depth = bare.path_violations["above"]
     for safety in (2 * depth, 0.5 * depth):
-        safe = problem.require("above", above, low=0.0, safety=safety).solve({"h": 1.0}, **how | {"accuracy": None})
+        safe = problem.require("above", above, low=0.0, safety=safety).solve(
+            {"h": 1.0}, **how | {"accuracy": None}
+        )
         assert ("above" in safe.exceeded_limits) == (safety < depth)
     with pytest.raises(ValueRangeError, match="margin -1"):
         problem.require("above", above, low=0.0, margin=-1.0)
