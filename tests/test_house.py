@@ -19,6 +19,7 @@ COMMON = {
     "files",
     "gc_pause",
     "html",
+    "recording",
     "tabular",
     "units",
     "version",
@@ -27,6 +28,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "system": set(),
     "mechanism": {"system"},
     "actuator": {"system"},
+    "control": {"system", "actuator"},
     "network": {"system"},
     "contact": {"system", "mechanism", "actuator"},
     "walkers": {"system", "mechanism", "contact", "actuator"},
@@ -38,7 +40,18 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "optimal": {"system", "codegen", "simulate", "gait"},
     "view": {"system", "simulate"},
     "report": {"system", "simulate", "gait", "optimal", "view"},
-    "studies": {"system", "actuator", "simulate", "gait", "optimal", "walkers"},
+    "studies": {
+        "system",
+        "actuator",
+        "control",
+        "mechanism",
+        "contact",
+        "export",
+        "simulate",
+        "gait",
+        "optimal",
+        "walkers",
+    },
 }
 BEHIND_A_DOOR = ("system", "codegen")
 """Rooms whose files others import only through the room's `__init__`."""

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 from strut.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from strut import actuator, contact, gait, linear, mechanism, network, optimal, report, view, walkers
+    from strut import (
+        actuator,
+        contact,
+        control,
+        gait,
+        linear,
+        mechanism,
+        network,
+        optimal,
+        report,
+        view,
+        walkers,
+    )
     from strut.codegen import CONTROLLER, compile_system
     from strut.errors import StrutError
     from strut.export import export, export_functions, export_matlab
@@ -37,6 +49,7 @@ if TYPE_CHECKING:
 _ROOMS = (
     "actuator",
     "contact",
+    "control",
     "gait",
     "linear",
     "mechanism",
@@ -132,6 +145,7 @@ __all__ = [
     "compile_system",
     "constraints",
     "contact",
+    "control",
     "deg",
     "export",
     "export_functions",

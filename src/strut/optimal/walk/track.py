@@ -6,7 +6,6 @@ The recording is stretched to the duration of the step, which the search finds: 
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import re
 from collections.abc import Mapping
@@ -18,13 +17,13 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.errors import StorageError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.files import DAMAGE
+from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.problem import Problem
 from strut.optimal.totals import Integral
 from strut.optimal.walk.own_cost import check_weight
+from strut.recording import RecordedColumn, name_and_unit, read_recording
 from strut.system import Param, System, time
-from strut.units import FACTORS, to_si
+from strut.units import FACTORS
 
 STEP_TIME = "tracked_step_time"
 """The parameter that is the duration of the step [s] to which recordings are stretched."""
@@ -37,21 +36,6 @@ END_SLACK = 1e-6
 """By how much the first and the last fraction of a step may differ from 0 and 1."""
 CLOCKS = {"t": ("s", False), "time": ("s", False), "fraction": ("", True), "percent": ("%", True)}
 """What the first column may be called: its unit, and whether it is a fraction of the step."""
-HEADER = re.compile(r"\s*([^\[\]()]*?)\s*(?:[\[(]\s*([^\[\]()]*?)\s*[\])])?\s*")
-"""The head of a column: a name, and a unit in brackets."""
-DEGREES = "_deg"
-"""What the name of a column in degrees may end with."""
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedColumn:
-    """A column of a recording. label: as the file has it. name: without a unit. unit: SI, or empty where the
-    file says none. values: in that unit."""
-
-    label: str
-    name: str
-    unit: str
-    values: np.ndarray = field(repr=False)
 
 
 @checked
@@ -156,72 +140,16 @@ def track(file: str | Path, weight: float = 1.0, name: str = "track") -> Track:
     `deviation` says how far it is from them.
     """
     check_weight(name, weight)
-    head, rows = _read_csv(Path(file))
-    numbers = np.array([_numbers(file, k, head, row) for k, row in rows])
-    fractions = _fractions(file, head[0], numbers[:, 0])
-    columns = []
-    for k, label in enumerate(head[1:], 1):
-        column_name, unit = _name_and_unit(file, label)
-        try:
-            factor, si = to_si(unit)
-        except ValueRangeError as error:
-            raise ValueRangeError(f"{file}, column '{label}': {error}") from None
-        columns.append(RecordedColumn(label, column_name, si, factor * numbers[:, k]))
-    names = [each.name for each in columns]
-    for each in names:
-        if names.count(each) > 1:
-            raise ValueRangeError(f"{file} has two columns for '{each}': leave one out")
-    return Track(str(file), fractions, tuple(columns), float(weight), name)
+    label, clock, columns = read_recording(file)
+    return Track(str(file), _fractions(file, label, clock), columns, float(weight), name)
 
 
 # ---- the file ----
 
 
-def _read_csv(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the head of a CSV file, and its rows with the numbers of their lines."""
-    try:
-        lines = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
-    except (*DAMAGE, csv.Error) as error:
-        raise StorageError(f"cannot read the recording {path}: {error}") from error
-    rows = [(k, row) for k, row in enumerate(lines, 1) if any(cell.strip() for cell in row)]
-    if not rows or len(rows[0][1]) < 2:
-        raise ValueRangeError(
-            f"{path} has no columns: its first line must be their names, 'time,hip [deg],knee [deg]'"
-        )
-    if len(rows) < 3:
-        raise ValueRangeError(f"{path} has {len(rows) - 1} row(s) of numbers: a recording needs at least 2")
-    return [cell.strip() for cell in rows[0][1]], rows[1:]
-
-
-def _numbers(file: str | Path, line: int, head: list[str], row: list[str]) -> list[float]:
-    """Return a row as numbers."""
-    if len(row) != len(head):
-        raise ValueRangeError(f"{file}, line {line}, has {len(row)} cells: its head has {len(head)} columns")
-    numbers = []
-    for label, cell in zip(head, row, strict=True):
-        try:
-            value = float(cell)
-        except ValueError:
-            value = np.nan
-        if not np.isfinite(value):
-            raise ValueRangeError(f"{file}, line {line}, column '{label}': '{cell}' is no finite number")
-        numbers.append(value)
-    return numbers
-
-
-def _name_and_unit(file: str | Path, label: str) -> tuple[str, str]:
-    """Return name and unit of the head of a column: hip, hip [deg], hip (deg), hip_deg."""
-    match = HEADER.fullmatch(label)
-    if not match or not match[1]:
-        raise ValueRangeError(f"{file}: '{label}' is no head of a column: write NAME or NAME [UNIT]")
-    if match[2] is None and match[1].endswith(DEGREES):
-        return match[1].removesuffix(DEGREES), "deg"
-    return match[1], match[2] or ""
-
-
 def _fractions(file: str | Path, label: str, clock: np.ndarray) -> np.ndarray:
     """Return the first column as fractions of the step, 0 to 1."""
-    name, unit = _name_and_unit(file, label)
+    name, unit = name_and_unit(file, label)
     if name not in CLOCKS:
         raise UnknownNameError(
             f"{file}: its first column is '{label}': it must be the time [s] or the fraction of the step; "
