@@ -186,8 +186,8 @@ class _Loop:
             if ca.depends_on(self.angle, changed):
                 raise ModelError(
                     f"event '{event.name}' of '{system.name}' gives the angle of '{self.name}' a new value, "
-                    f"and what its servo remembers of the old one is wrong then: use a continuous one without "
-                    f"ki and delay there"
+                    f"and what its servo remembers of the old one is wrong then: use a continuous one "
+                    f"without ki and delay there"
                 )
 
 

@@ -4,7 +4,7 @@ parameter."""
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from strut.mechanism import constraints, forces, joints, observe
+from strut.mechanism import constraints, forces, joints, observe, sensors, watchers
 from strut.mechanism.assemble import closed_state, system
 from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
@@ -14,8 +14,10 @@ from strut.mechanism.looks.shapes import default_shapes
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.mirror import Symmetry, add_mirror_image, symmetry
 from strut.mechanism.parts import Body, Connection, Frame, Stop
+from strut.mechanism.sensors import sense
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
+from strut.mechanism.watchers import watch
 
 if TYPE_CHECKING:
     from strut.mechanism.io import mjcf, modelfile, urdf
@@ -52,8 +54,12 @@ __all__ = [
     "mjcf",
     "modelfile",
     "observe",
+    "sense",
+    "sensors",
     "shapes",
     "symmetry",
     "system",
     "urdf",
+    "watch",
+    "watchers",
 ]

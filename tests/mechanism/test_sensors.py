@@ -1,0 +1,194 @@
+"""Sensors against what a run itself did, closed forms of a pendulum, and statics; watchers against closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+import strut
+from strut import Mechanism, actuator, contact, joints, mechanism
+from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from strut.mechanism import sensors, watchers
+from strut.mechanism.watchers import Hull
+
+EXACT = {"rtol": 1e-12, "atol": 1e-13}
+
+
+def arm(g=9.81):
+    m = Mechanism("arm", g=g)
+    at, where = m.world, (0.1, 0.2, 0.3)
+    for name, axis in (("yaw", "z"), ("pitch", "y"), ("roll", "x")):
+        link = m.body(f"{name}_link", mass=1.0, com=(0.1, 0, -0.2), inertia=(0.02, 0.03, 0.04))
+        m.joint(name, at, link, joints.revolute(axis), at=where, initial=0.4, rate=0.7)
+        at, where = link, (0.1, 0.05, -0.4)
+    m.frame("tool", at, (0.1, 0.2, -0.3))
+    m.frame("elbow", m.bodies["pitch_link"], (0.0, 0.1, 0.0))
+    return m
+
+
+@pytest.mark.parametrize("base", ["world", "elbow"])
+def test_readings_are_rates_of_one_another(base):
+    """Velocity is the rate of the position, spin that of the rotation, accelerations theirs, and J v all of them."""
+    m = arm()
+    anchor = sensors.Anchor("tool", of=mechanism.sensors.QUANTITIES, relative_to=base, name="s")
+    run = strut.simulate(mechanism.sense(mechanism.system(m), m, [anchor]), t=0.5, **EXACT)
+    h, t = 1e-4, 0.3
+
+    def read(name, at, size=3):
+        return np.array([run.at(at)[f"s_{name}[{k}]"] for k in range(size)])
+
+    def rate(name, size=3):
+        return (read(name, t + h, size) - read(name, t - h, size)) / 2 / h
+
+    # central differences of smooth motions: the error is of order h^2
+    np.testing.assert_allclose(read("velocity", t), rate("position"), atol=1e-6)
+    np.testing.assert_allclose(read("acceleration", t), rate("velocity"), atol=1e-5)
+    np.testing.assert_allclose(read("angular_acceleration", t), rate("spin"), atol=1e-5)
+    R = read("rotation", t, 9).reshape(3, 3).T
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
+    turning = rate("rotation", 9).reshape(3, 3).T @ R.T
+    spin = read("spin", t)
+    np.testing.assert_allclose([turning[2, 1], turning[0, 2], turning[1, 0]], spin, atol=1e-6)
+    J = read("jacobian", t, 18).reshape(3, 6).T
+    v = [run.at(t)[f"{name}_rate"] for name in ("yaw", "pitch", "roll")]
+    np.testing.assert_allclose(J @ v, [*spin, *read("velocity", t)], atol=1e-11)
+
+
+def test_an_inertial_unit_on_a_pendulum():
+    """At the end of a rod the accelerometer reads only the pull of the rod: w^2 l + g cos, and nothing across, for a
+    point mass falls freely along the circle."""
+    m = Mechanism("pendulum", planar=True)
+    rod = m.body("rod", mass=1.0, com=(0, 0, -0.8))
+    m.joint("pivot", m.world, rod, joints.revolute("y"), initial=0.9)
+    m.frame("bob", rod, (0, 0, -0.8))
+    run = strut.simulate(mechanism.sense(mechanism.system(m), m, [sensors.Imu("bob")]), t=1.0, **EXACT)
+    now = run.at(0.7)
+    pull = now["pivot_rate"] ** 2 * 0.8 + 9.81 * math.cos(now["pivot"])
+    read = [now[f"bob_accelerometer[{k}]"] for k in range(3)]
+    np.testing.assert_allclose(read, [0, 0, pull], atol=1e-9)
+    assert now["bob_gyro[1]"] == pytest.approx(now["pivot_rate"], abs=1e-12)
+
+
+def box():
+    m = Mechanism("box")
+    body = m.body("box", mass=3.0, com=(0.03, -0.02, 0), inertia=(0.05, 0.05, 0.05))
+    m.joint("base", m.world, body, joints.free(), initial=(0, 0, 0.1, 0, 0, 0, 1), actuated=False)
+    m.frame("sole", body, (0, 0, -0.1))
+    corners = [m.frame(f"c{k}", body, (x, y, -0.1)).name for k, (x, y) in
+               enumerate([(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])]  # fmt: skip
+    return m, corners
+
+
+def test_force_under_a_foot_and_its_centre():
+    """A box at rest: its weight, below its centre of mass."""
+    m, corners = box()
+    law = contact.linear(2e4, 300.0)
+    soft = contact.compliant(m, corners, law=law, friction=contact.viscous(100.0))
+    sensing = [sensors.FootForce("sole", corners), sensors.ZeroMomentPoint()]
+    run = strut.simulate(mechanism.sense(soft, m, sensing), t=4)
+    end = run.at(4.0)
+    assert end["sole_force[2]"] == pytest.approx(3 * 9.81, abs=1e-5)
+    assert (end["zmp_x"], end["zmp_y"]) == pytest.approx((end["com_x"], end["com_y"]), abs=1e-6)
+    # the box leans on soft ground: by degrees, so that its own axes are nearly the world's
+    assert (end["sole_pressure_x"], end["sole_pressure_y"]) == pytest.approx((0.03, -0.02), abs=1e-3)
+    with pytest.raises(UnknownNameError, match="has no contact 'heel'"):
+        mechanism.sense(soft, m, [sensors.FootForce("sole", ["heel"])])
+
+
+def test_encoders_and_motors_are_read_and_a_law_may_use_them():
+    m = arm()
+    driven = actuator.dc_motors(mechanism.system(m), "rbe1211-csd17")
+    seen = mechanism.sense(
+        driven, m, [sensors.Encoder("pitch", 0.01), sensors.Encoder("pitch", 0.01, motor=True)]
+    )
+    run = strut.simulate(seen, t=0.2)
+    t = np.linspace(0, 0.2, 21)
+    steps = run.at(t)["pitch_encoder"] / 0.01
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
+    assert np.abs(run.at(t)["pitch_encoder"] - run.at(t)["pitch"]).max() <= 0.005 + 1e-12
+    assert "pitch_motor_encoder" in run.names.outputs
+
+
+def test_mistakes_of_sensors_are_explained():
+    m = arm()
+    system = mechanism.system(m)
+    for sensor, sentence in (
+        (sensors.Imu("hand"), "has no frame or body 'hand'"),
+        (sensors.Anchor("tool", relative_to="moon"), "has no frame or body 'moon'"),
+        (sensors.Encoder("knee", 0.1), "the encoder reads 'knee', which is no state"),
+    ):
+        with pytest.raises(UnknownNameError, match=sentence):
+            mechanism.sense(system, m, [sensor])
+    with pytest.raises(UnknownNameError, match="an anchor has no 'speed' to read"):
+        sensors.Anchor("tool", of=["speed"])
+    with pytest.raises(ModelError, match="touches nothing"):
+        mechanism.sense(system, m, [sensors.ZeroMomentPoint()])
+    with pytest.raises(ModelError, match="are called 'tool_gyro'"):
+        mechanism.sense(system, m, [sensors.Imu("tool"), sensors.Imu("tool")])
+    with pytest.raises(ModelError, match=r"has no state 'base.x' of mechanism 'box'"):
+        mechanism.sense(system, box()[0], [sensors.Imu("sole")])
+
+
+def test_a_fall_ends_a_run_where_it_should():
+    m, _ = box()
+    fall = watchers.FallBelow("sole", -1.0)
+    run = strut.simulate(mechanism.watch(mechanism.system(m), m, [fall]), t=5)
+    assert run.status == "sole_low"
+    assert run.t1 == pytest.approx(math.sqrt(2 / 9.81), rel=1e-9)
+    assert run.ended_in_failure
+    assert "sole came down to -1 m" in run.ending_meaning
+    recorded = watchers.FallBelow("sole", -1.0, ends=False)
+    on = strut.simulate(mechanism.watch(mechanism.system(m), m, [recorded]), t=1)
+    assert on.ok
+    assert on.events.names == ("sole_low",)
+
+
+def scissors():
+    """Two rods on one base that turn towards each other, at equal and opposite rates."""
+    m = Mechanism("scissors", g=0.0)
+    base = m.body("base", mass=1.0, inertia=1.0)
+    m.joint("mount", m.world, base, joints.fixed())
+    for name, y, rate in (("one", 0.5, -0.3), ("two", -0.5, 0.3)):
+        rod = m.body(name, mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+        m.joint(f"{name}_joint", base, rod, joints.revolute("z"), at=(0, y, 0), rate=rate, limits=(-1.0, 1.0))
+    return m
+
+
+def test_self_collision_is_where_capsules_meet():
+    m = scissors()
+    hulls = [Hull("base", 0.2), *[Hull(name, 0.05, end=(1.0, 0, 0)) for name in ("one", "two")]]
+    guard = watchers.SelfCollision(hulls)
+    assert [(a.body, b.body) for a, b in guard.pairs(m)] == [("one", "two")]  # what joints connect is excused
+    run = strut.simulate(mechanism.watch(mechanism.system(m), m, [guard]), t=10, **EXACT)
+    # the ends are 1 - 2 sin(angle) apart across the rods' middle line
+    assert run.status == "self_collision"
+    assert 1 - 2 * math.sin(0.3 * run.t1) == pytest.approx(0.1, abs=1e-9)
+    assert guard.pair_of(m, run["collision_pair"][-1]) == ("one", "two")
+    assert "1 one and two" in run.ending_meaning
+
+
+def test_ranges_and_limits():
+    m = scissors()
+    run = strut.simulate(mechanism.watch(mechanism.system(m), m, [watchers.JointRange()]), t=10)
+    assert run.status in ("one_joint_out_of_range", "two_joint_out_of_range")
+    assert run.t1 == pytest.approx(1 / 0.3, rel=1e-6)
+    box_m, corners = box()
+    soft = contact.compliant(box_m, corners, law=contact.linear(2e4, 300.0)).using({"base.z": 0.6})
+    forced = mechanism.sense(soft, box_m, [sensors.FootForce("sole", corners)])
+    run = strut.simulate(mechanism.watch(forced, box_m, [watchers.OutputLimit("sole_force", 100.0)]), t=2)
+    assert run.status == "sole_force_limit"
+    assert run.t1 == pytest.approx(math.sqrt(2 * 0.5 / 9.81), rel=1e-9)
+    system = mechanism.system(m)
+    for watcher, error, sentence in (
+        (watchers.JointRange({"knee": (0, 1)}), UnknownNameError, "'knee' is watched, and is no joint"),
+        (watchers.JointRange({"one_joint": (1, 0)}), ValueRangeError, "the lower end comes first"),
+        (watchers.SelfCollision([Hull("hand", 0.1)]), UnknownNameError, "a capsule is about 'hand'"),
+        (watchers.SelfCollision([Hull("one", 0.1)]), ModelError, "no pair to watch"),
+        (watchers.OutputLimit("com_x", -1.0), ValueRangeError, "the limit of 'com_x' is -1"),
+    ):
+        with pytest.raises(error, match=sentence):
+            mechanism.watch(system, m, [watcher])
+    with pytest.raises(ValueRangeError, match="the radius about 'one' is 0"):
+        Hull("one", 0.0)
+    with pytest.raises(ModelError, match="no joint of 'arm' has limits to watch"):
+        mechanism.watch(mechanism.system(arm()), arm(), [watchers.JointRange()])
