@@ -143,8 +143,6 @@ def checked(function: F) -> F:
 
 
 def _wrap_function(function: F, title: str) -> F:
-    signature = inspect.signature(function)
-
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         try:
@@ -152,6 +150,7 @@ def _wrap_function(function: F, title: str) -> F:
         except StrutError:
             raise
         except Exception as error:
+            signature = inspect.signature(function)  # looked at after an error only: it takes a while
             try:
                 bound = signature.bind(*arguments, **keywords).arguments
             except TypeError as unfit:

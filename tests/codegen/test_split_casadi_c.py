@@ -5,7 +5,7 @@ import numpy as np
 
 from strut.codegen import compiler
 from strut.codegen.split_casadi_c import split_long_functions
-from strut.optimal.nlp import stage_function as stage
+from strut.optimal.nlp import ready_stages as stage
 
 
 def wild(n: int) -> ca.Function:

@@ -8,7 +8,7 @@ import strut
 from strut import Input, Param, State, System, optimal, simulate, walkers
 from strut.codegen import cache as build
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
-from strut.optimal.nlp import stage_function as stage
+from strut.optimal.nlp import ready_stages as stage
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import METHODS, Transcription
 from strut.optimal.solver.guess import fill_unknowns, make_guess, shake_unknowns

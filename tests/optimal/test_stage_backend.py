@@ -11,8 +11,8 @@ from strut import codegen
 from strut.codegen import background
 from strut.codegen import cache as build
 from strut.errors import CompileError, ModelError
+from strut.optimal.nlp import ready_stages as stage
 from strut.optimal.nlp import stage_backend
-from strut.optimal.nlp import stage_function as stage
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
 from tests.optimal import textbook

@@ -9,6 +9,8 @@ import pytest
 from strut import optimal, walkers
 from strut.errors import ValueRangeError
 from strut.optimal.solver.starts import can_fork
+from strut.optimal.walk import design as design_module
+from strut.optimal.walk.replay import replay
 
 WELLS = sorted(np.roots([4.0, 0.0, -6.0, 1.0]).tolist())[::-2]
 """The minima of x^4 - 3 x^2 + x, the shallow one first: 1.131 and -1.301."""
@@ -38,13 +40,16 @@ def test_another_start_finds_the_deeper_well():
     assert ("starts", several.result.agreement_text, "") in several.rows()
 
 
-def test_starts_agree_where_there_is_one_optimum():
+def test_starts_agree_where_there_is_one_optimum(monkeypatch):
     walker = walkers.compass(slope=0.0)
     alone = optimal.design(walker, speed=0.5)
+    replayed = []
+    monkeypatch.setattr(design_module, "replay", lambda result: replayed.append(result) or replay(result))
     several = optimal.design(walker, speed=0.5, starts=3)
     assert several.result.agreement_text == "3 of 3 starts agree"
     assert several.result.cost == alone.result.cost  # it is the very first one
     assert several.ok
+    assert len(replayed) == 1  # counting starts replays nothing again
 
 
 def test_what_the_text_says_of_starts_that_failed_and_were_refused():

@@ -32,7 +32,7 @@ def sx(value: Expression) -> ca.SX:
     if isinstance(value, Quantity):
         return value.sym
     if isinstance(value, ca.SX):
-        return ca.densify(value)
+        return value if value.is_dense() else ca.densify(value)
     if isinstance(value, (list, tuple)):
         return ca.vertcat(*[sx(v) for v in value])
     try:

@@ -13,12 +13,16 @@ import numpy as np
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.point_stage import make_point_stage
 from strut.optimal.nlp.scheme import hull
-from strut.optimal.nlp.stage_function import make_stage
-from strut.optimal.nlp.unknowns import LimitPlace
+from strut.optimal.nlp.stage_function import StageFunction, make_stage
+from strut.optimal.nlp.stage_source import StageSource
+from strut.optimal.nlp.unknowns import Layout, LimitPlace
 from strut.optimal.problem import bounds_name
 from strut.optimal.totals import Integral
 from strut.system import time
 
+MAX_RATES_SHARE = 0.1
+"""Rates of integrals that are no more than this part of the instructions of the flow are a stage of their
+own, which is never compiled."""
 Rates = list[tuple[Integral, ca.SX]]
 """Integrals with what is integrated."""
 
@@ -66,20 +70,14 @@ def add_collocation(
     that are split, and what is required."""
     span, table, nx, path = mesh.spans[k], mesh.table, mesh.nx, mesh.requirements(k, "path")
     assert table is not None
-
-    def stack(parts: Sequence[ca.SX], h: ca.SX, d: ca.SX) -> ca.SX:
-        flow, rates, powers, asked = parts
-        return ca.vertcat(h * flow, h * d[3] * rates, powers, asked)
-
-    stage = mesh.stage(
-        f"point_{k}",
-        lambda name: make_point_stage(mesh, k, name, expressions, data=4, place=lambda d: d[2], stack=stack),
-    )
+    stage, rates_stage = point_sources(mesh, k, expressions)
+    mesh.rates_at[k] = (stage.name, nx) if rates_stage is None else (rates_stage.name, 0)
     first = int(table.explicit_first)
     inverse = np.linalg.inv(table.A[first:, first:])
     index: list[np.ndarray] = []
     data: list[list[float]] = []
     targets: Targets = []
+    rate_targets: Targets = targets if rates_stage is None else []
     nodes, n_path = span.nodes, expressions[-1].numel()
     for i in range(span.count):
         inner = iter(span.inner[i])
@@ -116,20 +114,68 @@ def add_collocation(
                     targets += [(out, e, r, factor) for out, r in enumerate(row)]
             else:
                 targets += [(out, e, r, 1.0) for out, r in enumerate(rows[j - first])]
-            targets += [(nx + out, e, *mesh.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
-            at = nx + len(smooth)
-            targets += add_split_rows(mesh, k, split, interval=i, place=j, output=at, evaluation=e)
+            at = mesh.rates_at[k][1]
+            rate_targets += [(at + out, e, *mesh.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
+            at += len(smooth)
+            rate_targets += add_split_rows(mesh, k, split, interval=i, place=j, output=at, evaluation=e)
             if n_path:
                 place, weight = nodes[i] + c * span.fractions[i], span.fractions[i] * b
                 rows_path = mesh.require(path, f"{label}, at {c:.3g} of it", k, place)
                 mesh.mark(k, f"path: {', '.join(r.name for r in path)}", rows_path, place, weight)
-                targets += [(at + len(split) + out, e, r, 1.0) for out, r in enumerate(rows_path)]
+                at = stage.size - n_path
+                targets += [(at + out, e, r, 1.0) for out, r in enumerate(rows_path)]
     mesh.add(stage, index, data, targets)
+    if rates_stage is not None:
+        mesh.add(rates_stage, index, data, rate_targets)
     if path and not first:  # the beginning is no point of the method, and the path begins there, too
         rows_begin = mesh.require(path, f"beginning of {span.phase.name}", k)
         at_begin = [nodes[0], span.fractions[0], 0.0, 0.0]
         targets = [(stage.size - n_path + out, 0, r, 1.0) for out, r in enumerate(rows_begin)]
         mesh.add(stage, [mesh.index(k, span.x[0], 0)], [at_begin], targets)
+
+
+def point_sources(
+    mesh: MeshRows, k: int, expressions: Sequence[ca.SX]
+) -> tuple[StageSource, StageSource | None]:
+    """Return the stage functions of the points of a phase: one of the flow and of what is required, with the
+    rates of integrals; or, where these are short, two, so that with another cost the flow stays the same
+    function."""
+    flow, rates, powers, asked = expressions
+    apart = _count(mesh, [rates, powers]) <= MAX_RATES_SHARE * _count(mesh, [flow])
+    apart = apart and bool(rates.numel() + powers.numel())
+
+    def stack(parts: Sequence[ca.SX], h: ca.SX, d: ca.SX) -> ca.SX:
+        flow, rates, powers, asked = parts
+        return ca.vertcat(h * flow, h * d[3] * rates, powers, asked)
+
+    def source(kind: str, parts: Sequence[ca.SX], implied: bool) -> StageSource:
+        make = functools.partial(
+            make_point_stage,
+            k=k,
+            name=f"{kind}_{k}",
+            expressions=parts,
+            data=4,
+            place=lambda d: d[2],
+            stack=stack,
+            implied=implied,
+        )
+        of, size = mesh.system.implied, sum(part.numel() for part in parts)
+        reads = [*parts, *([] if of is None else [of.residual, of.further])] if implied else []
+        sizes = f"{kind} {[part.numel() for part in parts]} {() if of is None else of.states}"
+        return mesh.stage(StageSource(f"{kind}_{k}", size, mesh, k, make, data=4, reads=reads, content=sizes))
+
+    none = ca.SX(0, 1)
+    if not apart:
+        return source("point", expressions, implied=True), None
+    return (
+        source("point", [flow, none, none, asked], implied=True),
+        source("rates", [none, rates, powers, none], implied=False),
+    )
+
+
+def _count(mesh: MeshRows, expressions: Sequence[ca.SX]) -> int:
+    """Return how many instructions expressions of the system are."""
+    return int(ca.Function("count", [time, *mesh.vectors], list(expressions)).n_instructions())
 
 
 def add_split_rows(
@@ -156,28 +202,38 @@ def add_shooting(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, spli
     """Add the shooting defects of a phase: every interval integrated by RK4, its end the beginning of the
     next."""
     span, m, nx = mesh.spans[k], mesh.how.steps, mesh.nx
-    v, d = mesh.symbols(ca.MX, k, 2)
-    *_, z, _, p, h = mesh.context(k, v, d, 0.0)
-    step, x, q, powers = h / m, v[:nx], ca.MX.zeros(len(smooth), 1), []
+    name = f"interval_{k}"
+    powers_count = (m + 1) * len(split)
 
-    def at(tau: float, state: ca.MX) -> Any:
-        t, _, _, u, _, _ = mesh.context(k, v, d, tau)
-        return point(t, state, z, u, p)
+    def make(layout: Layout) -> StageFunction:
+        v, d = layout.symbols(ca.MX, k, 2)
+        *_, z, _, p, h = layout.context(k, v, d, 0.0)
+        step, x, q, powers = h / m, v[:nx], ca.MX.zeros(len(smooth), 1), []
 
-    # Classical Runge-Kutta steps, states and integrals side by side.
-    for i in range(m):
-        a, c, b = i / m, (i + 0.5) / m, (i + 1) / m
-        k1 = at(a, x)
-        powers.append(k1[2])
-        k2 = at(c, x + step / 2 * k1[0])
-        k3 = at(c, x + step / 2 * k2[0])
-        k4 = at(b, x + step * k3[0])
-        x = x + step / 6 * (k1[0] + 2 * k2[0] + 2 * k3[0] + k4[0])
-        q = q + step / 6 * (k1[1] + 2 * k2[1] + 2 * k3[1] + k4[1])
-    if split:
-        powers.append(at(1.0, x)[2])
-    result = ca.vertcat(x, q, *(powers if split else []))
-    stage = mesh.stage(f"interval_{k}", lambda name: make_stage(name, v, d, result))
+        def at(tau: float, state: ca.MX) -> Any:
+            t, _, _, u, _, _ = layout.context(k, v, d, tau)
+            return point(t, state, z, u, p)
+
+        # Classical Runge-Kutta steps, states and integrals side by side.
+        for i in range(m):
+            a, c, b = i / m, (i + 0.5) / m, (i + 1) / m
+            k1 = at(a, x)
+            powers.append(k1[2])
+            k2 = at(c, x + step / 2 * k1[0])
+            k3 = at(c, x + step / 2 * k2[0])
+            k4 = at(b, x + step * k3[0])
+            x = x + step / 6 * (k1[0] + 2 * k2[0] + 2 * k3[0] + k4[0])
+            q = q + step / 6 * (k1[1] + 2 * k2[1] + 2 * k3[1] + k4[1])
+        if split:
+            powers.append(at(1.0, x)[2])
+        return make_stage(name, v, d, ca.vertcat(x, q, *(powers if split else [])))
+
+    reads = point(time, *mesh.vectors)[:3]
+    size = nx + len(smooth) + powers_count
+    stage = mesh.stage(
+        StageSource(name, size, mesh, k, make, reads=reads, content=f"{m} steps, {len(smooth)}, {len(split)}")
+    )
+    mesh.rates_at[k] = name, nx
     index: list[np.ndarray] = []
     data: list[list[float]] = []
     targets: Targets = []
@@ -210,9 +266,14 @@ def add_shooting_path(mesh: MeshRows, k: int, point: ca.Function) -> None:
     span, path = mesh.spans[k], mesh.requirements(k, "path")
     if not path:
         return
-    v, d = mesh.symbols(ca.SX, k, 2)
-    *where, _ = mesh.context(k, v, d, 0.0)
-    stage = mesh.stage(f"path_{k}", lambda name: make_stage(name, v, d, point(*where)[3]))
+
+    def make(layout: Layout) -> StageFunction:
+        v, d = layout.symbols(ca.SX, k, 2)
+        *where, _ = layout.context(k, v, d, 0.0)
+        return make_stage(f"path_{k}", v, d, point(*where)[3])
+
+    asked = point(time, *mesh.vectors)[3]
+    stage = mesh.stage(StageSource(f"path_{k}", asked.numel(), mesh, k, make, reads=[asked], content="path"))
     index = [mesh.index(k, span.x[i], i) for i in range(1, span.count)]
     data = [[span.nodes[i], span.fractions[i]] for i in range(1, span.count)]
     targets: Targets = []
@@ -227,13 +288,18 @@ def add_slack_integrals(mesh: MeshRows, k: int, split: Rates) -> None:
     """Add the integral of the slacks: of one for what is positive, of both for the absolute value."""
     span = mesh.spans[k]
     for s, (total, _) in enumerate(split):
-        v, d = ca.SX.sym("v", 3), ca.SX.sym("d", 1 + mesh.data)
-        what = v[1] if total.split == "positive" else v[1] + v[2]
         weights = mesh.weights()
         index = [[span.duration, *span.slack[i, j, s]] for i in range(span.count) for j in range(mesh.points)]
         data = [[span.fractions[i] * weights[j]] for i in range(span.count) for j in range(mesh.points)]
         targets = [(0, e, *mesh.total_row[total.name]) for e in range(len(index))]
-        stage = mesh.stage(
-            f"slack_{k}_{s}", functools.partial(make_stage, v=v, d=d, result=v[0] * d[0] * what)
-        )
+        make = functools.partial(make_slack_stage, name=f"slack_{k}_{s}", split=total.split)
+        stage = mesh.stage(StageSource(f"slack_{k}_{s}", 1, mesh, k, make))
         mesh.add(stage, index, data, targets)
+
+
+def make_slack_stage(layout: Layout, name: str, split: str) -> StageFunction:
+    """Return the stage function of a rate that is split by sign, at one point: duration by weight by what
+    counts of the two slacks."""
+    v, d = ca.SX.sym("v", 3), ca.SX.sym("d", 1 + layout.data)
+    what = v[1] if split == "positive" else v[1] + v[2]
+    return make_stage(name, v, d, v[0] * d[0] * what)

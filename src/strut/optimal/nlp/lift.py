@@ -24,9 +24,10 @@ class LiftedExpressions:
     results: tuple[ca.SX, ...]
 
 
-def lift_system(system: System, results: Sequence[ca.SX]) -> LiftedExpressions:
-    """Return expressions of a system with its implied rates and forces as symbols, wherever these stand."""
-    implied = system.implied
+def lift_system(system: System, results: Sequence[ca.SX], through: bool = True) -> LiftedExpressions:
+    """Return expressions of a system with its implied rates and forces as symbols, wherever these stand; or,
+    not `through` what is implied, as they are."""
+    implied = system.implied if through else None
     if implied is None:
         none = ca.SX(0, 1)
         return LiftedExpressions(none, none, none, tuple(results))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.scheme import Transcription
-from strut.optimal.nlp.stage_function import StageFunction
+from strut.optimal.nlp.stage_source import StageSource
 from strut.optimal.nlp.unknowns import Layout, LimitPlace, RowBlock
 from strut.optimal.problem import Problem, Requirement
 from strut.optimal.totals import Initial
@@ -33,6 +33,8 @@ class MeshRows(Layout):
     total_at: unknowns that are integrals, sums and initial values. total_row: the row, and the factor, by
         which each total counts.
     stages: stage functions by name, for all meshes of one problem and method. They are made once.
+    rates_at: of every phase, the name of the stage function that has the rates of its integrals, and its
+        first output that is one.
     slack_row: where the slacks of a sign belong. place_rows: the rows that stand at many places of a phase,
         by phase and kind: place, weight and rows of each; see `mark`.
     """
@@ -42,15 +44,16 @@ class MeshRows(Layout):
         problem: Problem,
         how: Transcription,
         fractions: Sequence[np.ndarray] | None = None,
-        stages: dict[str, StageFunction] | None = None,
+        stages: dict[str, StageSource] | None = None,
     ) -> None:
         super().__init__(problem, how, fractions)
-        self.stages: dict[str, StageFunction] = {} if stages is None else stages
+        self.stages: dict[str, StageSource] = {} if stages is None else stages
         self.rows = RowBlock()
         self.rows.add(["the cost"], -math.inf, math.inf)
         self.linear: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.pieces: list[tuple[StageFunction, np.ndarray, np.ndarray, Targets]] = []
+        self.pieces: list[tuple[StageSource, np.ndarray, np.ndarray, Targets]] = []
         self.slack_row: dict[int, int] = {}
+        self.rates_at: dict[int, tuple[str, int]] = {}
         self.place_rows: dict[tuple[int, str], list[tuple[float, float, np.ndarray]]] = {}
         self._totals()
 
@@ -107,13 +110,12 @@ class MeshRows(Layout):
         of an integral over the phase that the place stands for; multipliers are in proportion to it."""
         self.place_rows.setdefault((k, kind), []).append((place, weight, rows))
 
-    def stage(self, name: str, make: Callable[[str], StageFunction]) -> StageFunction:
-        """Return the stage function of a name: one that another mesh made, or a new one."""
-        if name not in self.stages:
-            self.stages[name] = make(name)
-        return self.stages[name]
+    def stage(self, source: StageSource) -> StageSource:
+        """Return the stage function of a name: one of another mesh, which may be differentiated already, or
+        this new one."""
+        return self.stages.setdefault(source.name, source)
 
-    def add(self, stage: StageFunction, index: Sequence[Any], data: Sequence[Any], targets: Targets) -> None:
+    def add(self, stage: StageSource, index: Sequence[Any], data: Sequence[Any], targets: Targets) -> None:
         """Add a stage function at some places: unknowns and data of each, and (output, place, row, factor) of
         what it contributes to."""
         if index:

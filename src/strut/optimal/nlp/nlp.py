@@ -11,9 +11,10 @@ import numpy as np
 from strut.optimal.nlp.intervals import add_intervals
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.phase_ends import add_phase_begin, add_phase_end
+from strut.optimal.nlp.ready_stages import ready_stages
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.sparse import Assembled, Block
-from strut.optimal.nlp.stage_function import StageFunction, ready_stages
+from strut.optimal.nlp.stage_source import StageSource
 from strut.optimal.problem import Problem
 
 
@@ -26,7 +27,7 @@ class Transcribed(MeshRows):
         how: Transcription,
         fractions: Sequence[np.ndarray] | None = None,
         backend: str | None = None,
-        stages: dict[str, StageFunction] | None = None,
+        stages: dict[str, StageSource] | None = None,
     ) -> None:
         began = clock.perf_counter()
         super().__init__(problem, how, fractions, stages)
@@ -56,10 +57,11 @@ class Transcribed(MeshRows):
         for k, span in enumerate(self.spans):
             rates = self.rates(span.phase)
             column = np.zeros((span.count, len(rates)))
-            main = next(piece for piece in self.blocks if piece.stage.name in (f"point_{k}", f"interval_{k}"))
+            name, first = self.rates_at[k]
+            main = next(piece for piece in self.blocks if piece.stage.name == name)
             data = np.vstack([main.data, np.repeat(numbers[:, None], main.count, axis=1)])
             values = np.array(main.stage.value.map(main.count)(v[main.index], data))
-            smooth = iter(range(self.nx, main.stage.size))
+            smooth = iter(range(first, main.stage.size))
             splits, weights = iter(range(len(rates))), self.weights()
             for j, (total, _) in enumerate(rates):
                 if not total.split:

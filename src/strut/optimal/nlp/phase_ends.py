@@ -10,8 +10,9 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
-from strut.optimal.nlp.stage_function import make_stage
-from strut.optimal.nlp.unknowns import LimitPlace
+from strut.optimal.nlp.stage_function import StageFunction, make_stage
+from strut.optimal.nlp.stage_source import StageSource
+from strut.optimal.nlp.unknowns import Layout, LimitPlace
 from strut.optimal.totals import Jumps
 from strut.system import sx, time
 
@@ -26,11 +27,15 @@ def add_phase_begin(mesh: MeshRows, k: int) -> None:
         asked = asked + mesh.requirements(k, "path")
     if not asked:
         return
-    v, d = mesh.symbols(ca.SX, k, 2)
-    *where, _ = mesh.context(k, v, d, 0.0)
     f = ca.Function("begin", [time, *mesh.vectors], [ca.densify(ca.vertcat(*[r.expression for r in asked]))])
-    rows = mesh.require(asked, f"beginning of {span.phase.name}", k)
-    stage = mesh.stage(f"begin_{k}", lambda name: make_stage(name, v, d, f(*where)))
+    rows, name = mesh.require(asked, f"beginning of {span.phase.name}", k), f"begin_{k}"
+
+    def make(layout: Layout) -> StageFunction:
+        v, d = layout.symbols(ca.SX, k, 2)
+        *where, _ = layout.context(k, v, d, 0.0)
+        return make_stage(name, v, d, f(*where))
+
+    stage = mesh.stage(StageSource(name, f.size1_out(0), mesh, k, make))
     mesh.add(
         stage,
         [mesh.index(k, span.x[0], 0)],
@@ -88,11 +93,15 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         for t in problem.totals
         if t.name in mesh.total_at and (last or ca.depends_on(column, t.sym))
     ]
-    v, d = mesh.symbols(ca.SX, k, 2, len(totals))
-    *where, _ = mesh.context(k, v, d, 1.0)
     f = ca.Function("end", [time, *mesh.vectors, *[s for _, s in totals]], [ca.densify(column)])
-    extra = [v[v.numel() - len(totals) + j] for j in range(len(totals))]
-    stage = mesh.stage(f"end_{k}", lambda name: make_stage(name, v, d, f(*where, *extra)))
+
+    def make(layout: Layout) -> StageFunction:
+        v, d = layout.symbols(ca.SX, k, 2, len(totals))
+        *where, _ = layout.context(k, v, d, 1.0)
+        extra = [v[v.numel() - len(totals) + j] for j in range(len(totals))]
+        return make_stage(f"end_{k}", v, d, f(*where, *extra))
+
+    stage = mesh.stage(StageSource(f"end_{k}", column.numel(), mesh, k, make))
     index = mesh.index(k, span.x[-1], span.count - 1, [at for at, _ in totals])
     mesh.add(stage, [index], [[span.nodes[-2], span.fractions[-1]]], targets)
 

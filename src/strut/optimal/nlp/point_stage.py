@@ -55,17 +55,19 @@ def make_point_stage(
     data: int,
     place: Callable[[ca.SX], Any],
     stack: Stack,
+    implied: bool = True,
 ) -> StageFunction:
     """Return the stage function of expressions of the system at points of phase k; not compiled.
 
-    data: how many numbers each point has. place: of these, where it is in its interval, 0 to 1.
+    data: how many numbers each point has. place: of these, where it is in its interval, 0 to 1. implied:
+    whether derivatives go through what the system implies, where the expressions need it.
     """
     v, d = mesh.symbols(ca.SX, k, data)
     read = mesh.read_vector(k, v, d, place(d))
     y = ca.SX.sym("read", read.numel())
     *where, h = mesh.read_context(k, y, d)
     groups = [time, *mesh.vectors]
-    lifted = lift_system(mesh.system, expressions)
+    lifted = lift_system(mesh.system, expressions, implied)
     values = ca.Function("values", groups, [*expressions, lifted.explicit]).call(where)
     equations = ca.Function("equations", [*groups, lifted.unknown], [lifted.residual, *lifted.results])
     residual, *results = equations.call([*where, lifted.unknown])

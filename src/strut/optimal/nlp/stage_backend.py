@@ -1,13 +1,13 @@
 """When stage functions are compiled: at once, in the background, or not at all.
 
-The numbers are the same either way, to the last bit: CasADi's virtual machine and the compiled C do the same
-operations in the same order. Compiling costs a time per instruction once, the virtual machine a little per
-instruction and evaluation. How often functions are evaluated is not known beforehand, so what pays is decided
-as with skis that may be hired or bought (the ski-rental problem): the virtual machine is used until it has
-cost as much more as compiling would have, in this process and those before it, and then they are compiled:
-in the background, for the next solve, or, where earlier processes paid for it, at once.
-The sum is then at most twice what the better choice would have cost, had one known. Only where one solve on
-its mesh is expected to cost that much they are compiled first.
+The numbers are the same either way: CasADi's virtual machine and the compiled C do the same operations in the
+same order, and to the last bit the same where no derivative by a parameter is needed. Compiling costs a time
+per instruction once, the virtual machine a little per instruction and evaluation. How often functions are
+evaluated is not known beforehand, so what pays is decided as with skis that may be hired or bought (the
+ski-rental problem): the virtual machine is used until it has cost as much more as compiling would have, in
+this process and those before it, and then they are compiled: in the background, for the next solve, or, where
+earlier processes paid for it, at once. The sum is then at most twice what the better choice would have cost,
+had one known. Only where one solve on its mesh is expected to cost that much they are compiled first.
 """
 
 from __future__ import annotations
@@ -63,12 +63,15 @@ class StageCosts:
         return self.excess(TYPICAL_ITERATIONS) > self.compile_time
 
 
-def stage_costs(functions: Sequence[Sequence[ca.Function]], counts: Sequence[int]) -> StageCosts:
-    """Return what stage functions cost: of each stage its functions, and how often the mesh evaluates it."""
+def stage_costs(
+    functions: Sequence[Sequence[ca.Function]], counts: Sequence[int], growth: float = 1.0
+) -> StageCosts:
+    """Return what stage functions cost: of each stage its functions, and how often the mesh evaluates it.
+    growth: how many times as many instructions are compiled."""
     written: dict[int, int] = {}
     sizes = [sum(count_instructions(f, written) for f in group) for group in functions]
     return StageCosts(
-        once=sum(written.values()),
+        once=int(growth * sum(written.values())),
         iteration=sum(n * count for n, count in zip(sizes, counts, strict=True)),
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
@@ -100,6 +101,7 @@ class Layout:
         self.vectors = system.vectors()
         self.flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
         self.free = [system.slices("p")[name].start for name in problem.parameters]
+        self.taken = list(range(self.np + self.nz * len(problem.phases)))
         self.table = None if how.method == "shooting" else tableau(how.method, how.stages)
         self.points = how.steps + 1 if self.table is None else len(self.table.c)
         self.basis = lagrange(how.degree)
@@ -309,6 +311,21 @@ class Layout:
                     self.start.x[i]
                 )
 
+    def with_parameters(self, free: Sequence[int], taken: Sequence[int]) -> Self:
+        """Return a layout for stage functions alone in which other parameters are free, and of whose numbers
+        stages take only those at the places `taken`; the rest is zero."""
+        other = copy.copy(self)
+        other.free, other.taken = list(free), list(taken)
+        return other
+
+    def stage_text(self, k: int) -> str:
+        """Return what stages of phase k depend on besides expressions of the system, as text."""
+        moving, numbers = self.spans[k].moving, self.discrete[k][0]
+        flags = [(i, n) for i, n in enumerate(numbers.tolist()) if n in (0.0, 1.0) and i not in moving]
+        first = self.np + self.nz * k
+        discrete = [i - first for i in self.taken if i >= self.np]
+        return repr((k, self.nx, self.nu, self.nz, self.how.degree, moving, flags, discrete))
+
     def weights(self) -> np.ndarray:
         """Return the weights of the points of an interval, for integrals that are not part of the
         integration itself."""
@@ -339,7 +356,7 @@ class Layout:
         for i in range(self.how.degree + 1):
             factor = sum(float(c) * tau**j for j, c in enumerate(self.basis[i]))
             u = u + factor * w[i * self.nu : (i + 1) * self.nu]
-        numbers = d[d.numel() - self.data :]
+        numbers = self._all_numbers(d)
         p = _with(numbers[: self.np], self.free, free)
         z = self._discrete_context(k, numbers, discrete)
         return t, x, z, u, p, durations[k] * width
@@ -356,7 +373,7 @@ class Layout:
         span = self.spans[k]
         sizes = [1, self.nx, self.nu, len(span.moving), len(self.free), 1]
         t, x, u, moving, free, h = ca.vertsplit(read, np.cumsum([0, *sizes]).tolist())
-        numbers = d[d.numel() - self.data :]
+        numbers = self._all_numbers(d)
         p = _with(numbers[: self.np], self.free, free)
         return t, x, self._discrete_context(k, numbers, moving), u, p, h
 
@@ -394,10 +411,16 @@ class Layout:
         """Return the NLP's own parameters: those of the system, and the discrete states of every phase."""
         return np.concatenate([self.start.p if p is None else p, *[z for z, _ in self.discrete]])
 
+    def _all_numbers(self, d: Symbolic) -> Symbolic:
+        """Return parameters and discrete states of all phases, of the numbers of a stage."""
+        count, given = self.np + self.nz * len(self.problem.phases), d[d.numel() - self.data :]
+        return given if self.data == count else _with(type(d).zeros(count, 1), self.taken, given)
+
     @property
     def data(self) -> int:
-        """How many numbers follow the data of a stage: parameters, and the discrete states of every phase."""
-        return self.np + self.nz * len(self.problem.phases)
+        """How many numbers follow the data of a stage: parameters, and the discrete states of every phase,
+        or those of them that are taken."""
+        return len(self.taken)
 
 
 def _with(numbers: Symbolic, places: Sequence[int], values: Symbolic) -> Symbolic:

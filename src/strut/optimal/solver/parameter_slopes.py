@@ -70,7 +70,8 @@ def _evaluations(
     """Yield every stage function, as it was before it was compiled, with unknowns, data and weights in the
     Lagrangian of all its evaluations, a column each."""
     numbers = mesh.numbers()
-    for stage, index, data, targets in mesh.pieces:
+    for source, index, data, targets in mesh.pieces:
+        stage = source.own_form
         yield stage, v[index], _with_numbers(data, numbers), _weights(stage, index.shape[1], targets, rows)
 
 

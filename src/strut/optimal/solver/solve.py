@@ -16,7 +16,7 @@ from strut.checks import checked, integer, positive, seed_number
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
-from strut.optimal.nlp.stage_function import StageFunction
+from strut.optimal.nlp.stage_source import StageSource
 from strut.optimal.problem import Problem
 from strut.optimal.solver.cost_error import control_errors
 from strut.optimal.solver.guess import Guess, fill_unknowns, make_guess, shake_unknowns
@@ -169,7 +169,7 @@ class SolveTask:
     cost_accuracy: float | None
     backend: str | None
     watch: SearchWatch
-    stages: dict[str, StageFunction] = field(default_factory=dict)
+    stages: dict[str, StageSource] = field(default_factory=dict)
 
     def search(self, guess: Guess, starts: Starts) -> Solution:
         """Return the solution from a guess, on meshes that are refined until it is accurate."""

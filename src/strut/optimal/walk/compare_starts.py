@@ -58,7 +58,7 @@ def compare_starts(
     counted = replace(
         result, starts=starts.count, agreeing=agreeing, unsolved=unsolved, refused_starts=refused
     )
-    return replace(best, result=counted)
+    return best.with_counted_starts(counted)
 
 
 def _ipopt_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

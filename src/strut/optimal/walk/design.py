@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -148,6 +148,14 @@ class Design(SavedResult, Tabular, Packed):
         errors of the plan show at its end, from its gait, if there is one so near."""
         from_plan = replay(self.result)
         return replay_gait(from_plan) if from_plan.drifts else from_plan
+
+    def with_counted_starts(self, result: Solution) -> Design:
+        """Return the design with its own result, which now says how many starts agree: what was replayed
+        already is not replayed again."""
+        counted = replace(self, result=result)
+        if "replay" in vars(self):
+            vars(counted)["replay"] = self.replay
+        return counted
 
     @property
     def gait(self) -> Gait | None:

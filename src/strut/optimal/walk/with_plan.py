@@ -9,7 +9,6 @@ polynomial goes on, and the event sets the clock to where the next phase begins.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -23,9 +22,9 @@ from strut.optimal.walk.costs import without_weights
 from strut.optimal.walk.timed_phases import CLOCK, add_timed_jumps
 from strut.system import Discrete, Event, Param, State, System, join, release_disturbances, sx
 
-PIECE_MULTIPLE = 16
-"""Plans are filled up to a multiple of so many pieces, so that few lengths, and so few programs,
-occur."""
+MIN_PIECES = 32
+"""Plans are filled up to so many pieces, or twice, four times, ... as many, so that few lengths, and so few
+programs, occur. A program of 256 takes a tenth longer to compile than one of 64 (measured)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,10 +213,12 @@ def mirror_inputs(system: System, inputs: dict[str, ca.SX], mirrored: ca.SX) -> 
 
 
 def piece_table(result: Solution) -> PieceTable:
-    """Return the plan of a result as pieces, filled up to a multiple of `PIECE_MULTIPLE`."""
+    """Return the plan of a result as pieces, filled up to `MIN_PIECES`, doubled until it fits."""
     values = np.concatenate([m.w.reshape(len(m.w), -1) for m in result.phases])
     times = np.concatenate([result.phases[0].t[:1], *[m.t[1:] for m in result.phases]])
-    used, count = len(values), PIECE_MULTIPLE * math.ceil(len(values) / PIECE_MULTIPLE)
+    used, count = len(values), MIN_PIECES
+    while count < used:
+        count *= 2
     return PieceTable(
         values=np.vstack([values, np.repeat(values[-1:], count - used, axis=0)]),
         times=np.concatenate([[0.0], times[1:], np.full(count - used, times[-1])]),
