@@ -136,9 +136,12 @@ def _select(
     """Return the non-zeros of a matrix in chosen rows and columns, and where they stand among these, by the
     place that each has there."""
     r, c = matrix.sparsity().get_triplet()
-    kept = [k for k in range(len(r)) if r[k] in rows and c[k] in columns]
-    at = np.array([rows[r[k]] for k in kept], dtype=int), np.array([columns[c[k]] for k in kept], dtype=int)
-    return (ca.vec(matrix.nz[kept]) if kept else ca.MX(0, 1)), at
+    places_kept = [k for k in range(len(r)) if r[k] in rows and c[k] in columns]
+    at = (
+        np.array([rows[r[k]] for k in places_kept], dtype=int),
+        np.array([columns[c[k]] for k in places_kept], dtype=int),
+    )
+    return (ca.vec(matrix.nz[places_kept]) if places_kept else ca.MX(0, 1)), at
 
 
 __all__ = ["StageSource"]

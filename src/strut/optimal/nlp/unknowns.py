@@ -413,8 +413,8 @@ class Layout:
 
     def _all_numbers(self, d: Symbolic) -> Symbolic:
         """Return parameters and discrete states of all phases, of the numbers of a stage."""
-        count, given = self.np + self.nz * len(self.problem.phases), d[d.numel() - self.data :]
-        return given if self.data == count else _with(type(d).zeros(count, 1), self.taken, given)
+        count, tail = self.np + self.nz * len(self.problem.phases), d[d.numel() - self.data :]
+        return tail if self.data == count else _with(type(d).zeros(count, 1), self.taken, tail)
 
     @property
     def data(self) -> int:
