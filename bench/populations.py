@@ -1,5 +1,5 @@
 """Many runs at once: time per step and run on one core, with contact by events and without, and on a
-graphics card.
+graphics card: built, checked against one core, timed, with what bounds it.
 
 GPU simulators of others are quoted, not measured: they solve hard constraints, where the ground here gives
 way.
@@ -12,21 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from bench.population_machines import chain, coman, exoskeleton, human
 from bench.timing import Contender, Effort, Row, Section, measure
-from strut import Mechanism, System, contact, joints, mechanism, simulate_batch, walkers
-from strut.codegen import DeviceLibrary, build_device_library, find_capability, find_nvcc, lower_system
-from strut.codegen.cuda import THREADS_PER_BLOCK
-from strut.walkers.anthropometry import segment
+from strut import System, gait, simulate_batch, summarise_batch, walkers
+from strut.codegen import find_cuda_compiler, lower_system, open_driver
+from strut.codegen.device_library import THREADS_PER_BLOCK
+from strut.errors import DeviceError
+from strut.simulate import Batch
+from strut.simulate.batch_on_card import open_library
+from strut.simulate.options import chosen_options
 
-STATURE, MASS = 1.75, 70.0  # [m], [kg]
-HEEL_TO_TOE = (
-    ("foot", -0.05),
-    ("foot", 0.0),
-    ("foot", 0.12),
-    ("toe", 0.0),
-    ("toe", 0.06),
-)  # [m] along each part
-FEW, MANY = 40, 131_072  # runs on a core, and on a card
+FEW, MANY, LARGE = 40, 131_072, 16_384  # runs on a core, on a card, and on a card of a large machine
+SIDE, RUNNER_STEPS = 1000, 24  # of maps: cells along a side; steps after which a runner has run
+DIFFERS = "hard constraints solved in every step there, ground that gives way here"
 # steps per second of all worlds: MuJoCo Warp, pull request 1060; the others, mujoco-torch, pull request 74
 QUOTED = {
     "MuJoCo Warp, humanoid, 8192 worlds, RTX 6000 Pro Blackwell": 3.97e6,
@@ -36,54 +34,33 @@ QUOTED = {
 }
 
 
-def chain(links: int = 10) -> System:
-    """A chain of links in space, hinged about x, y and z in turn."""
-    m = Mechanism("chain")
-    parent = m.world
-    for k in range(links):
-        link = m.body(f"link{k}", mass=1.0, com=(0, 0, -0.1), inertia=0.01)
-        at = (0, 0, -0.2 if k else 0)
-        m.joint(f"hinge{k}", parent, link, joints.revolute("xyz"[k % 3]), at=at, initial=0.3, actuated=False)
-        parent = link
-    return mechanism.system(m)
-
-
-def human(events: bool) -> System:
-    """A planar person with 11 degrees of freedom on ten soft points, held by springs at its joints."""
-    m = Mechanism("human", planar=True)
-    parts = {name: segment(name, STATURE, MASS) for name in ("thigh", "shank", "foot")}
-    trunk = m.body("trunk", mass=45.0, com=(0, 0, 0.3), inertia=2.5)
-    m.joint("base", m.world, trunk, joints.planar(), initial=(0, 0.93, 0), actuated=False)
-    feet = []
-    for side in ("left", "right"):
-        below, at = trunk, (0.0, 0.0, 0.0)
-        for joint, name in (("hip", "thigh"), ("knee", "shank"), ("ankle", "foot")):
-            part = parts[name]
-            com = (float(part.com[0]), 0, float(part.com[2]))
-            body = m.body(f"{name}_{side}", mass=float(part.mass), com=com, inertia=float(part.inertia[1, 1]))
-            m.joint(f"{joint}_{side}", below, body, joints.revolute("y"), at=at, damping=1.0, spring=300.0)
-            below, at = body, (0.0, 0.0, -float(part.length))
-        toe = m.body(f"toe_{side}", mass=0.2, com=(0.03, 0, 0), inertia=1e-3)
-        m.joint(
-            f"toes_{side}", below, toe, joints.revolute("y"), at=(0.15, 0, -0.06), damping=0.5, spring=20.0
-        )
-        for k, (part_name, x) in enumerate(HEEL_TO_TOE):
-            body, z = (below, -0.07) if part_name == "foot" else (toe, -0.01)
-            feet.append(m.frame(f"point{k}_{side}", body, (x, 0, z)).name)
-    law, friction = contact.hunt_crossley(1e6, 0.5), contact.coulomb(0.8, 0.05)
-    return contact.compliant(m, feet, law=law, friction=friction, events=events)
+def card_or_reason() -> str:
+    """Why there is no card to measure on; nothing where there is one."""
+    try:
+        card = open_driver().card
+    except DeviceError as error:
+        return str(error)
+    return "" if find_cuda_compiler(card.cuda) else "neither nvcc nor NVRTC"
 
 
 def card_note(system: System, options: Mapping[str, Any], precision: str) -> str:
     """The card, and what bounds its rate: how many threads the registers leave room for, and
     how much of each thread's memory is outside them."""
-    method = options.get("method", "dop853")
-    path = build_device_library(lower_system(system), method, precision, find_capability())
-    card = DeviceLibrary(path).card()
+    library = open_library(lower_system(system), chosen_options({"ledger": False, **options}), precision)
     return (
-        f"{card.name}: {card.registers} registers and {card.local} bytes of local memory a thread, "
-        f"{card.blocks * THREADS_PER_BLOCK} threads a multiprocessor"
+        f"{library.card.name}: {library.kernel.registers} registers and {library.kernel.local} bytes of "
+        f"local memory a thread, {library.blocks * THREADS_PER_BLOCK} threads a multiprocessor"
     )
+
+
+def difference(one: Batch, other: Batch) -> float:
+    """The largest relative difference of final states of runs that ended alike; infinite where a status
+    differs."""
+    if one.status.tolist() != other.status.tolist():
+        return float("inf")
+    both = np.isfinite(one.x).all(axis=1) & np.isfinite(other.x).all(axis=1)
+    scale = np.maximum(1.0, np.abs(one.x[both]))
+    return float(np.max(np.abs(one.x[both] - other.x[both]) / scale, initial=0.0))
 
 
 def compare(
@@ -92,14 +69,18 @@ def compare(
     start: tuple[str, float, float],
     t: float,
     effort: Effort,
+    *,
+    runs: int = MANY,
     **options: Any,
 ) -> Section:
-    """Time the same runs of several machines on one core and, where there is one, on a graphics card. Times
-    are per step and run."""
+    """Time the same runs of several machines on one core and, where there is one, on a graphics card, and
+    compare their ends. Times are per step and run; runs: how many on a card."""
     name, low, high = start
-    has_card = find_capability() is not None and find_nvcc() is not None
+    reason = card_or_reason()
     rows: list[Row] = []
     for label, system in machines.items():
+        few = {name: np.linspace(low, high, FEW)}
+        exact = simulate_batch(system, t, x0=few, threads=1, **options)
         ways: list[tuple[str, int, dict[str, Any]]] = [(f"{label}, one core", FEW, {"threads": 1})]
         if (
             all(event.terminal for event in system.events)
@@ -109,11 +90,12 @@ def compare(
             ways.append((f"{label}, one core, lanes", FEW, {"threads": 1, "lanes": "auto"}))
             lanes_single = {"threads": 1, "lanes": "auto", "precision": "single"}
             ways.append((f"{label}, one core, lanes, single", FEW, lanes_single))
-        if has_card:
-            ways.append((f"{label}, card", MANY, {"device": "cuda"}))
-            ways.append((f"{label}, card, single", MANY, {"device": "cuda", "precision": "single"}))
-        for way, runs, how in ways:
-            x0 = {name: np.linspace(low, high, runs)}
+        if not reason:
+            ways.append((f"{label}, card", runs, {"device": "cuda"}))
+            ways.append((f"{label}, card, single", runs, {"device": "cuda", "precision": "single"}))
+        for way, count, how in ways:
+            x0 = {name: np.linspace(low, high, count)}
+            error = difference(exact, simulate_batch(system, t, x0=few, **options, **how))
             batch = simulate_batch(system, t, x0=x0, **options, **how)
             contender = Contender(
                 "strut", way, lambda x0=x0, how=how, s=system: simulate_batch(s, t, x0=x0, **options, **how)
@@ -121,15 +103,47 @@ def compare(
             row = measure([contender], effort)[0]
             on_card = how.get("device") == "cuda"
             note = card_note(system, options, how.get("precision", "double")) if on_card else ""
-            rows.append(Row(row.name, way, None, tuple(s / batch.steps.sum() for s in row.times), note))
-        if not has_card:
-            rows.append(Row("strut", f"{label}, card", note="no graphics card with CUDA, or no nvcc"))
-    return Section(title, "none", tuple(rows))
+            rows.append(Row(row.name, way, error, tuple(s / batch.steps.sum() for s in row.times), note))
+        if reason:
+            rows.append(Row("strut", f"{label}, card", note=reason))
+    return Section(title, "final states against one core", tuple(rows))
+
+
+def whole_maps(effort: Effort) -> Section:
+    """Time whole maps of 1000 x 1000 runs on a card: how compass walkers end, how far runners come."""
+    reason = card_or_reason()
+    if reason:
+        return Section("maps of 1000 x 1000 runs", "none", (Row("strut", "card", note=reason),))
+    walker = gait.find(walkers.compass())
+    runner = walkers.slip(max_steps=RUNNER_STEPS)
+    stiffness, attack = np.meshgrid(
+        np.linspace(0, 50e3, SIDE), np.radians(np.linspace(40, 80, SIDE)), indexing="ij"
+    )
+    p = {"stiffness": stiffness.ravel(), "attack": attack.ravel()}
+    maps = [
+        Contender("strut", "basin of the compass", lambda: gait.basin(walker, cells=SIDE, device="cuda")),
+        *(
+            Contender(
+                "strut",
+                f"spring-mass runners, {RUNNER_STEPS} steps, rtol {rtol:g}",
+                lambda rtol=rtol: simulate_batch(runner, 100.0, p=p, device="cuda", rtol=rtol, atol=rtol),
+            )
+            for rtol in (1e-6, 1e-10)
+        ),
+        Contender(
+            "strut",
+            "the same runners, summed up on the card, rtol 1e-6",
+            lambda: summarise_batch(runner, 100.0, p=p, device="cuda", rtol=1e-6, atol=1e-6),
+        ),
+    ]
+    return Section("maps of 1000 x 1000 runs", "none", measure(maps, effort), "time of a whole map")
 
 
 def run(effort: Effort) -> list[Section]:
     quoted = tuple(
-        Row(name, "another machine", None, (1 / rate,), "quoted; hard constraints", kind="quoted")
+        Row(
+            name, "another machine", None, (1 / rate,), f"quoted, not measured here; {DIFFERS}", kind="quoted"
+        )
         for name, rate in QUOTED.items()
     )
     fixed: dict[str, Any] = {"method": "rk4", "step": 2.5e-4}
@@ -141,4 +155,17 @@ def run(effort: Effort) -> list[Section]:
         ),
         compare("compass, dop853", {"": walkers.compass()}, ("stance_rate", -1.2, -1.0), 5.0, effort),
         Section(person.title, person.error_is, (*person.rows, *quoted), "time per step and run"),
+        compare(
+            "COMAN, 29 joints, ten contacts, RK4", {"": coman()}, ("z", 0.53, 0.56), 0.02, effort, **fixed
+        ),
+        compare(
+            "exoskeleton, 19 coordinates, loops, rigid ground, RK4",
+            {"": exoskeleton()},
+            ("base.z", 0.95, 1.0),
+            0.02,
+            effort,
+            runs=LARGE,
+            **fixed,
+        ),
+        whole_maps(effort),
     ]

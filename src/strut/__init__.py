@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from strut.errors import StrutError
     from strut.export import export, export_functions, export_matlab
     from strut.mechanism import Mechanism, constraints, joints
-    from strut.simulate import Hold, Moment, Schedule, Trajectory, push, simulate, simulate_batch
+    from strut.simulate import (
+        Hold,
+        Moment,
+        Schedule,
+        Trajectory,
+        push,
+        simulate,
+        simulate_batch,
+        summarise_batch,
+    )
     from strut.system import (
         Delay,
         Discrete,
@@ -66,7 +75,16 @@ _HOMES = {
     "strut.errors": ("StrutError",),
     "strut.export": ("export", "export_functions", "export_matlab"),
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
-    "strut.simulate": ("Hold", "Moment", "Schedule", "Trajectory", "push", "simulate", "simulate_batch"),
+    "strut.simulate": (
+        "Hold",
+        "Moment",
+        "Schedule",
+        "Trajectory",
+        "push",
+        "simulate",
+        "simulate_batch",
+        "summarise_batch",
+    ),
     "strut.system": (
         *(
             "Delay",
@@ -161,6 +179,7 @@ __all__ = [
     "report",
     "simulate",
     "simulate_batch",
+    "summarise_batch",
     "view",
     "walkers",
 ]

@@ -8,12 +8,13 @@ from strut.codegen.c_tables import literal
 from strut.codegen.cache import build, cache_directory, compiler, is_cached, key_of
 from strut.codegen.cuda import (
     PRECISIONS,
-    DeviceLibrary,
+    CudaCompiler,
     build_device_library,
     check_device_model,
-    find_capability,
-    find_nvcc,
+    find_cuda_compiler,
 )
+from strut.codegen.cuda_driver import NO_MEMORY, Card, Driver, DriverError, forget_driver, open_driver
+from strut.codegen.device_library import ACCOUNT, DeviceLibrary, PopulationAccount
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lanes import LANES, LanesLibrary, build_lanes_library, full_lanes
 from strut.codegen.lower import Lowered, column
@@ -34,22 +35,28 @@ from strut.codegen.translation_unit import Code, generate, runtime_sources
 from strut.codegen.virtual import Virtual
 
 __all__ = [
+    "ACCOUNT",
     "BASIS",
     "CONTROLLER",
     "DEFAULTS",
     "INTEGRATORS",
     "JUMP_FIELDS",
     "LANES",
+    "NO_MEMORY",
     "PRECISIONS",
     "RK4",
     "SINGLE_DEFAULTS",
     "STATUS_WORDS",
     "STEP_FIELDS",
     "Advance",
+    "Card",
     "Code",
     "Control",
+    "CudaCompiler",
     "DeviceLibrary",
     "Dialect",
+    "Driver",
+    "DriverError",
     "Field",
     "Integrator",
     "LanesLibrary",
@@ -57,6 +64,7 @@ __all__ = [
     "Many",
     "Native",
     "NativeOptions",
+    "PopulationAccount",
     "Record",
     "RecordingEnd",
     "RunCounter",
@@ -79,8 +87,8 @@ __all__ = [
     "compile_system",
     "compiler",
     "emit",
-    "find_capability",
-    "find_nvcc",
+    "find_cuda_compiler",
+    "forget_driver",
     "full_lanes",
     "generate",
     "integrator_number",
@@ -91,6 +99,7 @@ __all__ = [
     "lower_system",
     "make_private",
     "names_of_kind",
+    "open_driver",
     "required_compiler",
     "runtime_sources",
     "split_long_functions",

@@ -16,6 +16,7 @@ import casadi as ca
 from strut.codegen.c_tables import literal
 from strut.codegen.find_loops import roll_loops
 from strut.codegen.instructions import AssignmentLine, Dialect, arithmetic, straight_line
+from strut.codegen.lifetimes import shorten_lifetimes
 from strut.codegen.prepare import Prepared
 
 SCALARS = {"t"}
@@ -30,6 +31,7 @@ OPERATIONS: dict[int, Any] = (
     arithmetic(lambda n: f"R({n})", lambda text: f"(strut_real)({text})", "!=")
     | {
         ca.OP_SIGN: lambda a: f"strut_sign({a})",
+        ca.OP_INV: lambda a: f"STRUT_INVERSE({a})",
     }
     | {
         getattr(ca, f"OP_{name}"): _macro(name)
@@ -74,7 +76,7 @@ def _power(base: str, exponent: str, constant: float | None) -> str:
         return " * ".join([base] * int(constant))
     if constant in (0.5, 1.5, -0.5, -1.5):
         root = f"STRUT_SQRT({base})" if abs(constant) == 0.5 else f"({base} * STRUT_SQRT({base}))"
-        return root if constant > 0 else f"R(1) / {root}"
+        return root if constant > 0 else f"STRUT_INVERSE({root})"
     return f"STRUT_POW({base}, {exponent})"
 
 
@@ -105,17 +107,25 @@ def emit(
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
     prepared: Prepared | None = None,
+    *,
+    for_many: bool = False,
 ) -> str:
     """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With
-    `prepared`, what depends on parameters alone is left to it."""
+    `prepared`, what depends on parameters alone is left to it. for_many: it is for the lanes of a core or the
+    threads of a card, where divisions and values that wait for their use cost most; its rounding may differ
+    from that of other texts."""
     written = [f"out_{n}" for n in outputs]
     c = c_dialect(inputs, outputs)
     looped = roll_loops(f, name, c, inputs, prepared)
     body, size, tables = looped or (
-        straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1),
+        straight_line(
+            f, name, c, prepared, inputs.index("p") if "p" in inputs else -1, share_inverses=for_many
+        ),
         0,
         "",
     )
+    if for_many and not looped:
+        body = shorten_lifetimes(body)
     if len(body) <= MAX_STATEMENTS:
         shared = [f"strut_real w[{size}];"] if size else []
         return tables + function_text(name, inputs, written, [*shared, *(_line(s) for s in body)])

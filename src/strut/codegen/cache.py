@@ -132,7 +132,7 @@ def is_cached(key: str) -> bool:
         return False
 
 
-def build(
+def build(  # noqa: PLR0913 what is built, by whom, and with which care
     key: str,
     sources: Callable[[], dict[str, str]],
     main: str,
@@ -142,13 +142,15 @@ def build(
     patient: bool = False,
     quick: bool = False,
     flags: Sequence[str] | None = None,
+    produce: Callable[[Path, Path], None] | None = None,
 ) -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
     `key` names the content, `name` is for people. Concurrent processes wait for one another; a build that is
     interrupted leaves nothing; an entry whose checksum is wrong is built again. patient: nobody waits for it,
     so the compiler runs at low priority, nothing is said, and `stop_compilers` stops it. quick: with `QUICK`,
-    under a key of its own (`key_of`). flags: of another compiler than one of C.
+    under a key of its own (`key_of`). flags: of another compiler than one of C. produce: compiles the
+    unit in a folder into a file, and checks it, in the place of a C compiler.
     """
     directory = cache_directory()
     library = directory / f"{key}.so"
@@ -161,7 +163,16 @@ def build(
         with filelock.FileLock(lock):
             if not _intact(library):
                 with nullcontext() if patient else _announce_if_slow(name):
-                    _compile(library, sources(), main, cc, patient=patient, quick=quick, flags=flags)
+                    _compile(
+                        library,
+                        sources(),
+                        main,
+                        cc,
+                        patient=patient,
+                        quick=quick,
+                        flags=flags,
+                        produce=produce,
+                    )
     except OSError as error:
         if isinstance(error, CompileError):
             raise
@@ -197,6 +208,7 @@ def _compile(
     patient: bool = False,
     quick: bool = False,
     flags: Sequence[str] | None = None,
+    produce: Callable[[Path, Path], None] | None = None,
 ) -> None:
     for left in library.parent.glob(
         f"build-{library.stem}-*"
@@ -210,17 +222,12 @@ def _compile(
         level = QUICK if quick else "-O2" if length < MAX_OPTIMISED_LENGTH else "-O1"
         used = [level if flag == "-O2" else flag for flag in (FLAGS if flags is None else flags)]
         began = clock.perf_counter()
-        command = [*cc, *used, "-o", str(product), str(Path(scratch) / main), "-lm"]
-        try:
-            process = _run_patiently(command) if patient else _run(command)
-        except OSError as error:
-            raise CompileError(
-                f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, "
-                f"or unset it"
-            ) from error
-        if process.returncode != 0:
-            raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{process.stderr[:2000]}")
-        _check_product(product, cc)
+        if produce is not None:
+            produce(Path(scratch), product)
+        else:
+            command = [*cc, *used, "-o", str(product), str(Path(scratch) / main), "-lm"]
+            _run_compiler(command, cc, patient=patient)
+            _check_product(product, cc)
         seal = {
             "sha256": hashlib.sha256(product.read_bytes()).hexdigest(),
             "compiler": " ".join(cc),
@@ -232,6 +239,19 @@ def _compile(
         (Path(scratch) / "seal").chmod(0o600)
         os.replace(product, library)
         os.replace(Path(scratch) / "seal", _seal(library))
+
+
+def _run_compiler(command: list[str], cc: tuple[str, ...], *, patient: bool) -> None:
+    """Run a C compiler. Raises `CompileError` where it cannot be started or fails."""
+    try:
+        process = _run_patiently(command) if patient else _run(command)
+    except OSError as error:
+        raise CompileError(
+            f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, "
+            f"or unset it"
+        ) from error
+    if process.returncode != 0:
+        raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{process.stderr[:2000]}")
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:

@@ -98,12 +98,27 @@ def operation_name(op: int) -> str:
 
 
 def straight_line(
-    f: ca.Function, name: str, dialect: Dialect, prepared: Prepared | None = None, parameters: int = -1
+    f: ca.Function,
+    name: str,
+    dialect: Dialect,
+    prepared: Prepared | None = None,
+    parameters: int = -1,
+    *,
+    share_inverses: bool = False,
 ) -> list[AssignmentLine]:
     """`f` as assignments, one per operation. With `prepared`, what depends on argument number `parameters`
-    alone is left to it."""
+    alone is left to it. share_inverses: what is divided by one value is multiplied by its inverse, which is
+    computed once; CasADi makes divisions of such products."""
     body: list[AssignmentLine] = []
     value_in_slot: dict[int, _Value] = {}
+    inverse_of: dict[str, _Value] = {}
+
+    def inverse(divisor: _Value, k: int) -> _Value:
+        if divisor.text not in inverse_of:
+            inverse_of[divisor.text] = _Value(f"{dialect.local(k)}_inverse")
+            text = dialect.operation(ca.OP_INV, [divisor.text], None, name)
+            body.append(AssignmentLine(inverse_of[divisor.text].text, True, text, (divisor.text,)))
+        return inverse_of[divisor.text]
 
     def read(value: _Value) -> str:
         if value.local and prepared is not None:
@@ -129,8 +144,13 @@ def straight_line(
                 value_in_slot[o[0]] = _Value(local, fixed=True, local=local)
                 continue
             if prepared is not None and op == ca.OP_DIV and values[1].fixed and values[1].number is None:
-                inverse = prepared.hoist(f"R(1) / {values[1].local or values[1].text}")
-                op, values = ca.OP_MUL, [values[0], _Value(inverse, fixed=True, local=inverse)]
+                fixed = prepared.hoist(f"R(1) / {values[1].local or values[1].text}")
+                op, values = ca.OP_MUL, [values[0], _Value(fixed, fixed=True, local=fixed)]
+            elif share_inverses and op == ca.OP_INV:
+                value_in_slot[o[0]] = inverse(values[0], k)
+                continue
+            elif share_inverses and op == ca.OP_DIV and values[1].number is None:
+                op, values = ca.OP_MUL, [values[0], inverse(values[1], k)]
             arguments = tuple(read(v) for v in values)
             text = dialect.operation(op, list(arguments), values[-1].number, name)
             value_in_slot[o[0]] = _Value(dialect.local(k))

@@ -55,13 +55,13 @@ Write = Callable[[ca.Function, str, tuple[str, ...], tuple[str, ...]], str]
 """Writes a CasADi function as C: function, name, names of arguments and of results."""
 
 
-def generate(lowered: Lowered) -> Code:
+def generate(lowered: Lowered, *, for_many: bool = False) -> Code:
     """Write the model as C. What depends on parameters alone goes into `prepare`, called once per run; NK
-    counts it."""
+    counts it. for_many: see `emit`."""
     prepared = Prepared(lowered.sizes["NP"])
 
     def write(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
-        return emit(f, name, inputs, outputs, prepared)
+        return emit(f, name, inputs, outputs, prepared, for_many=for_many)
 
     parts = []
     for n in lowered.functions:
@@ -167,6 +167,9 @@ def device_text(lowered: Lowered, method: str) -> str:
     return "\n".join(
         [
             f"#define STRUT_SMOOTH {int(smooth)}",
+            "#ifdef __CUDACC__",
+            '#include "strut_card_math.h"',
+            "#endif",
             *_unit_of_many(lowered),
             *runs,
             '#include "strut_cuda.h"\n',
@@ -188,7 +191,7 @@ def lanes_text(lowered: Lowered) -> str:
 
 def _unit_of_many(lowered: Lowered) -> list[str]:
     """The model, for units that run many and are not C."""
-    code = generate(lowered)
+    code = generate(lowered, for_many=True)
     return [
         '#include "strut_math.h"',
         '#define STRUT_EXPORT __attribute__((visibility("default")))',

@@ -31,7 +31,14 @@ from strut.version import VERSION
 
 NOT_EXPORTED = (
     *("strut_host.h", "strut_host_types.h", "strut_lane.h", "strut_read_options.h"),
-    *("strut_cuda.h", "strut_smooth.h", "strut_smooth_step.h", "strut_vector.h", "strut_lanes.h"),
+    *(
+        "strut_cuda.h",
+        "strut_card_math.h",
+        "strut_smooth.h",
+        "strut_smooth_step.h",
+        "strut_vector.h",
+        "strut_lanes.h",
+    ),
     *("strut_stiff.h", "strut_bdf.h", "strut_radau.h"),
 )
 """Files of the runtime that an exported model never includes: recording, many runs, and implicit methods."""

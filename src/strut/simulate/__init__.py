@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from strut.simulate.account import Account
-from strut.simulate.batch import Batch, simulate_batch
+from strut.simulate.batch import Batch, simulate_batch, summarise_batch
 from strut.simulate.batch_on_card import DEVICES
+from strut.simulate.batch_summary import BatchSummary, MeasureSummary
 from strut.simulate.options import METHODS, Hold, Options
 from strut.simulate.sample_scene import sample_scene
 from strut.simulate.saved_result import SavedResult, load_result
@@ -34,8 +35,10 @@ __all__ = [
     "METHODS",
     "Account",
     "Batch",
+    "BatchSummary",
     "Hold",
     "LedgerWarning",
+    "MeasureSummary",
     "Moment",
     "Options",
     "SavedResult",
@@ -45,4 +48,5 @@ __all__ = [
     "push",
     "simulate",
     "simulate_batch",
+    "summarise_batch",
 ]

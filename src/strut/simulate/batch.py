@@ -5,31 +5,27 @@ from __future__ import annotations
 import os
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from strut.checks import checked, integer, number_array, seed_number
-from strut.codegen import SINGLE_DEFAULTS, Native, Virtual, byref, compile_system, lower_system
+from strut.codegen import SINGLE_DEFAULTS, lower_system
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.simulate.batch_in_lanes import chosen_lanes, end_runs_at_events, lanes_work
+from strut.simulate.batch_in_lanes import chosen_lanes
 from strut.simulate.batch_on_card import check_device, do_runs_on_card
+from strut.simulate.batch_on_cores import do_runs_here, do_runs_in_lanes
+from strut.simulate.batch_summary import BatchSummary, PopulationTotal
 from strut.simulate.batch_task import BatchTask, result_arrays
 from strut.simulate.ending import ending_message
 from strut.simulate.names import Names
-from strut.simulate.options import STIFF, check_method, check_system, chosen_options, interval
-from strut.simulate.record import HISTORY_FULL, STATUS, TERMINAL
-from strut.simulate.run_native import HISTORY_ROWS
+from strut.simulate.options import check_method, check_system, chosen_options, interval
+from strut.simulate.record import STATUS, TERMINAL
 from strut.simulate.schedule import refuse_schedules
 from strut.simulate.simulate import check_times, names_of
-from strut.system import Start, System, runs_in, start
+from strut.system import System, runs_in, start
 from strut.tabular import Tabular
-
-ALONE_TIME = 5e-3
-"""Runs that together are expected to take less [s] are done by one thread: starting others takes 1 ms, and
-the search for a gait asks for hundreds of such batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +163,99 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     Memory is what is returned and nothing per step. A run that fails is marked in `status`, and stops no
     other. A keyboard interrupt returns what is finished, the rest with status 'not run'.
     """
-    refuse_schedules(u, "simulate_batch")
     began = clock.perf_counter()
-    # everything is checked before anything is compiled
+    way = _Way(device, precision, lanes, threads, backend, progress)
+    task, names = _prepare(
+        system,
+        t,
+        {"x": x0, "z": z0, "u": u, "p": p},
+        outputs=outputs,
+        at=at,
+        seed=seed,
+        way=way,
+        options=options,
+    )
+    ran_on, interrupted = _do_task(system, task, way)
+    wall = clock.perf_counter() - began
+    times = None if at is None else np.size(at)
+    return _batch(system, task, names, times, wall=wall, interrupted=interrupted, device=ran_on)
+
+
+@checked
+def summarise_batch(  # noqa: PLR0913 as of `simulate_batch`
+    system: System,
+    t: float | tuple[float, float],
+    *,
+    measures: Sequence[str] = (),
+    x0: Any = None,
+    z0: Any = None,
+    u: Any = None,
+    p: Any = None,
+    seed: int = 0,
+    threads: int | None = None,
+    backend: str | None = None,
+    device: str = "cpu",
+    precision: str = "double",
+    lanes: int | str = 1,
+    progress: Callable[[float], None] | None = None,
+    **options: Any,
+) -> BatchSummary:
+    """Run a system many times and return what the population did, in few numbers: a `BatchSummary`.
+
+    measures: names of outputs; of each the mean, the spread and the best runs, over those that ended well, at
+        their ends.
+    The rest is as of `simulate_batch`. On a graphics card the results of single runs stay there and are
+    summed up there: nothing of the population's size comes back. The best run, by its number, can be run
+    again.
+    """
+    began = clock.perf_counter()
+    way = _Way(device, precision, lanes, threads, backend, progress)
+    task, names = _prepare(
+        system,
+        t,
+        {"x": x0, "z": z0, "u": u, "p": p},
+        outputs=measures,
+        at=None,
+        seed=seed,
+        way=way,
+        options=options,
+    )
+    total = PopulationTotal(names_of(system), _column_names(system, names))
+    ran_on, interrupted = _do_task(system, task, way, total)
+    return total.summary(wall=clock.perf_counter() - began, interrupted=interrupted, device=ran_on)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Where and how runs are done, as of `simulate_batch`."""
+
+    device: str
+    precision: str
+    lanes: int | str
+    threads: int | None
+    backend: str | None
+    progress: Callable[[float], None] | None
+
+    @property
+    def together(self) -> int:
+        """How many runs a core does at once."""
+        return chosen_lanes(self.lanes, self.precision, self.backend)
+
+
+def _prepare(
+    system: System,
+    t: float | tuple[float, float],
+    starts: Mapping[str, Any],
+    *,
+    outputs: Sequence[str],
+    at: Any,
+    seed: int,
+    way: _Way,
+    options: dict[str, Any],
+) -> tuple[BatchTask, Sequence[str]]:
+    """What the runs have in common, and the names of outputs. Everything is checked before anything is
+    compiled."""
+    refuse_schedules(starts["u"], "simulate_batch")
     check_system(system)
     seed_number(seed)
     begin, end = interval(t)
@@ -177,90 +263,57 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         raise ModelError("a batch takes no Hold: write the controller as expressions, in a Sample")
     if isinstance(outputs, str):
         outputs = [outputs]
-    if threads is not None:
-        integer("threads", threads, 1)
-    together = chosen_lanes(lanes, precision, backend)
-    check_device(device, precision, backend, together)
+    if way.threads is not None:
+        integer("threads", way.threads, 1)
+    check_device(way.device, way.precision, way.backend, way.together)
     coarse = {"rtol": SINGLE_DEFAULTS.rtol, "atol": SINGLE_DEFAULTS.atol, "zeno": SINGLE_DEFAULTS.zeno}
-    chosen = chosen_options({"ledger": False, **(coarse if precision == "single" else {}), **options})
+    chosen = chosen_options({"ledger": False, **(coarse if way.precision == "single" else {}), **options})
     check_method(system, chosen, lower_system(system).tables["velocity_of"])
-    values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
-    runs = len(values.p)
+    values = start(system, *[starts[group] for group in "xzup"], runs=runs_in(system, **starts))
     check_times(system, values.p)
-    stops = _stops(at, begin, end)
+    stops, columns = _stops(at, begin, end), _output_columns(system, outputs)
     # all runs write into one set of arrays, in pieces on several threads
-    columns = _output_columns(system, outputs)
-    sizes = lower_system(system).sizes
-    threads = threads or os.cpu_count() or 1
+    room = result_arrays(
+        lower_system(system).sizes, len(values.p), len(stops), len(columns), bool(chosen.ledger)
+    )
     task = BatchTask(
         options=chosen,
         values=values,
         begin=begin,
         stops=stops,
         columns=columns,
-        room=result_arrays(sizes, runs, len(stops), len(columns), chosen.ledger),
+        room=room,
         seed=seed,
         at_end=at is None,
     )
-    ran_on, first, interrupted = "cpu", 0, False
-    if device == "cuda":
-        card_name, first, interrupted = do_runs_on_card(lower_system(system), task, precision, progress)
+    return task, outputs
+
+
+def _do_task(
+    system: System, task: BatchTask, way: _Way, total: PopulationTotal | None = None
+) -> tuple[str, bool]:
+    """Do all runs. Returned is what ran them, and whether they were interrupted. total: what takes an account
+    of the runs; rows of those that a card did are not written then."""
+    ran_on, first, interrupted, runs = "cpu", 0, False, len(task.values.p)
+    threads = way.threads or os.cpu_count() or 1
+    if way.device == "cuda":
+        card_name, first, interrupted = do_runs_on_card(
+            lower_system(system), task, way.precision, way.progress, total.add_launch if total else None
+        )
         ran_on = card_name if first == runs or interrupted else f"{card_name}, cpu" if first else "cpu"
     if first < runs and not interrupted:
-        if together > 1:
-            ran_on = f"cpu, {together} lanes"
-            work = _lanes_work(system, task, together, precision)
-            interrupted = _spread(work, range(runs), threads, progress, together=together)
-        else:
-            interrupted = _do_runs_here(
-                system, task, first, backend=backend, threads=threads, progress=progress
+        if way.together > 1:
+            ran_on = f"cpu, {way.together} lanes"
+            interrupted = do_runs_in_lanes(
+                system, task, way.together, way.precision, threads=threads, progress=way.progress
             )
-    wall = clock.perf_counter() - began
-    times = None if at is None else np.size(at)
-    return _batch(system, task, outputs, times, wall=wall, interrupted=interrupted, device=ran_on)
-
-
-def _do_runs_here(
-    system: System,
-    task: BatchTask,
-    first: int,
-    *,
-    backend: str | None,
-    threads: int,
-    progress: Callable[[float], None] | None,
-) -> bool:
-    """Do the runs from number `first` on, on the cores of this machine. Returned is whether they were
-    interrupted."""
-    model = compile_system(system, backend=backend, stiff=task.options.method in STIFF)
-    runs = len(task.values.p)
-    if isinstance(model, Virtual):
-        return _spread(_virtual_work(model, task), range(first, runs), 1, progress)
-    short = model.run_time is not None and model.run_time * (runs - first) < ALONE_TIME
-    spread_began = clock.perf_counter()
-    interrupted = _spread(_native_work(model, task), range(first, runs), threads, progress, short=short)
-    spread_time = clock.perf_counter() - spread_began
-    model.run_time = spread_time / (runs - first) if runs > first else None
-    model.spend(spread_time)
-    return interrupted
-
-
-def _lanes_work(system: System, task: BatchTask, lanes: int, precision: str) -> Callable[[int, int], None]:
-    """A function that does the runs from one number to before another in lanes, and those that an event ends
-    from the step before it on one by one, in double precision."""
-    work = lanes_work(lower_system(system), task, lanes, precision)
-    if not system.events:
-        return work
-    model = compile_system(system)
-
-    def do_rest(rest: BatchTask) -> None:
-        work_one = _virtual_work(model, rest) if isinstance(model, Virtual) else _native_work(model, rest)
-        work_one(0, 1)
-
-    def work_and_end(first: int, last: int) -> None:
-        work(first, last)
-        end_runs_at_events(task, first, last, do_rest)
-
-    return work_and_end
+        else:
+            interrupted = do_runs_here(
+                system, task, first, backend=way.backend, threads=threads, progress=way.progress
+            )
+    if total and first < runs:
+        total.add_rows(task.room, first)
+    return ran_on, interrupted
 
 
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:
@@ -291,105 +344,11 @@ def _output_columns(system: System, outputs: Sequence[str]) -> np.ndarray:
     )
 
 
-def _native_work(model: Native, task: BatchTask) -> Callable[[int, int], None]:
-    """A function that does the runs from one number to before another, in compiled code."""
-    delayed, room = model.sizes["ND"], task.room
-    native = task.options.native(dense=False)
-
-    def work(first: int, last: int) -> None:
-        run(first, last, HISTORY_ROWS * 16 if delayed else 0)
-
-    def run(first: int, last: int, rows: int) -> None:
-        """Do the runs from one number to before another, with so many rows of delay history."""
-        history, lane = np.empty((rows, 1 + 2 * delayed)), model.sim()
-        many = task.many(history, lane)
-        model.library.strut_batch(byref(native), byref(many), first, last)
-        for k in first + np.flatnonzero(room["status"][first:last] == HISTORY_FULL):
-            room["counts"][k] = 0
-            run(int(k), int(k) + 1, 8 * rows)  # its delay history was too short: once more with a longer one
-
-    return work
-
-
-def _virtual_work(model: Virtual, task: BatchTask) -> Callable[[int, int], None]:
-    """A function that does the runs from one number to before another, in Python."""
-    from strut.simulate.python_engine import Engine
-    from strut.simulate.random import Stream
-
-    values, columns, room = task.values, task.columns, task.room
-
-    def work(first: int, last: int) -> None:
-        for k in range(first, last):
-            run = Engine(
-                model.lowered,
-                task.options,
-                Start(values.x[k], values.z[k], values.u[k], values.p[k]),
-                task.begin,
-                task.seed,
-            )
-            run.stream = Stream(task.seed, k)
-            for s, stop in enumerate(task.stops):
-                run.go(float(stop))
-                if len(columns) and (run.t >= stop or task.at_end):
-                    y = model.evaluate(
-                        "outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed_signals(run.t)
-                    )[0]
-                    room["y"][k, s] = y[columns]
-            room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
-            room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
-            room["culprit"][k] = run.culprit
-            room["counts"][k] = (
-                np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1])
-                if run.chunks["jump"]
-                else 0
-            )
-            if room["work"] is not None:
-                room["work"][k] = run.x[run.nx :]
-                room["lost"][k] = np.sum(run.chunks["loss"], axis=0) if run.chunks["loss"] else 0.0
-
-    return work
-
-
-def _spread(
-    work: Callable[[int, int], None],
-    runs: range,
-    threads: int,
-    progress: Callable[[float], None] | None,
-    *,
-    short: bool = False,
-    together: int = 1,
-) -> bool:
-    """Do all runs in small pieces on several threads, as many together as a core does. Returned is whether
-    they were interrupted. short: they
-    are expected to take less than `ALONE_TIME`; the calling thread begins alone, and others join in where it
-    takes longer."""
-    piece = max(1, min(256, len(runs) // (8 * threads) or 1))
-    piece = -(-piece // together) * together
-    starts, end = runs[::piece], runs.stop
-    alone = threads == 1 or len(starts) == 1
-    began, pieces_done = clock.perf_counter(), 0
-    try:
-        while pieces_done < len(starts) and (alone or (short and clock.perf_counter() - began < ALONE_TIME)):
-            work(starts[pieces_done], min(starts[pieces_done] + piece, end))
-            pieces_done += 1
-            if progress:
-                progress(pieces_done / len(starts))
-    except KeyboardInterrupt:
-        return True
-    if pieces_done == len(starts):
-        return False
-    pool = ThreadPoolExecutor(threads)
-    try:
-        futures = [pool.submit(work, first, min(first + piece, end)) for first in starts[pieces_done:]]
-        for k, future in enumerate(futures, pieces_done):
-            future.result()
-            if progress:
-                progress((k + 1) / len(starts))
-    except KeyboardInterrupt:
-        return True
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return False
+def _column_names(system: System, outputs: Sequence[str]) -> list[str]:
+    """Names of the components of outputs: its own of one that has one, else with numbers."""
+    places = system.slices("outputs")
+    widths = {name: places[name].stop - places[name].start for name in outputs}
+    return [name if widths[name] == 1 else f"{name}[{k}]" for name in outputs for k in range(widths[name])]
 
 
 def _batch(
@@ -440,4 +399,4 @@ def _batch(
     )
 
 
-__all__ = ["Batch", "simulate_batch"]
+__all__ = ["Batch", "simulate_batch", "summarise_batch"]

@@ -178,7 +178,9 @@ def host_header() -> str:
             _enum("strut_recording_end", _members(RecordingEnd, "STRUT_RECORDING")),
             _enum("strut_counter", _members(RunCounter, "STRUT_COUNTER")),
             _enum("strut_evaluated", evaluated),
+            "#ifndef __CUDACC__",
             "".join(_prototype(entry) for entry in ENTRY_POINTS),
+            "#endif",
         ]
     )
 

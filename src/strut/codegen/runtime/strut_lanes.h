@@ -7,7 +7,7 @@
 /* Runs begin..end-1 of a batch, STRUT_LANES at a time. One that comes to an event is left where its step before it began,
  * with status STRUT_RUNNING. `options`: as strut_read_options reads them. Returns 0, or 1 where
  * there is no memory; then nothing was done. */
-extern "C" STRUT_EXPORT int strut_lanes_batch(const double *options, const strut_many *b, int64_t begin, int64_t end)
+extern "C" STRUT_EXPORT int strut_lanes_batch(const strut_option_numbers *options, const strut_many *b, int64_t begin, int64_t end)
 {
     strut_options o = strut_read_options(options);
     size_t align = sizeof(strut_real), size = (sizeof(STRUT_(smooth)) + align - 1) / align * align;

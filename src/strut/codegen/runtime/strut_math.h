@@ -8,9 +8,13 @@
 #ifndef STRUT_MATH_H
 #define STRUT_MATH_H
 
+#ifdef __CUDACC_RTC__
+#include "strut_without_libc.h"
+#else
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
+#endif
 
 #ifdef STRUT_FLOAT
 typedef float strut_number;
@@ -80,6 +84,9 @@ typedef strut_number strut_real;
 /* C has no empty arrays: a model without inputs still owns one unused slot. */
 #define STRUT_SLOTS(n) ((n) > 0 ? (n) : 1)
 
+#ifndef STRUT_INVERSE
+#define STRUT_INVERSE(a) (R(1) / (a))
+#endif
 #ifndef STRUT_SIN
 #define STRUT_SIN(a) STRUT_CALL(sin)(a)
 #endif

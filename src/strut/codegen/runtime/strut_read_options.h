@@ -1,9 +1,14 @@
-/* strut runtime, host side: options that Python hands over. */
+/* strut runtime: options that Python hands over. */
 
-/* Options from numbers in double precision, in which Python hands them over whatever the precision of runs is: method,
+/* Options as numbers in double precision, in which Python hands them over whatever the precision of runs is: method,
  * ledger, step, max_step, rtol, atol, zeno, max_steps. */
-static strut_options strut_read_options(const double *numbers)
+typedef struct {
+    double number[8];
+} strut_option_numbers;
+
+STRUT_FN strut_options strut_read_options(const strut_option_numbers *from)
 {
+    const double *numbers = from->number;
     strut_options o;
     o.method = (int32_t)numbers[0];
     o.ledger = (int32_t)numbers[1];

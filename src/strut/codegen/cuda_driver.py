@@ -1,0 +1,246 @@
+"""The driver of graphics cards (CUDA's driver API), through ctypes: the card, its memory, and kernels on it.
+
+Nothing else of CUDA is needed to run what was compiled."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Sequence
+from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strut.errors import DeviceError
+
+DRIVER_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+"""The driver's own library, which comes with it."""
+MESSAGE_LENGTH = 256
+"""Characters of a card's name, at most."""
+
+NO_MEMORY = 2
+"""CUDA_ERROR_OUT_OF_MEMORY"""
+NO_DEVICE = 100
+"""CUDA_ERROR_NO_DEVICE"""
+TOO_OLD = (35, 200, 209, 218, 222, 223, 803, 804)
+"""Errors of a driver that does not know the code, or the library, that it is given: insufficient driver,
+invalid image, no binary for this card, invalid or unsupported PTX, mismatch with the kernel's part of the
+driver."""
+
+FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "cuInit": (c_uint,),
+    "cuDriverGetVersion": (POINTER(c_int),),
+    "cuDeviceGet": (POINTER(c_int), c_int),
+    "cuDeviceGetName": (c_char_p, c_int, c_int),
+    "cuDeviceGetAttribute": (POINTER(c_int), c_int, c_int),
+    "cuDevicePrimaryCtxRetain": (POINTER(c_void_p), c_int),
+    "cuCtxSetCurrent": (c_void_p,),
+    "cuCtxSynchronize": (),
+    "cuMemGetInfo_v2": (POINTER(c_size_t), POINTER(c_size_t)),
+    "cuMemAlloc_v2": (POINTER(c_uint64), c_size_t),
+    "cuMemFree_v2": (c_uint64,),
+    "cuMemcpyHtoD_v2": (c_uint64, c_void_p, c_size_t),
+    "cuMemcpyDtoH_v2": (c_void_p, c_uint64, c_size_t),
+    "cuMemsetD8_v2": (c_uint64, ctypes.c_ubyte, c_size_t),
+    "cuModuleLoad": (POINTER(c_void_p), c_char_p),
+    "cuModuleGetFunction": (POINTER(c_void_p), c_void_p, c_char_p),
+    "cuFuncGetAttribute": (POINTER(c_int), c_int, c_void_p),
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor": (POINTER(c_int), c_void_p, c_int, c_size_t),
+    "cuLaunchKernel": (c_void_p, *[c_uint] * 7, c_void_p, POINTER(c_void_p), c_void_p),
+}
+"""Every function of the driver that is called, with the types of its arguments."""
+
+CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS = 75, 76, 16
+"""Numbers of attributes of a card."""
+LOCAL_BYTES, REGISTERS = 3, 4
+"""Numbers of attributes of a kernel."""
+
+
+class DriverError(DeviceError):
+    """An error of the driver, with its number."""
+
+    def __init__(self, text: str, number: int) -> None:
+        super().__init__(text)
+        self.number = number
+
+
+@dataclass(frozen=True)
+class Card:
+    """A graphics card: its name, multiprocessors, compute capability (90 for 9.0), and the version of CUDA
+    that its driver knows (13.0 is 13000)."""
+
+    name: str
+    multiprocessors: int
+    capability: int
+    cuda: int
+
+    @property
+    def cuda_words(self) -> str:
+        """The version of CUDA that the driver knows, in words."""
+        return f"{self.cuda // 1000}.{self.cuda % 1000 // 10}"
+
+
+@dataclass(frozen=True)
+class CardKernel:
+    """A kernel on a card: its handle, registers and local memory [bytes] of one of its threads."""
+
+    handle: c_void_p
+    registers: int
+    local: int
+
+
+class Driver:
+    """The driver, with the first card."""
+
+    def __init__(self, name: str = DRIVER_LIBRARY) -> None:
+        try:
+            self.library = ctypes.CDLL(name)
+        except OSError as error:
+            raise DeviceError(f"no graphics card with CUDA answers (there is no driver, {name})") from error
+        for function, arguments in FUNCTIONS.items():
+            entry = getattr(self.library, function, None)
+            if entry is None:
+                raise DeviceError(
+                    f"the driver of the graphics card is too old: it has no {function}; install a newer one"
+                )
+            entry.argtypes, entry.restype = arguments, c_int
+        self.device = c_int()
+        context = c_void_p()
+        try:
+            self.call("cuInit", 0)
+            self.call("cuDeviceGet", byref(self.device), 0)
+            self.card = self._read_card()
+            self.call("cuDevicePrimaryCtxRetain", byref(context), self.device)
+        except DriverError as error:
+            if error.number in TOO_OLD:
+                raise DeviceError(
+                    f"the driver of the graphics card is too old, or not the one that is running ({error}): "
+                    f"install a newer one and restart"
+                ) from error
+            raise DeviceError(f"no graphics card with CUDA answers ({error})") from error
+        self.context = context
+
+    def call(self, function: str, *arguments: Any) -> None:
+        """Call a function of the driver. Raises `DriverError`."""
+        number = getattr(self.library, function)(*arguments)
+        if number:
+            raise DriverError(f"{self.words(number)}, error {number} of {function}", number)
+
+    def words(self, number: int) -> str:
+        """What an error means, in the driver's words."""
+        text, lookup = c_char_p(), getattr(self.library, "cuGetErrorString", None)
+        if lookup is None or lookup(number, byref(text)) or not text.value:
+            return "an error that the driver has no words for"
+        return text.value.decode(errors="replace")
+
+    def integer(self, function: str, *arguments: Any) -> int:
+        """Return what a function writes through its first argument."""
+        number = c_int()
+        self.call(function, byref(number), *arguments)
+        return number.value
+
+    def _read_card(self) -> Card:
+        name = ctypes.create_string_buffer(MESSAGE_LENGTH)
+        self.call("cuDeviceGetName", name, MESSAGE_LENGTH, self.device)
+        major, minor, multiprocessors = (
+            self.integer("cuDeviceGetAttribute", attribute, self.device)
+            for attribute in (CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS)
+        )
+        return Card(
+            name=name.value.decode(errors="replace"),
+            multiprocessors=multiprocessors,
+            capability=10 * major + minor,
+            cuda=self.integer("cuDriverGetVersion"),
+        )
+
+    def use(self) -> None:
+        """Make the card's context that of this thread."""
+        self.call("cuCtxSetCurrent", self.context)
+
+    def free_memory(self) -> int:
+        """Return how much of the card's memory is free [bytes]."""
+        free, whole = c_size_t(), c_size_t()
+        self.call("cuMemGetInfo_v2", byref(free), byref(whole))
+        return free.value
+
+    def load(self, path: Path) -> c_void_p:
+        """Return the module of a file with compiled kernels. Raises `DeviceError` where the driver is too old
+        for it."""
+        module = c_void_p()
+        try:
+            self.call("cuModuleLoad", byref(module), str(path).encode())
+        except DriverError as error:
+            if error.number in TOO_OLD:
+                raise DeviceError(
+                    f"the driver of {self.card.name} knows CUDA {self.card.cuda_words}, and does not take "
+                    f"what the compiler made ({error}): install a newer driver, or a compiler that is not "
+                    f"newer than it"
+                ) from error
+            raise
+        return module
+
+    def kernel(self, module: c_void_p, name: str) -> CardKernel:
+        """Return a kernel of a module."""
+        handle = c_void_p()
+        self.call("cuModuleGetFunction", byref(handle), module, name.encode())
+        registers, local = (
+            self.integer("cuFuncGetAttribute", attribute, handle) for attribute in (REGISTERS, LOCAL_BYTES)
+        )
+        return CardKernel(handle, registers, local)
+
+    def blocks_per_multiprocessor(self, kernel: CardKernel, threads: int) -> int:
+        """Return how many blocks of a kernel, of so many threads, a multiprocessor holds at once."""
+        return self.integer("cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel.handle, threads, 0)
+
+    def allocate(self, size: int) -> int:
+        """Return the address of so many bytes of the card's memory."""
+        at = c_uint64()
+        self.call("cuMemAlloc_v2", byref(at), max(1, size))
+        return at.value
+
+    def release(self, at: int) -> None:
+        """Give memory back. A card that has failed has none to give back."""
+        self.library.cuMemFree_v2(at)
+
+    def send(self, to: int, source: int, size: int) -> None:
+        """Copy bytes from here to the card."""
+        if size:
+            self.call("cuMemcpyHtoD_v2", to, source, size)
+
+    def fetch(self, to: int, source: int, size: int) -> None:
+        """Copy bytes from the card to here."""
+        if size:
+            self.call("cuMemcpyDtoH_v2", to, source, size)
+
+    def clear(self, at: int, size: int) -> None:
+        """Set bytes of the card's memory to zero."""
+        if size:
+            self.call("cuMemsetD8_v2", at, 0, size)
+
+    def launch(self, kernel: CardKernel, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
+        """Run a kernel and wait for its end. arguments: ctypes objects, in its order."""
+        addresses = (c_void_p * len(arguments))(*[ctypes.addressof(a) for a in arguments])
+        self.call("cuLaunchKernel", kernel.handle, blocks, 1, 1, threads, 1, 1, 0, None, addresses, None)
+        self.call("cuCtxSynchronize")
+
+
+@functools.cache
+def _open(name: str) -> Driver:
+    return Driver(name)
+
+
+def open_driver() -> Driver:
+    """Return the driver with the first card. Raises `DeviceError` where there is none, or it is too old."""
+    driver = _open(DRIVER_LIBRARY)
+    driver.use()
+    return driver
+
+
+def forget_driver() -> None:
+    """Forget the driver, after its card has failed: the next batch asks anew."""
+    _open.cache_clear()
+
+
+__all__ = ["NO_MEMORY", "Card", "CardKernel", "Driver", "DriverError", "forget_driver", "open_driver"]

@@ -1,0 +1,197 @@
+"""`DeviceLibrary`: the kernels of a system on a graphics card, and the memory that their runs have there."""
+
+from __future__ import annotations
+
+import ctypes
+import time as clock
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from ctypes import c_int64, c_uint64
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from strut.codegen.cuda_driver import Card, CardKernel, Driver, DriverError
+from strut.codegen.native import Many
+from strut.errors import DeviceError
+
+THREADS_PER_BLOCK = 64
+"""Threads of a block: two warps, so that few registers of a block are left unused by long kernels."""
+SUMMARY_BLOCKS = 64
+"""Blocks that sum up a population: enough to read its results as fast as memory gives them."""
+MEMORY_SHARE = 0.8
+"""The part of a card's free memory that one launch takes at most."""
+ALIGNMENT = 256
+"""[bytes] What addresses of arrays on a card are multiples of."""
+
+ACCOUNT = np.dtype(
+    [
+        *[(name, "f8") for name in ("count", "mean", "squares", "least", "most")],
+        ("least_run", "i8"),
+        ("most_run", "i8"),
+    ]
+)
+"""`strut_account`: of one output over some runs their number, mean, sum of squared differences from it,
+extremes, and which runs had them."""
+
+
+@dataclass(frozen=True)
+class RunArray:
+    """An array of a batch: its field of `Many`, bytes of a row, whether each run has one, and whether it is a
+    result."""
+
+    field: str
+    row: int
+    per_run: bool
+    result: bool
+
+    def size(self, runs: int) -> int:
+        """Return its bytes, for so many runs."""
+        return self.row * (runs if self.per_run else 1)
+
+
+def run_arrays(many: Many, sizes: Mapping[str, int]) -> list[RunArray]:
+    """Return the arrays of a batch; those that it does not want are left out."""
+    starts = (
+        ("x0", "x_stride", "NX"),
+        ("z0", "z_stride", "NZ"),
+        ("u", "u_stride", "NU"),
+        ("p", "p_stride", "NP"),
+    )
+    outputs = many.n_stops * many.n_wanted
+    results = {"t": 8, "x": 8 * sizes["NX"], "z": 8 * sizes["NZ"], "y": 8 * outputs}
+    results |= {"work": 8 * sizes["NW"]} if many.work else {}
+    results |= {"lost": 8 * sizes["NL"]} if many.lost else {}
+    results |= {"counts": 8 * sizes["NJ"], "steps": 8, "status": 4, "cause": 4, "culprit": 4}
+    return [
+        RunArray("stops", 8 * many.n_stops, False, False),
+        RunArray("wanted", 4 * many.n_wanted, False, False),
+        *(RunArray(f, 8 * sizes[n], bool(getattr(many, stride)), False) for f, stride, n in starts),
+        *(RunArray(field, row, True, True) for field, row in results.items()),
+    ]
+
+
+@dataclass(frozen=True)
+class PopulationAccount:
+    """What the runs of a launch were, in few numbers: how many had each ending (by status, then by the event
+    that ended them), and accounts of every wanted output (`ACCOUNT`), a row for each share of the runs."""
+
+    endings: np.ndarray
+    accounts: np.ndarray
+
+
+class DeviceLibrary:
+    """The kernels of a system, on a card. sizes: of the system, as it was compiled."""
+
+    def __init__(self, path: Path, sizes: Mapping[str, int], driver: Driver) -> None:
+        self.driver, self.sizes = driver, sizes
+        module = driver.load(path)
+        self.kernel: CardKernel = driver.kernel(module, "strut_do_runs")
+        self.summary_kernel = driver.kernel(module, "strut_summarise")
+        self.blocks = max(1, driver.blocks_per_multiprocessor(self.kernel, THREADS_PER_BLOCK))
+        self.seconds_on_card = 0.0
+
+    @property
+    def card(self) -> Card:
+        """The card."""
+        return self.driver.card
+
+    def memory_needed(self, many: Many, runs: int) -> int:
+        """Return how much memory some runs take on the card, besides the threads' own [bytes]."""
+        return sum(_round_up(array.size(runs)) for array in run_arrays(many, self.sizes)) + ALIGNMENT
+
+    def runs_per_launch(self, many: Many, runs: int) -> int:
+        """Return how many runs fit into the card's memory at once. Raises `DeviceError` if not even one
+        does."""
+        one, all_runs = self.memory_needed(many, 1), self.memory_needed(many, 1 + runs)
+        per_run, free = max(1, -(-(all_runs - one) // max(1, runs))), self.driver.free_memory()
+        room = int(MEMORY_SHARE * free) - one
+        if room < per_run:
+            raise DeviceError(
+                f"one run takes {one / 2**20:.3g} MiB of memory, and {self.card.name} has "
+                f"{free / 2**20:.3g} MiB free: use device='cpu', or fewer times in at=..."
+            )
+        return int(max(1, min(runs, room // per_run)))
+
+    @property
+    def runs_at_once(self) -> int:
+        """How many runs fill the card."""
+        return max(1, self.card.multiprocessors * self.blocks * THREADS_PER_BLOCK)
+
+    def do_runs(self, options: np.ndarray, many: Many, begin: int, end: int) -> None:
+        """Do the runs from one number to before another, into their rows. Raises `DriverError` if the card
+        fails; what was written then is not to be read."""
+        with self._runs_on_card(options, many, begin, end) as there:
+            for array in run_arrays(many, self.sizes):
+                if array.result:
+                    host = getattr(many, array.field) + begin * array.row
+                    self.driver.fetch(host, getattr(there, array.field), array.size(end - begin))
+
+    def sum_up_runs(
+        self, options: np.ndarray, many: Many, begin: int, end: int, *, is_good: np.ndarray, statuses: int
+    ) -> PopulationAccount:
+        """Do the runs from one number to before another, and return no more than their account.
+
+        is_good: by ending, whether outputs of such a run count. statuses: how many endings are no events.
+        """
+        shares = SUMMARY_BLOCKS * THREADS_PER_BLOCK
+        endings = np.zeros(len(is_good), dtype=np.uint64)
+        accounts = np.zeros((shares, many.n_wanted), dtype=ACCOUNT)
+        good = np.ascontiguousarray(is_good, dtype=np.uint8)
+        with (
+            self._runs_on_card(options, many, begin, end) as there,
+            self._room(good.nbytes, endings.nbytes, accounts.nbytes) as (good_at, endings_at, accounts_at),
+        ):
+            self.driver.send(good_at, good.ctypes.data, good.nbytes)
+            self.driver.clear(endings_at, endings.nbytes)
+            self.driver.clear(accounts_at, accounts.nbytes)
+            numbers = (c_int64(begin), c_int64(end - begin), c_int64(statuses))
+            addresses = (c_uint64(good_at), c_uint64(endings_at), c_uint64(accounts_at))
+            self.driver.launch(
+                self.summary_kernel, SUMMARY_BLOCKS, THREADS_PER_BLOCK, (there, *numbers, *addresses)
+            )
+            self.driver.fetch(endings.ctypes.data, endings_at, endings.nbytes)
+            self.driver.fetch(accounts.ctypes.data, accounts_at, accounts.nbytes)
+        return PopulationAccount(endings.astype(np.int64), accounts)
+
+    @contextmanager
+    def _runs_on_card(self, options: np.ndarray, many: Many, begin: int, end: int) -> Iterator[Many]:
+        """The batch as it lies on the card, after its runs were done there."""
+        runs, arrays = end - begin, run_arrays(many, self.sizes)
+        with self._room(8, *[array.size(runs) for array in arrays]) as (counter, *places):
+            there = Many.from_buffer_copy(many)
+            there.history, there.capacity, there.lane = None, 0, None
+            for array, place in zip(arrays, places, strict=True):
+                setattr(there, array.field, place)
+                if not array.result:
+                    host = (getattr(many, array.field) or 0) + (begin * array.row if array.per_run else 0)
+                    self.driver.send(place, host, array.size(runs))
+            self.driver.clear(there.counts or 0, 8 * self.sizes["NJ"] * runs)
+            self.driver.clear(counter, 8)
+            numbers = (ctypes.c_double * len(options))(*options)
+            arguments = (numbers, there, c_int64(begin), c_int64(runs), c_uint64(counter))
+            needed = -(-runs // THREADS_PER_BLOCK)
+            blocks = max(1, min(needed, self.card.multiprocessors * self.blocks))
+            began = clock.perf_counter()
+            self.driver.launch(self.kernel, blocks, THREADS_PER_BLOCK, arguments)
+            self.seconds_on_card += clock.perf_counter() - began
+            yield there
+
+    @contextmanager
+    def _room(self, *sizes: int) -> Iterator[list[int]]:
+        """Places on the card of so many bytes each, given back at the end."""
+        ends = np.cumsum([_round_up(size) for size in sizes])
+        at = self.driver.allocate(int(ends[-1]))
+        try:
+            yield [at, *(at + int(end) for end in ends[:-1])]
+        finally:
+            self.driver.release(at)
+
+
+def _round_up(size: int) -> int:
+    """Bytes, rounded up to where the next array may begin."""
+    return max(1, -(-size // ALIGNMENT)) * ALIGNMENT
+
+
+__all__ = ["ACCOUNT", "DeviceLibrary", "DriverError", "PopulationAccount"]
