@@ -161,7 +161,7 @@ def test_vectors_by_name():
 
 
 def test_short_batches_are_done_by_one_thread_and_longer_ones_by_all(monkeypatch):
-    module, made = importlib.import_module("strut.simulate.batch"), []
+    module, made = importlib.import_module("strut.simulate.batch_on_cores"), []
     original = module.ThreadPoolExecutor
     monkeypatch.setattr(module, "ThreadPoolExecutor", lambda n: (made.append(n), original(n))[1])
     monkeypatch.setattr(module, "ALONE_TIME", 10.0)
