@@ -158,3 +158,19 @@ def test_mistakes_are_named():
         join("bad", a, share=["g"])
     with pytest.raises(ModelError, match="give them one value before sharing"):
         join("bad", add_prefix(mass(), "l"), add_prefix(mass().using(g=1.6), "r"), share=["g"])
+
+
+def test_what_expressions_share_stays_shared():
+    """Two rates with a long common part, joined to what drives it: it is computed once, as before."""
+    a, b, push = State("a", 0.1), State("b", 0.2), Input("push")
+    long = push.sym + a.sym
+    for _ in range(50):
+        long = ca.sin(long) + b.sym
+    part = System("part", x=[a, b], u=[push], flow={a: long, b: -long})
+    c = State("c", 0.3)
+    whole = join("whole", part, System("source", x=[c], flow={c: -c.sym}), connect={"push": "c"})
+
+    def count(system):
+        return system.function("flow", [ca.vertcat(*system.flow.values())]).n_instructions()
+
+    assert count(whole) <= count(part) + 6

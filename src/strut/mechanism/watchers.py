@@ -254,4 +254,4 @@ def watch(system: System, mechanism: Mechanism, watchers: Iterable[Watcher]) -> 
     return system.replace(events=(*system.events, *events), z=(*system.z, *discrete))
 
 
-__all__ = ["Hull", "FallBelow", "JointRange", "OutputLimit", "SelfCollision", "watch"]
+__all__ = ["FallBelow", "Hull", "JointRange", "OutputLimit", "SelfCollision", "watch"]

@@ -18,6 +18,8 @@ from strut.system.scene import Scene
 from strut.system.system import GROUPS, System
 
 Rewrite = Callable[[Expression], ca.SX]
+RewriteAll = Callable[[list[ca.SX]], list[ca.SX]]
+"""Rewrites many expressions at once, so that what they share is still shared afterwards."""
 
 
 @checked
@@ -32,7 +34,7 @@ def add_prefix(system: System, prefix: str) -> System:
         (system,),
         fresh,
         rename=lambda name: f"{prefix}.{name}",
-        follow=follow,
+        rewrite_all=follow,
         description=system.description,
     )
 
@@ -67,12 +69,13 @@ def join(
                 f"join '{name}' connects to '{target}', which is not an input: "
                 f"{did_you_mean(target, list(inputs))}"
             )
-        sources[target] = merge(_lookup(parts, source, name) if isinstance(source, str) else source)
+        sources[target] = sx(_lookup(parts, source, name) if isinstance(source, str) else source)
         if sources[target].numel() != inputs[target].size:
             raise ShapeError(
                 f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has "
                 f"{inputs[target].size}"
             )
+    sources = dict(zip(sources, merge(list(sources.values())), strict=True))
     solved = _eliminate_inputs(name, inputs, sources)
     plug = _substitution([inputs[n].sym for n in solved], list(solved.values()))
     remaining = {q: new for q, new in quantities.items() if q.name not in sources}
@@ -81,19 +84,37 @@ def join(
         parts,
         remaining,
         rename=str,
-        follow=lambda e: plug(merge(e)),
+        rewrite_all=lambda expressions: plug(merge(expressions)),
         couplings=couplings or {},
         outputs=outputs or {},
         description=description,
     )
 
 
-def _substitution(old: list[ca.SX], new: list[ca.SX]) -> Rewrite:
-    def follow(expression: Expression) -> ca.SX:
-        column = sx(expression)
-        return ca.substitute([column], old, new)[0] if old else column
+def _substitution(old: list[ca.SX], new: list[ca.SX]) -> RewriteAll:
+    def rewrite_all(expressions: list[ca.SX]) -> list[ca.SX]:
+        return list(ca.substitute(expressions, old, new)) if old and expressions else expressions
 
-    return follow
+    return rewrite_all
+
+
+class _TwoPasses:
+    """Expressions that a first pass notes and a second one takes, rewritten all at once in between: one by
+    one, what two of them share would be computed twice."""
+
+    def __init__(self) -> None:
+        self.expressions: list[ca.SX] = []
+        self.taken = 0
+
+    def note(self, expression: Expression) -> ca.SX:
+        """In the first pass: as it is."""
+        self.expressions.append(sx(expression))
+        return self.expressions[-1]
+
+    def take(self, _expression: Expression) -> ca.SX:
+        """In the second pass: rewritten."""
+        self.taken += 1
+        return self.expressions[self.taken - 1]
 
 
 def _assemble(
@@ -102,16 +123,40 @@ def _assemble(
     quantities: Mapping[Quantity, Quantity],
     *,
     rename: Callable[[str], str],
-    follow: Rewrite,
+    rewrite_all: RewriteAll,
     couplings: Mapping[str, Expression] = {},
     outputs: Mapping[str, Expression] = {},
     description: str = "",
 ) -> System:
     """The parts as one system: quantities replaced, names renamed, every expression rewritten.
 
-    quantities: what stands for each quantity that stays. rename: the new name of a name. follow: rewrites an
-    expression. couplings: added to the flow, by state. outputs: further ones.
+    quantities: what stands for each quantity that stays. rename: the new name of a name. rewrite_all:
+    rewrites expressions. couplings: added to the flow, by state. outputs: further ones.
     """
+    passes = _TwoPasses()
+
+    def fields(follow: Rewrite) -> dict[str, Any]:
+        return _joined_fields(
+            name, parts, quantities, rename=rename, follow=follow, couplings=couplings, outputs=outputs
+        )
+
+    fields(passes.note)
+    passes.expressions = rewrite_all(passes.expressions)
+    return System(name, **fields(passes.take), description=description)
+
+
+def _joined_fields(
+    name: str,
+    parts: tuple[System, ...],
+    quantities: Mapping[Quantity, Quantity],
+    *,
+    rename: Callable[[str], str],
+    follow: Rewrite,
+    couplings: Mapping[str, Expression],
+    outputs: Mapping[str, Expression],
+) -> dict[str, Any]:
+    """The fields of a system made of parts, but for its name and description; see `_assemble`. Expressions
+    are followed in the same order in every call."""
 
     def merge_by_name(kind: str, mappings: list[Mapping[str, Expression]]) -> dict[str, ca.SX]:
         entries_by_name: dict[str, ca.SX] = {}
@@ -159,29 +204,27 @@ def _assemble(
     walks = [part.walk for part in parts if part.walk is not None]
     outputs_of_parts = merge_by_name("an output", [part.outputs for part in parts])
     remaining = {q.name for label in "xzu" for q in group(label)}  # an input that is driven has no image
-    return System(
-        name,
-        x=group("x"),
-        z=group("z"),
-        u=group("u"),
-        p=group("p"),
-        randoms=group("randoms"),
-        delays=group("delays"),
-        flow=flow,
-        events=jumps("events", "reset"),
-        samples=jumps("samples", "set"),
-        ledger=Ledger(
+    return {
+        "x": group("x"),
+        "z": group("z"),
+        "u": group("u"),
+        "p": group("p"),
+        "randoms": group("randoms"),
+        "delays": group("delays"),
+        "flow": flow,
+        "events": jumps("events", "reset"),
+        "samples": jumps("samples", "set"),
+        "ledger": Ledger(
             *entries, electrical=tuple(rename(n) for part in parts for n in part.ledger.electrical)
         ),
-        outputs=outputs_of_parts | {n: follow(e) for n, e in outputs.items()},
-        symmetry={n: e for part in parts for n, e in rewrite(part.symmetry).items() if n in remaining},
-        implied=_join_implied(parts, rename, follow, couplings),
-        scene=_scene(parts, rename, follow),
-        output_units={rename(n): unit for part in parts for n, unit in part.output_units.items()},
-        walk=walks[0].with_names(rename, follow) if len(walks) == 1 else None,
-        description=description,
-        scales=_joined_scales(parts, quantities),
-    )
+        "outputs": outputs_of_parts | {n: follow(e) for n, e in outputs.items()},
+        "symmetry": {n: e for part in parts for n, e in rewrite(part.symmetry).items() if n in remaining},
+        "implied": _join_implied(parts, rename, follow, couplings),
+        "scene": _scene(parts, rename, follow),
+        "output_units": {rename(n): unit for part in parts for n, unit in part.output_units.items()},
+        "walk": walks[0].with_names(rename, follow) if len(walks) == 1 else None,
+        "scales": _joined_scales(parts, quantities),
+    }
 
 
 def _joined_scales(parts: tuple[System, ...], quantities: Mapping[Quantity, Quantity]) -> tuple[str, ...]:
@@ -208,7 +251,7 @@ def _join_implied(
     states = tuple(rename(n) for one in implications for n in one.states)
     fresh = [ca.SX.sym("rate", one.unknown.numel()) for one in implications]
     residuals = [
-        follow(ca.substitute([one.residual], [one.unknown], [new])[0])
+        ca.substitute([follow(one.residual)], [one.unknown], [new])[0]
         for one, new in zip(implications, fresh, strict=True)
     ]
     # the unknown are the rates of all parts first, then what is further known of any
@@ -252,7 +295,7 @@ def _with_rewritten_values(q: Quantity, follow: Rewrite) -> Quantity:
 
 def _share_parameters(
     parts: tuple[System, ...], share: tuple[str, ...]
-) -> tuple[dict[Quantity, Quantity], Rewrite]:
+) -> tuple[dict[Quantity, Quantity], RewriteAll]:
     """Which quantity stands for which after the parameters in `share` are made one."""
     stands: dict[Quantity, Quantity] = {
         q: q for part in parts for q in part.quantities((*GROUPS, "randoms", "delays"))
@@ -306,8 +349,8 @@ def _eliminate_inputs(
                 f"join '{name}' has an algebraic loop: {_circle(needs, set(solved))}; put a state, a delay "
                 f"or a Sample between them"
             )
-        for n in ready:
-            solved[n] = _substitution([inputs[m].sym for m in solved], list(solved.values()))(sources[n])
+        eliminate = _substitution([inputs[m].sym for m in solved], list(solved.values()))
+        solved |= dict(zip(ready, eliminate([sources[n] for n in ready]), strict=True))
     return solved
 
 
