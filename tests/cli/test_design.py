@@ -268,3 +268,26 @@ def test_other_commands_know_drives(capsys, tmp_path):
     code, said = asked("export", "coman", "--drive", "series", "--dynamics", "-o", str(tmp_path / "d"))
     assert code == 2
     assert "leave one out" in said.err.replace("\n", " ")
+
+
+def test_a_start_from_standing(capsys, tmp_path):
+    words = ["compass-driven", "--slope", "0", "--speed", "0.5", "--start", "1", "--starts", "1"]
+    code, said = ran(capsys, *words, "-o", str(tmp_path))
+    assert code == 0
+    assert "ends away from the gait by" in said.out
+    assert "stance_rate at the beginning is exactly 0" in said.err
+    data = json.loads((tmp_path / "design.json").read_text())
+    assert data["ok"]
+    assert data["gait_error"] < 1e-3
+    assert "optimal.start(made, 1" in (tmp_path / "index.html").read_text()
+
+
+def test_what_start_and_stop_refuse(capsys):
+    for words, why in (
+        (["--start", "2", "--stop", "1"], "--start 2 and --stop 1 are two motions: leave one out"),
+        (["--stop", "-1"], "--stop -1: a number of steps is needed, 1 or more"),
+        (["--start", "2", "--sweep", "speed=0.3:0.5:2"], "--start is of one gait and --sweep finds several"),
+    ):
+        code, said = ran(capsys, "compass", *words)
+        assert code == 2
+        assert why in said.err

@@ -24,6 +24,7 @@ from strut.cli.design_texts import (
     read_cost,
     read_free,
     read_goal,
+    read_transition,
     source_of,
 )
 from strut.cli.finite import without_nan
@@ -154,6 +155,22 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             help="A design for each of N values: of speed, slope, a parameter, the weight of a cost.",
         ),
     ] = "",
+    start: Annotated[
+        int,
+        typer.Option(
+            "--start",
+            metavar="N",
+            help="How it gets from standing into the gait, in N steps: the gait is found first.",
+        ),
+    ] = 0,
+    stop: Annotated[
+        int,
+        typer.Option(
+            "--stop",
+            metavar="N",
+            help="How it gets from the gait to standing, in N steps: the gait is found first.",
+        ),
+    ] = 0,
     robust: Annotated[
         str,
         typer.Option(
@@ -215,6 +232,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
       strut design runner --speed 2 --flight 0.1
 
       strut design rabbit --stair 0.05 --speed 0.5
+
+      strut design compass-driven --slope 0 --speed 0.5 --start 2
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
     named_cost = cost or ("" if goal_file is not None else "squared-torque")
@@ -227,6 +246,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "seed": str(seed),
         "sweep": sweep,
         "robust": robust,
+        "start": str(start or ""),
+        "stop": str(stop or ""),
         "drive": drive,
         "section": section,
     }
@@ -285,6 +306,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         json=json,
         goal_call=goal_call,
         sensitivity=sensitivity,
+        transition=read_transition(start, stop),
     )
     several = "--sweep" if sweep else "--robust" if robust else ""
     if several and sensitivity:
@@ -292,6 +314,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             f"--sensitivity is of one design and {several} finds several: leave one out; a sweep over a "
             f"parameter shows what it costs"
         )
+    if several and order.transition is not None:
+        raise ModelError(f"--{order.transition[0]} is of one gait and {several} finds several: leave one out")
     if robust and (sweep or export is not None):
         raise ModelError(
             f"--robust finds one machine and a plan for each scenario: leave out "
@@ -312,6 +336,8 @@ def run_design(order: Order) -> None:
     try:
         with stage_line() as progress:
             result = optimal.design(order.system, **order.arguments, progress=progress)
+            if order.transition is not None and result.ok:
+                result = find_transition(result, order, progress)
     except KeyboardInterrupt:
         notes.print("interrupted: no motion was found yet")
         raise typer.Exit(INTERRUPTED_EXIT) from None
@@ -323,12 +349,27 @@ def run_design(order: Order) -> None:
             sensitivity_text(result)
     if result.result.is_interrupted:
         raise typer.Exit(INTERRUPTED_EXIT)
+    if order.transition is not None and result.result.problem.repeats is not None:
+        notes.print(
+            f"[red]no {order.transition[0]} was looked for: this gait, which it needs, is not ok[/red]"
+        )
     if order.output is not None:
         write_design(result, order)
     if order.export is not None:
         export_design(result, order.export)
     if not result.ok:
         raise typer.Exit(1)
+
+
+def find_transition(gait: Design, order: Order, progress: Callable[..., None]) -> Design:
+    """Return how the machine of a gait starts or stops: for the same cost, searched for in the same way."""
+    assert order.transition is not None
+    kind, steps = order.transition
+    of_limits = ("cost", "friction", "torque", "clearance", "within")
+    names = (*of_limits, "control", "method", "intervals", "starts", "seed", "budget")
+    asked = {name: value for name, value in order.arguments.items() if name in names and value is not None}
+    find = optimal.start if kind == "start" else optimal.stop
+    return find(gait, steps, **asked, progress=progress)
 
 
 def export_design(result: Design, directory: Path) -> None:
@@ -384,6 +425,8 @@ def write_design(result: Design, order: Order) -> None:
     all of it as design.h5, for `optimal.load`."""
     assert order.output is not None
     directory, again = order.output, python_text("design", order.source, order.arguments, order.goal_call)
+    if order.transition is not None:
+        again += f"\nmade = optimal.{order.transition[0]}(made, {order.transition[1]}, cost=made.cost.name)"
     from strut.report import design_result  # pages: not where nothing is written
 
     page = design_result(result, order.command, sensitivity=order.sensitivity)

@@ -20,7 +20,7 @@ class Order:
         files. export: the folder for the machine as C.
     command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
     goal_call: Python that reads the file of what is asked, if there is one. sensitivity: whether to say what
-        parameters cost.
+        parameters cost. transition: 'start' or 'stop' with its number of steps; None for the gait itself.
     """
 
     system: System
@@ -32,6 +32,7 @@ class Order:
     json: bool
     goal_call: str = ""
     sensitivity: bool = False
+    transition: tuple[str, int] | None = None
 
 
 __all__ = ["INTERRUPTED_EXIT", "Order"]

@@ -132,6 +132,19 @@ def read_free(
     return free
 
 
+def read_transition(start: int, stop: int) -> tuple[str, int] | None:
+    """Return 'start' or 'stop' and its number of steps, of --start and --stop; None without them."""
+    chosen = [(kind, steps) for kind, steps in (("start", start), ("stop", stop)) if steps]
+    for kind, steps in chosen:
+        if steps < 1:
+            raise ValueRangeError(f"--{kind} {steps}: a number of steps is needed, 1 or more")
+    if len(chosen) > 1:
+        raise ValueRangeError(
+            f"--start {start} and --stop {stop} are two motions: leave one out, and ask for the other alone"
+        )
+    return chosen[0] if chosen else None
+
+
 def read_range(text: str, unit: str) -> float | tuple[float, float]:
     """Return a number, or bounds, of VALUE or LOW:HIGH."""
     parts = [number(p, unit) for p in text.split(":")]

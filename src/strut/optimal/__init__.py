@@ -29,6 +29,7 @@ from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_problem import step_problem
 from strut.optimal.walk.track import Track, track
 from strut.optimal.walk.trade_off import TradeOff, trade_off
+from strut.optimal.walk.transition import start, stop
 from strut.optimal.walk.with_plan import machine
 
 # Conveniences of classes that must not know who solves them: they are declared there, and attached here.
@@ -80,7 +81,9 @@ __all__ = [
     "sensitivity",
     "solve",
     "stabilise",
+    "start",
     "step_problem",
+    "stop",
     "track",
     "trade_off",
     "walks_in",

@@ -60,8 +60,8 @@ def _low_swings(replay: Replay, clearance: float) -> tuple[str, ...]:
         missing = (4 * clearance * part * (1 - part) - heights).max(initial=-math.inf)
         if missing > max(CLEARANCE_SLACK, SWING_SLACK * clearance):
             broken.append(
-                f"foot '{foot.name}' swings {missing:.3g} m lower than a parabola of {clearance:g} m over its "
-                f"swing"
+                f"foot '{foot.name}' swings {missing:.3g} m lower than a parabola of {clearance:g} m over "
+                f"its swing"
             )
     return tuple(broken)
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import casadi as ca
 
+from strut.errors import ModelError
 from strut.gait import Gait
 from strut.gait.transport import weight_of
 from strut.optimal.solver.result import INTERRUPTED, Solution
 from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import COST_PART, Cost, impact
+from strut.optimal.walk.end_state import MAX_GAIT_ERROR, gait_error
 from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes, no_slopes_reason
 from strut.optimal.walk.read_walk import gravity_of, slope_of
 from strut.optimal.walk.replay import Replay, replay, replay_gait
@@ -87,6 +89,11 @@ class Design(SavedResult, Tabular, Packed):
         if not self.result.success:
             return tuple(faults)
         faults += replay_faults(self.replay)
+        if self.replay.ok and (self.gait_error or 0.0) > MAX_GAIT_ERROR:
+            faults.append(
+                f"it ends {self.gait_error:.2g} away from the gait in the simulator, more than "
+                f"{MAX_GAIT_ERROR:g} relative to 1 + |state|"
+            )
         return (*faults, *(self.limits.broken(self.replay) if self.replay.ok else ()))
 
     @property
@@ -139,7 +146,13 @@ class Design(SavedResult, Tabular, Packed):
 
     @property
     def machine(self) -> System:
-        """The walker with its parameters and its plan of inputs: a system that walks by itself."""
+        """The walker with its parameters and its plan of inputs: a system that walks by itself. Raises
+        `ModelError` where the search found no plan."""
+        if not self.result.success and not self.result.is_interrupted:
+            raise ModelError(
+                f"the search for a design of '{self.system.name}' failed ({self.result.status}): it has no "
+                f"plan that a machine could follow; wrong says what must give way"
+            )
         return self.replay.machine
 
     @cached_property
@@ -162,6 +175,12 @@ class Design(SavedResult, Tabular, Packed):
         """The gait of the walker that follows its plan, with exact multipliers; None if the plan does not
         repeat in the simulator."""
         return self.replay.gait
+
+    @cached_property
+    def gait_error(self) -> float | None:
+        """How far from the gait a motion ends that leads into one (`start`), in the simulator, relative to
+        1 + |state|; None of others."""
+        return gait_error(self.replay)
 
     @property
     def section(self) -> str:
@@ -286,6 +305,7 @@ class Design(SavedResult, Tabular, Packed):
             ("verdict", self.verdict, ""),
             ("replay", self.replay.agreement_text, ""),
             ("ends later than planned by", self.replay.late, "s"),
+            *([] if self.gait_error is None else [("ends away from the gait by", self.gait_error, "")]),
             (
                 "largest multiplier",
                 float(abs(self.gait.multipliers[0])) if self.gait is not None else self.replay.no_gait,
@@ -378,6 +398,7 @@ class Design(SavedResult, Tabular, Packed):
             },
             "foot_loads": [vars(load) for load in self.replay.foot_loads],
             "stable": None if g is None else g.stable,
+            "gait_error": self.gait_error,
             "multipliers": None if g is None else [[float(m.real), float(m.imag)] for m in g.multipliers],
         }
 

@@ -259,7 +259,10 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
 
 
 def attempt(
-    task: DesignTask, limits: StepLimits, events: tuple[str, ...], sequence: StepSequence | None = None
+    task: DesignTask,
+    limits: StepLimits,
+    events: tuple[str | None, ...],
+    sequence: StepSequence | None = None,
 ) -> Design:
     """Return the design of a step whose phases end with `events`, good or not; or of the several steps of a
     sequence."""
@@ -269,7 +272,7 @@ def attempt(
     if sequence is not None:
         branch = sequence.branch
     elif reference.gait is not None:
-        branch = freeze_branch(task.walker, reference.gait, events)
+        branch = freeze_branch(task.walker, reference.gait, [str(event) for event in events])
     walker = task.walker if branch is None else branch.system
     cost = cost_of_transport(walker, task.cost, events)
     plan = StepPlan(

@@ -18,9 +18,12 @@ from strut.optimal.walk.step_limits import StepLimits
 
 WIDENING_FACTOR = 2.0
 """By this factor guides are widened in a round."""
-MAX_ROUNDS = 4
-"""Rounds at most: guides are then 16 times as wide. What is still active is named, not followed further: a
-cost of work alone has no optimum, it asks for ever shorter steps."""
+MAX_ROUNDS = 10
+"""Rounds at most: guides are then 1000 times as wide. What is still active is named, not followed further."""
+MIN_SAVING = 1e-3
+"""[1] The part of the cost that a round saves at least: after one that saves less guides are not widened
+further, and what is still active is named. A cost of work alone has no optimum, it asks for ever shorter
+steps; the time of the search ends that."""
 
 STRONGER_FACTORS = (4.0, 16.0)
 """By these factors default torques are larger where no step is found within them."""
@@ -31,7 +34,7 @@ def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], De
     decides it, or none within wider ones is ok.
 
     solve_again: of wider limits and the last solution, solves from there; None where that fails. A round that
-    fails, or is not cheaper, is the last.
+    fails, or is hardly cheaper, is the last.
     """
     best, last = first, first
     for _ in range(MAX_ROUNDS):
@@ -41,8 +44,11 @@ def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], De
         again = solve_again(wider, last.result)
         if again is None or not again.result.cost < last.result.cost:
             break
+        saving = last.result.cost - again.result.cost
         last = again
         best = last if last.ok else best
+        if saving < MIN_SAVING * last.result.cost_size:
+            break
     return best
 
 
