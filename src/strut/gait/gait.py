@@ -12,8 +12,9 @@ from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.energetics import Energetics, energetics
 from strut.gait.replay import record
 from strut.gait.return_map import ReturnMap
+from strut.gait.section import section_of
 from strut.simulate import SavedResult, Trajectory
-from strut.system import System
+from strut.system import System, parameters
 from strut.tabular import TableTexts, Tabular, name_value_unit
 
 RANK_TOLERANCE = 1e-11
@@ -58,7 +59,9 @@ class Gait(SavedResult, Tabular):
     @property
     def y0(self) -> np.ndarray:
         """The free states."""
-        return np.array([self.x0[name] for name in self.names])
+        shape = section_of(self.system, self.section)
+        free: np.ndarray = shape.repeating(self.vector, parameters(self.system))[list(shape.free)]
+        return free
 
     @property
     def stable(self) -> bool:

@@ -99,7 +99,7 @@ def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float)
     x, z = mirror(step.system, first.x, first.z, step.start.p) if turned else (first.x, first.z)
     if not np.abs(step.free(x) - y).max() < allowed:
         return "the first step did not come back", first.distance
-    second = replay_to_event(step, step.shape.whole(y, x), z, period, magnified)
+    second = replay_to_event(step, step.whole(y, x), z, period, magnified)
     if second.status != "done":
         return second.status, first.distance
     x = mirror(step.system, second.x, second.z, step.start.p)[0] if turned else second.x

@@ -191,12 +191,14 @@ class ReturnMap:
 
     def free(self, x: np.ndarray) -> np.ndarray:
         """The free states of whole ones; of a row, or of many."""
-        return np.asarray(x, dtype=float)[..., self.chosen]
+        return self.shape.repeating(np.asarray(x, dtype=float), self.start.p)[..., self.chosen]
 
-    def whole(self, y: np.ndarray) -> np.ndarray:
-        """Whole states from free ones; of a row, or of many. Cyclic states are those the map begins with."""
+    def whole(self, y: np.ndarray, at: np.ndarray | None = None, p: np.ndarray | None = None) -> np.ndarray:
+        """Whole states from free ones; of a row, or of many. Cyclic states are those the map begins with, or
+        those of a state `at`. p: all parameters, where not the map's own."""
         y = np.asarray(y, dtype=float)
-        return y if self.all_free else self.shape.whole(y, self.start.x)
+        rest, values = self.start.x if at is None else at, self.start.p if p is None else p
+        return y if self.all_free else self.shape.whole(y, rest, values)
 
     def __call__(self, y: Any, p: Any = None, rough: bool = False) -> Step:
         """One evaluation from free states `y`, or from whole ones: `many` of one row. p: values of the map's
@@ -236,7 +238,8 @@ class ReturnMap:
 
     def _one_step(self, y: np.ndarray, p: np.ndarray, threads: int | None, rough: bool) -> Steps:
         """One step of the walker from every row of free states, with all derivatives."""
-        x_begin = self.whole(y)
+        own = p[:, : len(self.start.p)]
+        x_begin = self.whole(y, p=own)
         finite = np.isfinite(x_begin).all(axis=1)
         if not finite.all():
             x_begin = np.where(finite[:, None], x_begin, 0.0)
@@ -246,7 +249,6 @@ class ReturnMap:
         ok = (status == self.section) & np.isfinite(x).all(axis=1)
         x_after, by_start = x[:, :nx], x[:, nx:].reshape(rows, self.n, nx).transpose(0, 2, 1)
         if self.system.symmetry:
-            own = p[:, : len(self.start.p)]
             x_after, by_x, by_p = mirror_steps(self.system, x_after, z[:, : len(self.start.z)], own)
             by_start = by_x @ by_start
             by_start[:, :, nx:] += by_p[:, :, self.places]
@@ -255,11 +257,11 @@ class ReturnMap:
         if self.all_free:
             by_y, time_by_y = by_start[:, :, :nx].copy(), time_by[:, :nx]
         else:
-            by_start = by_start[:, self.chosen]
+            by_start = self._by_start_repeating(x_after, by_start, own)[:, self.chosen]
             by_y, time_by_y = by_start[:, :, :nx] @ self.shape.spread, time_by[:, :nx] @ self.shape.spread
         steps = Steps(
             x=x_after,
-            y=x_after if self.all_free else x_after[:, self.chosen],
+            y=x_after if self.all_free else self.shape.repeating(x_after, own)[:, self.chosen],
             period=period,
             by_y=by_y,
             by_p=by_start[:, :, nx:],
@@ -269,6 +271,17 @@ class ReturnMap:
             ok=ok,
         )
         return steps if ok.all() else _without_failures(steps)
+
+    def _by_start_repeating(self, x: np.ndarray, by_start: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Derivatives of what repeats of the states `x` after a step, of derivatives of these."""
+        shape, nx = self.shape, self.nx
+        if shape.shear is None:
+            return by_start
+        cyclic = list(shape.cyclic)
+        repeating: np.ndarray = by_start - shape.shears(p) @ by_start[:, cyclic]
+        for row, state, values in zip(repeating, x, p, strict=True):
+            row[:, nx:] -= np.array(shape.moved_by_parameters(values, state[cyclic]))[:, self.places]
+        return repeating
 
     def _run(
         self, x: np.ndarray, p: np.ndarray, threads: int | None, rough: bool

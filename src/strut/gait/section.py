@@ -4,6 +4,7 @@ in there."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -29,6 +30,8 @@ class Section:
         does the same wherever it is) or `linked` to a free one (made equal by the section: a knee that is
         still locked).
     spread: x = rest + spread @ y, from the free states y.
+    shear: on a slope, of parameters: by how much every state moves for each cyclic one, such as the height of
+        a base with its way; what repeats is the rest of it. None where nothing moves along.
     """
 
     event: str
@@ -36,12 +39,41 @@ class Section:
     cyclic: tuple[int, ...]
     spread: np.ndarray
     names: tuple[str, ...]
+    shear: ca.Function | None = None
 
-    def whole(self, y: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """Whole states from free ones, of a row or of many; cyclic states are those of `rest`."""
+    def whole(self, y: np.ndarray, rest: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Whole states from free ones, of a row or of many; cyclic states are those of `rest`. p: parameters,
+        a row or many."""
         x: np.ndarray = y @ self.spread.T
-        x[..., list(self.cyclic)] = rest[list(self.cyclic)]
-        return x
+        place = rest[list(self.cyclic)]
+        x[..., list(self.cyclic)] = place
+        return x if self.shear is None or not place.any() else np.asarray(x + self.shears(p) @ place)
+
+    def repeating(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Whole states without what moves along with cyclic ones; a row or many, of states and of
+        parameters `p`."""
+        if self.shear is None:
+            return x
+        moved = np.einsum("...ij,...j->...i", self.shears(p), x[..., list(self.cyclic)])
+        return np.asarray(x - moved)
+
+    @cached_property
+    def moved_by_parameters(self) -> ca.Function:
+        """The derivative by parameters of what moves along, of parameters and cyclic states."""
+        assert self.shear is not None
+        p, place = ca.SX.sym("p", self.shear.size1_in(0)), ca.SX.sym("place", len(self.cyclic))
+        return ca.Function("moved_by", [p, place], [ca.densify(ca.jacobian(self.shear(p) @ place, p))])
+
+    def moves_along(self, state: int) -> bool:
+        """Whether a state moves along with a cyclic one, by its index."""
+        return self.shear is not None and state in self.shear.sparsity_out(0).row()
+
+    def shears(self, p: np.ndarray) -> np.ndarray:
+        """The shear at a row of parameters, or at many."""
+        assert self.shear is not None
+        if p.ndim == 1:
+            return np.array(self.shear(p))
+        return np.array([np.array(self.shear(row)) for row in p])
 
 
 def section_of(system: System, event: str | None = None) -> Section:
@@ -82,7 +114,7 @@ def explain_status(system: System, status: str) -> str:
 def _section(system: System, event: str, values: bytes) -> Section:
     """The section at an event, for parameters whose bytes are `values`."""
     nx = system.size("x")
-    cyclic = _cyclic_states(system, np.frombuffer(values))
+    cyclic, shear = _shifts(system, np.frombuffer(values))
     after = system.after(event, mirrored_states(system))
     leader: dict[int, int] = {}
     for j in range(nx):
@@ -99,16 +131,19 @@ def _section(system: System, event: str, values: bytes) -> Section:
     for j, i in leader.items():
         spread[j, free.index(i)] = 1.0
     labels = system.labels("x")
-    return Section(event, free, cyclic, spread, tuple(labels[i] for i in free))
+    return Section(event, free, cyclic, spread, tuple(labels[i] for i in free), shear)
 
 
-def _cyclic_states(system: System, p: np.ndarray) -> tuple[int, ...]:
+def _shifts(system: System, p: np.ndarray) -> tuple[tuple[int, ...], ca.Function | None]:
     """Indices of lengths along which a machine can be shifted, with discrete lengths (footholds) that move
-    along, without flow and feet noticing. Other discrete states do not move along: what a plan of inputs
-    holds could make up for a shift, or outweigh what it does."""
+    along, without flow and feet noticing; and the shear of a `Section`. Other discrete states do not move
+    along: what a plan of inputs holds could make up for a shift, or outweigh what it does.
+
+    On a slope way and height are shifted together. Where they are those of the foot that stands, both begin
+    where the system does. Of another base the posture decides how high it is: the way alone is cyclic."""
     lengths = [system.slices("x")[q.name].start for q in system.x if q.unit == "m" and q.size == 1]
     if not lengths or system.delays:
-        return ()
+        return (), None
     footholds = [system.slices("z")[q.name].start for q in system.z if q.unit == "m" and q.size == 1]
     by_x, by_z = _flow_jacobians(system, p)
     columns = np.hstack([by_x[:, lengths], by_z[:, footholds]])
@@ -116,7 +151,57 @@ def _cyclic_states(system: System, p: np.ndarray) -> tuple[int, ...]:
     sizes = np.zeros(columns.shape[1])
     sizes[: len(singular)] = singular
     shifts = right[sizes <= SHIFT_SLACK * max(1.0, sizes[0])][:, : len(lengths)]
-    return tuple(i for k, i in enumerate(lengths) if np.abs(shifts[:, k]).max(initial=0.0) > SHIFT_SLACK)
+    moved = [k for k in range(len(lengths)) if np.abs(shifts[:, k]).max(initial=0.0) > SHIFT_SLACK]
+    carried = tuple(lengths[k] for k in moved)
+    count = np.linalg.matrix_rank(shifts[:, moved], SHIFT_SLACK) if moved else 0
+    if count == len(carried) or _stands_where_it_is(system, carried):
+        return carried, None
+    # Those that are shifted most are cyclic; of equal ones the first.
+    cyclic: list[int] = []
+    for k in sorted(range(len(moved)), key=lambda k: -round(float(np.abs(shifts[:, moved[k]]).max()), 6)):
+        chosen = shifts[:, [moved[j] for j in (*cyclic, k)]]
+        if len(cyclic) < count and np.linalg.matrix_rank(chosen, SHIFT_SLACK) > len(cyclic):
+            cyclic.append(k)
+    ways = tuple(carried[k] for k in sorted(cyclic))
+    shear = _ground_shear(system, p, ways, tuple(i for i in carried if i not in ways))
+    return (carried, None) if shear is None else (ways, shear)
+
+
+def _stands_where_it_is(system: System, carried: tuple[int, ...]) -> bool:
+    """Whether the height of every foot that stands when a run begins, or of all where none says so, depends
+    on nothing but the states that are shifted."""
+    begin, x = dict(zip(system.labels("z"), start(system).z, strict=True)), system.vector("x")
+    feet = [foot for foot in (() if system.walk is None else system.walk.feet) if foot.gap]
+    standing = [foot for foot in feet if begin.get(foot.stands)] or feet
+    others = [x[i] for i in range(x.numel()) if i not in carried]
+    return not any(ca.depends_on(system[foot.gap], ca.vertcat(*others)) for foot in standing)
+
+
+def _ground_shear(
+    system: System, p: np.ndarray, ways: tuple[int, ...], heights: tuple[int, ...]
+) -> ca.Function | None:
+    """By how much heights must move with ways for feet to be as high over the ground as before, as a function
+    of parameters: a row for every state. None where feet do not say."""
+    feet = [foot for foot in (() if system.walk is None else system.walk.feet) if foot.gap]
+    x, begin = system.vector("x"), start(system)
+    gaps = ca.vertcat(*[system[foot.gap] for foot in feet], ca.SX(0, 1))
+    slopes = ca.jacobian(gaps, x)
+    at_begin = ca.substitute(
+        [slopes], [system.vector(group) for group in "xzu"], [ca.SX(begin.x), ca.SX(begin.z), ca.SX(begin.u)]
+    )[0]
+    numbers = np.array(ca.Function("slopes", [system.vector("p")], [at_begin])(p))
+    rows: list[int] = []
+    for k in range(len(feet)):
+        if len(rows) < len(heights) and np.linalg.matrix_rank(
+            numbers[np.ix_([*rows, k], heights)], SHIFT_SLACK
+        ) > len(rows):
+            rows.append(k)
+    if len(rows) < len(heights):
+        return None
+    along = -ca.solve(at_begin[rows, list(heights)], at_begin[rows, list(ways)])
+    shear = ca.SX.zeros(x.numel(), len(ways))
+    shear[list(heights), :] = along
+    return ca.Function("shear", [system.vector("p")], [ca.sparsify(shear)])
 
 
 def _flow_jacobians(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -113,6 +113,19 @@ def footholds(system: System, event: str) -> list[int]:
     return [k for foot in feet for k in range(foot.start, foot.stop)]
 
 
+def ground_stretch(system: System, section: Section, forward: list[int]) -> ca.SX:
+    """By how much more a machine comes along the ground than each of these states does, as an expression of
+    parameters: on a slope others, such as its height, move along."""
+    if section.shear is None:
+        return ca.SX.ones(len(forward))
+    labels = system.labels("x")
+    counted = system.walk.progress if system.walk is not None else ()
+    along = section.shear(system.vector("p"))
+    rows = [i for i in range(along.shape[0]) if not counted or labels[i] in counted]
+    columns = [section.cyclic.index(i) for i in forward]
+    return sx(ca.vertcat(*[ca.sqrt(1 + ca.sumsqr(along[rows, k])) for k in columns]))
+
+
 @checked
 def distance_between(
     system: System, begin: HybridState, end: HybridState, p: np.ndarray, section: Section
@@ -120,11 +133,15 @@ def distance_between(
     """How far a machine has come along the ground [m] from one state to another, with parameters `p`; nan
     where nothing says so."""
     forward = forward_states(system, section)
+    stretch = np.ones(len(forward))
+    if section.shear is not None:
+        f = ca.Function("stretch", [system.vector("p")], [ground_stretch(system, section, forward)])
+        stretch = np.array(f(p)).reshape(-1)
     if system.symmetry and forward:
         after, _ = mirror(system, *end, p)
-        return float(np.linalg.norm(after[forward] - begin[0][forward]))
+        return float(np.linalg.norm(stretch * (after[forward] - begin[0][forward])))
     feet = memo(system, footholds, section.event)
-    moved = np.concatenate([end[0][forward] - begin[0][forward], end[1][feet] - begin[1][feet]])
+    moved = np.concatenate([stretch * (end[0][forward] - begin[0][forward]), end[1][feet] - begin[1][feet]])
     return float(np.linalg.norm(moved)) if len(moved) else math.nan
 
 
@@ -135,7 +152,8 @@ def distance(system: System, event: str) -> ca.SX:
     reset = system.event(event).reset
     length = "" if system.walk is None else system.walk.step_length
     says_length = bool(length) and length in reset
-    forward = [] if says_length and not system.symmetry else forward_states(system, section_of(system, event))
+    section = section_of(system, event)
+    forward = [] if says_length and not system.symmetry else forward_states(system, section)
     if not forward and says_length:
         return sx(reset[length])
     if not forward:
@@ -144,6 +162,7 @@ def distance(system: System, event: str) -> ca.SX:
             "sets to the length of a step, walk=Walk(step_length=..., ...)"
         )
     moved = system.after(event, mirrored_states(system)[forward]) - start(system).x[forward]
+    moved = moved * ground_stretch(system, section, forward)
     return ca.norm_2(moved) if len(forward) > 1 else moved
 
 
@@ -152,6 +171,7 @@ __all__ = [
     "distance",
     "distance_between",
     "evaluate_parameters",
+    "ground_stretch",
     "has_slope",
     "on_slope",
     "weight",

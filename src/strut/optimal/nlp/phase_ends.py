@@ -134,6 +134,9 @@ def require_repetition(mesh: MeshRows, k: int, give: Give) -> None:
     chosen = [i for i in range(mesh.nx) if i not in mesh.cyclic]
     rows = mesh.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)
     mesh.linear.append((rows, mesh.spans[0].x[0][chosen], -np.ones(len(chosen))))
+    if mesh.shear is not None:  # on a slope, where the motion begins at a given place
+        place = mesh.start.x[list(mesh.cyclic)]
+        left = left - mesh.shear(system.vector("p")) @ (left[list(mesh.cyclic)] - place)
     give(left[chosen], [(r, 1.0) for r in rows])
 
 

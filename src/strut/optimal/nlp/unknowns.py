@@ -301,9 +301,11 @@ class Layout:
         the system does."""
         last = self.problem.phases[-1].until
         self.cyclic: tuple[int, ...] = ()
+        self.shear: ca.Function | None = None
         if self.problem.repeats is None or last is None:
             return
-        self.cyclic = section_of(self.system, last).cyclic
+        section = section_of(self.system, last)
+        self.cyclic, self.shear = section.cyclic, section.shear
         for i in self.cyclic:
             if self.system.labels("x")[i] not in self.problem.begins:
                 self.unknowns.limits.pop(int(self.spans[0].x[0, i]), None)

@@ -151,7 +151,10 @@ class Program:
             last = _add_phase_end(self.layout, k, self.rows, self.totals, final)
         if problem.repeats is not None:
             chosen = [i for i in range(self.layout.nx) if i not in self.layout.cyclic]
-            self.rows.add(last[chosen] - first[chosen], 0.0, 0.0, "the motion repeats")
+            moved = last - first
+            if self.layout.shear is not None:  # on a slope
+                moved = moved - self.layout.shear(self.p) @ moved[list(self.layout.cyclic)]
+            self.rows.add(moved[chosen], 0.0, 0.0, "the motion repeats")
         self.cost = _with_totals(self.layout, problem.objective, self.totals, final)
 
     def _set_mesh(self, mesh: PolynomialMesh) -> None:

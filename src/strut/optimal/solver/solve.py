@@ -295,18 +295,16 @@ class SolveTask:
                 begin, multipliers = moved
                 kkt = point_residuals(mesh, begin, multipliers, scales)
                 away = _distance_from_optimum(kkt, scales.inward(*multipliers))
-        if away > MAX_WARM_RESIDUAL:  # the optimum of another problem: its multipliers mislead
-            warm = solve_mesh(mesh, begin, settings, scales=scales)
-        else:
-            barrier = {"mu_init": float(np.clip(away * BARRIER_FACTOR, MIN_BARRIER, MAX_BARRIER))}
-            warm = solve_mesh(mesh, begin, settings | WARM_OPTIONS | barrier, multipliers, scales)
         limit = ceiling + COST_SLACK * (scales.cost + abs(ceiling)) if np.isfinite(ceiling) else np.inf
-        if warm.success and warm.cost <= limit:
-            return warm
-        cold = solve_mesh(mesh, begin, self.settings | self.watch.solver_limit(), scales=scales)
-        times = {name: warm.times[name] + cold.times[name] for name in ("solve", "cpu")}
-        good = [r for r in (warm, cold) if r.success]
-        best = min(good, key=lambda r: r.cost) if good else cold
+        tried: list[Solution] = []
+        if away <= MAX_WARM_RESIDUAL:  # else it is the optimum of another problem: its multipliers mislead
+            barrier = {"mu_init": float(np.clip(away * BARRIER_FACTOR, MIN_BARRIER, MAX_BARRIER))}
+            tried.append(solve_mesh(mesh, begin, settings | WARM_OPTIONS | barrier, multipliers, scales))
+        if not tried or not tried[0].success or tried[0].cost > limit:
+            tried.append(solve_mesh(mesh, begin, self.settings | self.watch.solver_limit(), scales=scales))
+        times = {name: sum(r.times[name] for r in tried) for name in ("solve", "cpu")}
+        good = [r for r in tried if r.success]
+        best = min(good, key=lambda r: r.cost) if good else tried[-1]
         if is_motion and (not good or best.cost > limit):
             best = own
         return replace(best, times={**best.times, **times})

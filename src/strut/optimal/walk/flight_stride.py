@@ -52,10 +52,8 @@ class _Run:
         self.walker, self.section = walker, section
         self.kinematics = Kinematics(walker, section)
         self.landing_foot, self.stance_foot = self._feet()
-        positions = self.kinematics.positions
-        self.carried = [
-            positions.index(i) for i in forward_states(walker, section_of(walker, section)) if i in positions
-        ]
+        positions, self.shape = self.kinematics.positions, section_of(walker, section)
+        self.carried = [positions.index(i) for i in forward_states(walker, self.shape) if i in positions]
         labels = walker.labels("x")
         lift = "" if walker.walk is None else walker.walk.lift
         self.up = positions.index(labels.index(lift)) if lift in labels else -1
@@ -147,10 +145,16 @@ class _Run:
         reached, came = k.expressions_at([after, distance(walker, self.section)], end)
         place = sx(self.stance_foot.at)
         foot, gap = k.expressions_at([place, walker[self.stance_foot.gap]], begin)
-        rows = [(reached - begin)[repeats], came - length, begin[self.carried], gap]
+        moved = reached - begin
+        if self.shape.shear is not None:  # on a slope it comes down as it comes ahead
+            along = ca.SX(self.shape.shears(k.begin.p)[k.positions][:, : len(self.carried)])
+            moved = moved - along @ moved[self.carried]
+        rows = [moved[repeats], came - length, begin[self.carried], gap]
         rows += [foot[0] - begin[self.carried[0]] - ahead]
         rows += self._swing_rows(begin, -ahead, lift)
-        ends = nearest_posture(ca.vertcat(begin, end), rows, np.concatenate([own, own]), k.bounds(2))
+        there = own.copy()
+        there[self.carried[0]] += length
+        ends = nearest_posture(ca.vertcat(begin, end), rows, np.concatenate([own, there]), k.bounds(2))
         if ends is None:
             return None
         touchdown, landing = ends.reshape(2, n)

@@ -153,8 +153,10 @@ class Kinematics:
         walker, n = self.walker, len(self.positions)
         begin, end = ca.SX.sym("begin", n), ca.SX.sym("end", n)
         own = self.begin.x[self.positions]
-        carried = set(forward_states(walker, section_of(walker, self.section)))
-        repeats = [k for k, i in enumerate(self.positions) if i not in carried]
+        section = section_of(walker, self.section)
+        carried = set(forward_states(walker, section))
+        placed = [k for k, i in enumerate(self.positions) if i in carried]
+        repeats = [k for k, i in enumerate(self.positions) if i not in carried and not section.moves_along(i)]
         after = walker.after(self.section, mirrored_states(walker))[self.positions]
         reached, came = self.expressions_at([after, distance(walker, self.section)], end)
         rows = [(reached - begin)[repeats], came - length]
@@ -164,12 +166,14 @@ class Kinematics:
                 self.expressions_at([place, gap], begin),
                 self.expressions_at([place, gap], end),
             )
-            rows += [at_begin[1], at_end[0] - at_begin[0], begin[sorted(set(range(n)) - set(repeats))]]
+            rows += [at_begin[1], at_end[0] - at_begin[0], begin[placed]]
         if self.swing is not None and self.swing.gap:
             rows += self.expressions_at([walker[self.swing.gap]], end)
         else:
             rows += self.expressions_at([sx(walker.event(self.section).guard)], end)
-        first = nearest_posture(ca.vertcat(begin, end), rows, np.concatenate([own, own]), self.bounds(2))
+        ahead = own.copy()
+        ahead[placed[:1]] += length
+        first = nearest_posture(ca.vertcat(begin, end), rows, np.concatenate([own, ahead]), self.bounds(2))
         if first is None:
             return None
         ends = first.reshape(2, n)
@@ -303,10 +307,12 @@ def nearest_posture(
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "error_on_fail": False}
     problem = {"x": q, "f": ca.sumsqr(q - own), "g": ca.vertcat(*rows)}
     solve, random = ca.nlpsol("posture", "ipopt", problem, options), np.random.default_rng(0)
+    missed = ca.Function("missed", [q], [ca.norm_inf(problem["g"])])
     for k in range(POSTURE_STARTS):
         begin = own + k / POSTURE_STARTS * POSTURE_SPREAD * random.standard_normal(len(own))
         solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], lbg=0, ubg=0)
-        if np.abs(np.array(solution["g"])).max(initial=0.0) <= MAX_POSTURE_ERROR:
+        # Of a search that broke off, the solver does not say by how much the rows are missed.
+        if float(missed(solution["x"])) <= MAX_POSTURE_ERROR:
             return np.array(solution["x"]).reshape(-1)
     return None
 

@@ -18,8 +18,8 @@ from strut.gait.exchange import mirror
 from strut.gait.section import explain_status, section_of
 from strut.gait.transport import weight_of
 from strut.optimal.solver.result import Motion, Solution
-from strut.optimal.walk.replay_pieces import ReplayPieces, replay_in_pieces
-from strut.optimal.walk.with_plan import machine, step_end_events
+from strut.optimal.walk.replay_pieces import ReplayPieces, find_gait_in_pieces, replay_in_pieces
+from strut.optimal.walk.with_plan import begin_of, machine, step_end_events
 from strut.simulate import Trajectory, simulate
 from strut.system import Foot, System
 
@@ -293,6 +293,11 @@ class Replay:
             return len(run.t)
         return int(np.searchsorted(run.t, run.events.times(until)[-1])) + 1
 
+    @property
+    def steps(self) -> int:
+        """How often the event that ends the motion comes in it."""
+        return sum(m.until == self.result.phases[-1].until for m in self.result.phases)
+
     @cached_property
     def repeats(self) -> bool:
         """Whether a second step, begun where the first one ended, ends as it did: within `MAX_DEVIATION`.
@@ -301,7 +306,7 @@ class Replay:
         if of.repeats is None or last is None:
             return False
         ends = step_end_events(of.system, last) if of.repeats else (last,)
-        steps = sum(m.until == last for m in self.result.phases)
+        steps = self.steps
         begin = {**begin_of(self.result), "x0": {name: self.run[name][0] for name in of.system.labels("x")}}
         run = simulate(
             self.machine, t=2 * MAX_DURATION_FACTOR * self.result.duration, **begin, **REPLAY_OPTIONS
@@ -314,7 +319,9 @@ class Replay:
         if of.repeats:
             z = np.array([hits[2 * steps - 1].before[name] for name in of.system.labels("z")])
             second, _ = mirror(of.system, second, z, self.result.p)
-        own_rows = [i for i in range(len(names)) if i not in section_of(of.system, last).cyclic]
+        section = section_of(of.system, last)
+        own_rows = [i for i in range(len(names)) if i not in section.cyclic]
+        first, second = (section.repeating(each, self.result.p) for each in (first, second))
         later = (hits[2 * steps - 1].t - hits[steps - 1].t) - self.result.duration
         return _apart(second[own_rows], first[own_rows]) <= MAX_DEVIATION and abs(later) <= MAX_DEVIATION
 
@@ -334,9 +341,10 @@ class Replay:
         last = self.result.phases[-1].until
         if self.result.problem.repeats is None or last is None:
             return None, "the motion is not to repeat"
-        steps = sum(m.until == last for m in self.result.phases)
-        if steps > 1:  # a return map begins every step with the same discrete states, and so with one plan
-            return None, f"multipliers of {steps} steps that end with the same event are not known"
+        if (
+            self.steps > 1
+        ):  # a return map begins every step with the same discrete states, and so with one plan
+            return None, f"multipliers of {self.steps} steps that end with the same event are not known"
         # What happened in the replay happens in its gait; were there more, the map would be compiled whole.
         happened = sorted({event.name for event in self.run.events})
         try:
@@ -347,13 +355,24 @@ class Replay:
                     raise
                 gait = find(self.machine, self.result.x0, last, walk=0, starts=1)
         except NoGaitError as error:
-            return None, ", ".join(error.fell) or str(error)
-        # Where the plan is hardly a motion of the machine, Newton's method may end in quite another gait.
+            why = ", ".join(error.fell) or str(error)
+        else:
+            why = self._other_gait(gait)
+            if not why:
+                return gait, ""
+        # A run in one go may magnify the errors of a plan so much that it leads nowhere.
+        if self.stays or not self.pieces.agrees(self.planned_events):
+            return None, why
+        through, why_not = find_gait_in_pieces(self.pieces, self.machine, self.result)
+        why_not = why_not if through is None else self._other_gait(through)
+        return (None, f"{why}; interval by interval, {why_not}") if why_not else (through, "")
+
+    def _other_gait(self, gait: Gait) -> str:
+        """Say that a gait is not that of the plan; empty where it is. Where the plan is hardly a motion of
+        the machine, Newton's method may end in quite another one."""
         planned = self.result.x0
         away = _apart(np.array([gait.x0[name] for name in planned]), np.array(list(planned.values())))
-        if away > MAX_DEVIATION:
-            return None, f"the nearest gait is another one, {away:.2g} away"
-        return gait, ""
+        return f"the nearest gait is another one, {away:.2g} away" if away > MAX_DEVIATION else ""
 
 
 @checked
@@ -396,12 +415,6 @@ def replay_gait(drifting: Replay) -> Replay:
     x0 = {name: gait.x0[name] for name in planned}
     moved = _apart(np.array(list(x0.values())), np.array(list(planned.values())))
     return replace(replay(drifting.result, x0), moved=moved)
-
-
-def begin_of(result: Solution) -> dict[str, Any]:
-    """Return where the plan of a result begins: `x0` and `z0`, as `simulate` takes them."""
-    of = result.problem
-    return {"x0": result.x0, "z0": dict(of.phases[0].z if of.branch is None else of.branch.z0)}
 
 
 def _apart(a: np.ndarray, b: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import casadi as ca
 
 from strut.errors import ModelError
 from strut.gait.section import section_of
-from strut.gait.transport import distance, footholds, forward_states
+from strut.gait.transport import distance, footholds, forward_states, ground_stretch
 from strut.optimal.problem import Problem
 from strut.system import System, start
 
@@ -50,7 +50,8 @@ def distance_travelled(system: System, ends: Ends) -> ca.SX:
     section = last_section(ends)
     if ends[-1] is not None and count_steps(system, ends) <= 1:
         return distance(system, section)
-    forward, begin = forward_states(system, section_of(system, section)), start(system)
+    shape, begin = section_of(system, section), start(system)
+    forward = forward_states(system, shape)
     feet = [] if forward else footholds(system, section)
     if not forward and not feet:
         raise ModelError(
@@ -60,6 +61,7 @@ def distance_travelled(system: System, ends: Ends) -> ca.SX:
     places = system.vector("x")[forward] if forward else system.vector("z")[feet]
     reached = places if ends[-1] is None else system.after(ends[-1], places)
     moved = reached - (begin.x[forward] if forward else begin.z[feet])
+    moved = moved * ground_stretch(system, shape, forward) if forward else moved
     return ca.norm_2(moved) if moved.numel() > 1 else moved
 
 

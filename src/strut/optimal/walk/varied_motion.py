@@ -143,7 +143,10 @@ def _free_rows(system: System, section: str, J: ca.SX) -> ca.SX:
             [ca.jacobian(exchanged, x)], [q.sym for q in states], [sx(reset[q.name]) for q in states]
         )[0]
         J = turn @ J
-    return ca.densify(J[list(section_of(system, section).free), :])
+    shape = section_of(system, section)
+    if shape.shear is not None:
+        J = J - shape.shear(system.vector("p")) @ J[list(shape.cyclic), :]
+    return ca.densify(J[list(shape.free), :])
 
 
 def lift_guess(problem: Problem, guess: Guess) -> Guess:

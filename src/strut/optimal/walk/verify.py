@@ -39,9 +39,13 @@ def replay_faults(replay: Replay) -> list[str]:
         for load in replay.foot_loads
         if load.least_normal < 0
     ]
-    # A second step is soon run; only where it differs the gait is looked for, which has to be compiled.
-    if replay.result.problem.repeats is not None and not replay.repeats and replay.gait is None:
+    if replay.result.problem.repeats is None:
+        return faults
+    # A second equal step is no gait: it is one where states return exactly, and the multipliers are known.
+    if replay.steps == 1 and replay.gait is None:
         faults.append(f"the plan does not repeat in the simulator: {replay.no_gait}")
+    if replay.steps > 1 and not replay.repeats:
+        faults.append(f"the {replay.steps} steps of the plan do not repeat in the simulator")
     return faults
 
 

@@ -36,7 +36,7 @@ def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], De
     solve_again: of wider limits and the last solution, solves from there; None where that fails. A round that
     fails, or is hardly cheaper, is the last.
     """
-    best, last = first, first
+    last, wider_ones = first, list[Design]()
     for _ in range(MAX_ROUNDS):
         if not last.result.ok or not any(last.limits.is_guide(each.field) for each in last.active_limits):
             break
@@ -46,10 +46,11 @@ def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], De
             break
         saving = last.result.cost - again.result.cost
         last = again
-        best = last if last.ok else best
+        wider_ones.append(last)
         if saving < MIN_SAVING * last.result.cost_size:
             break
-    return best
+    # Whether one is ok takes a replay and the gait of its plan: only as many are asked as must be.
+    return next((each for each in reversed(wider_ones) if each.ok), first)
 
 
 def stronger_limits(limits: StepLimits) -> Iterator[StepLimits]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -176,6 +177,12 @@ def begin_with_plan(result: Solution) -> System:
     return without_weights(result.system).using({**x, **z})
 
 
+def begin_of(result: Solution) -> dict[str, Any]:
+    """Return where the plan of a result begins: `x0` and `z0`, as `simulate` takes them."""
+    of = result.problem
+    return {"x0": result.x0, "z0": dict(of.phases[0].z if of.branch is None else of.branch.z0)}
+
+
 def step_end_events(system: System, section: str | None) -> tuple[str | None, ...]:
     """Return the events that end a step: the section, and the landing of the opposite foot where inputs have
     images when left and right are exchanged."""
@@ -273,4 +280,4 @@ def next_piece_event(plan: PlanQuantities, count: int) -> Event:
     )
 
 
-__all__ = ["machine"]
+__all__ = ["begin_of", "machine"]
