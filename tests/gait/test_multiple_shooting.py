@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from strut import gait, walkers
-from strut.gait.multiple_shooting import Moment, gait_through
+from strut.gait.multiple_shooting import Shot, gait_through
 from strut.gait.return_map import ReturnMap
 from strut.system import Event, State, System, Walk
 
@@ -14,17 +14,17 @@ from strut.system import Event, State, System, Walk
 def moments_of(run, system, times):
     there = run.at(times)
     x, z = (np.array([there[n] for n in system.labels(g)]).reshape(-1, len(times)).T for g in "xz")
-    return [Moment(t, *each) for t, *each in zip(times, x, z, strict=True)]
+    return [Shot(t, *each) for t, *each in zip(times, x, z, strict=True)]
 
 
 def test_the_gait_of_a_compass_is_the_same_as_in_one_go():
     walker = walkers.compass()
     known = gait.find(walker)
     step = ReturnMap(walker, known.section, x0=known.vector, z0=np.array(list(known.z0.values())))
-    begin = Moment(0.0, step.start.x, step.start.z)
+    begin = Shot(0.0, step.start.x, step.start.z)
     later = moments_of(known.trajectory, walker, np.array([0.2, 0.4, 0.6]))
     random = np.random.default_rng(1)
-    shaken = [begin, *[Moment(m.t, m.x + 1e-4 * random.standard_normal(4), m.z) for m in later]]
+    shaken = [begin, *[Shot(m.t, m.x + 1e-4 * random.standard_normal(4), m.z) for m in later]]
     found, why = gait_through(step, shaken, known.period)
     assert not why
     assert found.vector == pytest.approx(known.vector, abs=1e-9)
@@ -62,7 +62,7 @@ def test_a_gait_that_magnifies_by_1e13():
     times = np.linspace(0, 1, 13)[:-1]
     s = 2 * times - 1
     guess = 1.5 - s**2 / 2
-    moments = [Moment(t, np.array([x, t]), np.empty(0)) for t, x in zip(times, guess, strict=True)]
+    moments = [Shot(t, np.array([x, t]), np.empty(0)) for t, x in zip(times, guess, strict=True)]
     found, why = gait_through(step, moments, 1.0)
     assert not why
     assert found.x0["x"] == pytest.approx(begin, rel=1e-9)
@@ -72,6 +72,6 @@ def test_a_gait_that_magnifies_by_1e13():
 
 def test_a_motion_that_does_not_end_says_which_piece():
     step = ReturnMap(explosive(1.0), "again")
-    begin = Moment(0.0, np.array([1.0, 0.0]), np.empty(0))
-    beyond = Moment(1.5, np.array([1.0, 0.5]), np.empty(0))
+    begin = Shot(0.0, np.array([1.0, 0.0]), np.empty(0))
+    beyond = Shot(1.5, np.array([1.0, 0.5]), np.empty(0))
     assert gait_through(step, [begin, beyond], 2.0) == (None, "piece 1 of 2 does not end as planned")

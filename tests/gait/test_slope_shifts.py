@@ -51,8 +51,8 @@ def test_what_repeats_does_not_notice_a_shift_along_the_ground(downhill):
     moved = x.copy()
     moved[:2] += way * math.cos(SLOPE), -way * math.sin(SLOPE)
     free = list(section.free)
-    own = section.repeating(x, p)[free]
-    assert section.repeating(moved, p)[free] == pytest.approx(own, abs=1e-13)
+    own = section.repeating_part(x, p)[free]
+    assert section.repeating_part(moved, p)[free] == pytest.approx(own, abs=1e-13)
     assert section.whole(own, moved, p) == pytest.approx(moved, abs=1e-13)
     z = start(downhill).z
     assert distance_between(downhill.replace(symmetry={}), (x, z), (moved, z), p, section) == pytest.approx(

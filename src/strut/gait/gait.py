@@ -60,7 +60,7 @@ class Gait(SavedResult, Tabular):
     def y0(self) -> np.ndarray:
         """The free states."""
         shape = section_of(self.system, self.section)
-        free: np.ndarray = shape.repeating(self.vector, parameters(self.system))[list(shape.free)]
+        free: np.ndarray = shape.repeating_part(self.vector, parameters(self.system))[list(shape.free)]
         return free
 
     @property

@@ -32,8 +32,9 @@ LATEST = 1.25
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
-    """Where a motion is at a time [s] since the step began: continuous and discrete states."""
+class Shot:
+    """Where a motion is, and a piece begins, at a time [s] since the step began: continuous and discrete
+    states."""
 
     t: float
     x: np.ndarray
@@ -50,7 +51,7 @@ class _Piece:
     took: float
 
 
-def gait_through(step: ReturnMap, moments: Sequence[Moment], period: float) -> tuple[Gait | None, str]:
+def gait_through(step: ReturnMap, moments: Sequence[Shot], period: float) -> tuple[Gait | None, str]:
     """Return the gait next to a motion, or None and why there is none. step: the map whose fixed point it
     is, of one step. moments: of the motion, the first where the map begins. period: of it, about [s]."""
     count, nx = len(moments), step.nx
@@ -94,12 +95,12 @@ def gait_through(step: ReturnMap, moments: Sequence[Moment], period: float) -> t
 
 def _run(step: ReturnMap, x: np.ndarray, z: np.ndarray, span: float, last: bool) -> _Piece | None:
     """Run a piece of so long [s], the last one until the section; None where it ends otherwise."""
-    held = step.held.copy()
-    held[: len(z)] = z
+    discrete = step.held.copy()
+    discrete[: len(z)] = z
     options: dict[str, Any] = {"rtol": MAP_TOLERANCES["rtol"], "atol": MAP_TOLERANCES["atol"]}
     p = np.concatenate([step.start.p, step.along])
     begin = np.concatenate([x, step.variation])
-    run = simulate(step.varied, t=span, x0=begin, z0=held, u=step.start.u, p=p, **options)
+    run = simulate(step.varied, t=span, x0=begin, z0=discrete, u=step.start.u, p=p, **options)
     if run.status != (step.section if last else "done"):
         return None
     state, nx = run.raw.x_end, step.nx
@@ -165,4 +166,4 @@ def _gait(step: ReturnMap, x0: np.ndarray, pieces: list[_Piece], residual: float
     )
 
 
-__all__ = ["Moment", "gait_through"]
+__all__ = ["Shot", "gait_through"]

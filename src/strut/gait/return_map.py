@@ -191,7 +191,7 @@ class ReturnMap:
 
     def free(self, x: np.ndarray) -> np.ndarray:
         """The free states of whole ones; of a row, or of many."""
-        return self.shape.repeating(np.asarray(x, dtype=float), self.start.p)[..., self.chosen]
+        return self.shape.repeating_part(np.asarray(x, dtype=float), self.start.p)[..., self.chosen]
 
     def whole(self, y: np.ndarray, at: np.ndarray | None = None, p: np.ndarray | None = None) -> np.ndarray:
         """Whole states from free ones; of a row, or of many. Cyclic states are those the map begins with, or
@@ -261,7 +261,7 @@ class ReturnMap:
             by_y, time_by_y = by_start[:, :, :nx] @ self.shape.spread, time_by[:, :nx] @ self.shape.spread
         steps = Steps(
             x=x_after,
-            y=x_after if self.all_free else self.shape.repeating(x_after, own)[:, self.chosen],
+            y=x_after if self.all_free else self.shape.repeating_part(x_after, own)[:, self.chosen],
             period=period,
             by_y=by_y,
             by_p=by_start[:, :, nx:],

@@ -49,7 +49,7 @@ class Section:
         x[..., list(self.cyclic)] = place
         return x if self.shear is None or not place.any() else np.asarray(x + self.shears(p) @ place)
 
-    def repeating(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    def repeating_part(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Whole states without what moves along with cyclic ones; a row or many, of states and of
         parameters `p`."""
         if self.shear is None:

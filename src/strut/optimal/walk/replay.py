@@ -321,7 +321,7 @@ class Replay:
             second, _ = mirror(of.system, second, z, self.result.p)
         section = section_of(of.system, last)
         own_rows = [i for i in range(len(names)) if i not in section.cyclic]
-        first, second = (section.repeating(each, self.result.p) for each in (first, second))
+        first, second = (section.repeating_part(each, self.result.p) for each in (first, second))
         later = (hits[2 * steps - 1].t - hits[steps - 1].t) - self.result.duration
         return _apart(second[own_rows], first[own_rows]) <= MAX_DEVIATION and abs(later) <= MAX_DEVIATION
 

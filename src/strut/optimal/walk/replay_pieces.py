@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from strut.gait.gait import Gait
-from strut.gait.multiple_shooting import Moment, gait_through
+from strut.gait.multiple_shooting import Shot, gait_through
 from strut.gait.return_map import ReturnMap
 from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.walk.timed_phases import CLOCK, jump_event
@@ -111,12 +111,12 @@ def find_gait_in_pieces(pieces: ReplayPieces, walker: System, result: Solution) 
     begin, section = begin_of(result), result.phases[-1].until
     happened = sorted({event.name for run in pieces.runs for event in run.events})
     step = ReturnMap(walker, section, x0=begin["x0"], z0=begin["z0"], events=happened)
-    moments = [Moment(0.0, step.start.x, step.start.z)]
+    moments = [Shot(0.0, step.start.x, step.start.z)]
     for run in pieces.runs[:: math.ceil(len(pieces.runs) / MAX_SHOTS)][1:]:
         middle = (run.t0 + run.t1) / 2
         there = run.at([middle])
         x, z = (np.array([there[name][0] for name in walker.labels(group)]) for group in "xz")
-        moments.append(Moment(middle, x, z))
+        moments.append(Shot(middle, x, z))
     return gait_through(step, moments, result.duration)
 
 
