@@ -28,7 +28,6 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "system": set(),
     "mechanism": {"system"},
     "actuator": {"system"},
-    "control": {"system", "actuator"},
     "network": {"system"},
     "contact": {"system", "mechanism", "actuator"},
     "walkers": {"system", "mechanism", "contact", "actuator"},
@@ -38,8 +37,9 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "export": {"system", "codegen"},
     "gait": {"system", "codegen", "simulate"},
     "optimal": {"system", "codegen", "simulate", "gait"},
+    "control": {"system", "actuator", "simulate", "gait", "optimal"},
     "view": {"system", "simulate"},
-    "report": {"system", "simulate", "gait", "optimal", "view"},
+    "report": {"system", "simulate", "gait", "optimal", "control", "view"},
     "studies": {
         "system",
         "actuator",

@@ -10,7 +10,8 @@ from strut.gait.follow import doubled_branch, follow
 from strut.gait.gait import Gait
 from strut.gait.load import load
 from strut.gait.return_map import ReturnMap
-from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down
+from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down, wrong_parameter
+from strut.gait.rough_ground import RoughWalk, walk_over
 from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
 
 Bifurcation.doubled = doubled_branch  # following reads branches, so a branch cannot read it
@@ -25,6 +26,7 @@ __all__ = [
     "ImpactLoss",
     "NoGaitError",
     "ReturnMap",
+    "RoughWalk",
     "Survived",
     "basin",
     "decay",
@@ -38,6 +40,8 @@ __all__ = [
     "push",
     "sensitivity_norm",
     "step_down",
+    "walk_over",
     "weight",
     "weight_of",
+    "wrong_parameter",
 ]

@@ -73,9 +73,16 @@ def step_down(gait: Gait, most: float = 0.2, steps: int = SURVIVED_STEPS, exact:
     if walk is not None and walk.ground_step is not None:
         lower, place = walk.ground_step
         return search.run({("p", lower): 1.0}, {("p", place): gait.step_length / 2})
+    lift = check_can_be_lifted(system)
+    return search.run({("x" if lift in system.labels("x") else "z", lift): 1.0})
+
+
+def check_can_be_lifted(system: System) -> str:
+    """Return the state that lifts a walker over the ground, so that the ground of its next step is lower.
+    Raises ModelError where its walk names none."""
+    walk = system.walk
     if walk is not None and walk.lift and _guards_depend_on(system, walk.lift):
-        group = "x" if walk.lift in system.labels("x") else "z"
-        return search.run({(group, walk.lift): 1.0})
+        return walk.lift
     raise ModelError(
         f"'{system.name}' cannot step down: its walk names no state that lifts it over the ground (lift) and "
         f"that its landings depend on, "
@@ -118,6 +125,50 @@ def push(
         gait, "push", unit, most=2 * size if most is None else most, steps=steps, exact=exact
     )
     return search.run({("x", name): change for name, change in changes.items()})
+
+
+@checked
+def wrong_parameter(
+    gait: Gait, name: str, most: float = 0.5, steps: int = SURVIVED_STEPS, exact: float = 1e-3
+) -> Survived:
+    """The largest error of a parameter, relative to its value, that the gait survives in either direction:
+    the machine is another one from the first step on, and all else stays as it was.
+
+    most: the largest tried [1]. steps: it must make. exact: how exactly the limit is wanted [1]. Errors at
+    which the parameter would leave its bounds are not tried. Raises UnknownNameError for a name that is no
+    parameter, ValueRangeError for a parameter that is zero.
+    """
+    system = gait.system
+    names = [q.name for q in system.p if q.size == 1]
+    if name not in names:
+        raise UnknownNameError(
+            f"'{name}' is no parameter of '{system.name}', or more than one number: "
+            f"{did_you_mean(name, names)}"
+        )
+    parameter = next(q for q in system.p if q.name == name)
+    value = float(start(system).p[system.slices("p")[name]][0])
+    if value == 0:
+        raise ValueRangeError(
+            f"parameter '{name}' of '{system.name}' is 0: an error relative to it says nothing"
+        )
+    low, high = parameter.bounds
+    limits = []
+    for sign in (1.0, -1.0):
+        room = ((high if sign * value > 0 else low) - value) / (sign * value)
+        search = _LimitSearch(
+            gait,
+            f"{name} wrong by a part",
+            "",
+            most=min(most, room * (1 - 1e-9)),
+            steps=steps,
+            exact=exact,
+            trials_beyond=0,
+        )
+        if search.most > exact:
+            limits.append(search.run({("p", name): sign * value}))
+    if not limits:
+        raise ValueRangeError(f"parameter '{name}' of '{system.name}' is at its bounds: it cannot be wrong")
+    return min(limits, key=lambda each: each.largest)
 
 
 def survives(
@@ -166,6 +217,7 @@ class _LimitSearch:
     most: float
     steps: int
     exact: float
+    trials_beyond: int = TRIALS_BEYOND
 
     def run(
         self, direction: Mapping[Place, float], constant: Mapping[Place, float] | None = None
@@ -189,8 +241,8 @@ class _LimitSearch:
             k = int(np.argmin(fine))
             fell = str(status[k])
             low, high = (float(sizes[k - 1]) if k else low), float(sizes[k])
-        larger = np.linspace(high, self.most, TRIALS_BEYOND)
-        again = larger[self._outcomes(begin, direction, larger)[0]]
+        larger = np.linspace(high, self.most, self.trials_beyond)
+        again = larger[self._outcomes(begin, direction, larger)[0]] if len(larger) else larger
         return Survived(
             kind=self.kind,
             largest=low,
@@ -267,4 +319,4 @@ def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:
     return float((norms[-1] / norms[half - 1]) ** (1 / (steps - half)))
 
 
-__all__ = ["Survived", "decay", "push", "sensitivity_norm", "step_down", "survives"]
+__all__ = ["Survived", "decay", "push", "sensitivity_norm", "step_down", "survives", "wrong_parameter"]

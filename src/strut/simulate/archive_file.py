@@ -27,7 +27,7 @@ from strut.version import VERSION
 
 FORMAT = "strut result 1"
 """What the files say they are."""
-ROOMS = ("system", "simulate", "gait", "optimal")
+ROOMS = ("system", "simulate", "gait", "optimal", "control")
 """Packages whose classes a result is made of."""
 SUFFIXES = (".h5", ".hdf5")
 """Of files that hold a result."""

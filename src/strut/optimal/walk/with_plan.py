@@ -9,8 +9,7 @@ polynomial goes on, and the event sets the clock to where the next phase begins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -20,81 +19,9 @@ from strut.checks import checked
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import without_weights
+from strut.optimal.walk.plan_pieces import PieceTable, PlanQuantities, fill_up
 from strut.optimal.walk.timed_phases import CLOCK, add_timed_jumps
-from strut.system import Discrete, Event, Param, State, System, join, release_disturbances, sx
-
-MIN_PIECES = 32
-"""Plans are filled up to so many pieces, or twice, four times, ... as many, so that few lengths, and so few
-programs, occur. A program of 256 takes a tenth longer to compile than one of 64 (measured)."""
-
-
-@dataclass(frozen=True, eq=False)
-class PieceTable:
-    """A plan as pieces, each a polynomial of time for every input.
-
-    values: by piece, the inputs at the places of its polynomial. times: where pieces begin and end [s].
-    used: how many there are; the rest only fills up.
-    """
-
-    values: np.ndarray
-    times: np.ndarray
-    used: int
-
-    @property
-    def count(self) -> int:
-        """Pieces, those that fill up included."""
-        return len(self.values)
-
-
-@dataclass(frozen=True, eq=False)
-class PlanQuantities:
-    """What holds a plan in a system: its numbers as parameters, a clock, and the piece that it is in."""
-
-    values: Param
-    times: Param
-    used: Param
-    holds: Param | None
-    clock: State
-    piece: Discrete
-    begin: Discrete
-    end: Discrete
-    now: Discrete
-
-    @property
-    def states(self) -> tuple[State | Discrete, ...]:
-        """What is set when the plan begins anew."""
-        return self.piece, self.clock, self.begin, self.end, self.now
-
-    def anew(self, count: int) -> dict[str, ca.SX]:
-        """Return what these are when the plan, of so many pieces, begins anew."""
-        return {
-            self.piece.name: ca.SX(0),
-            self.clock.name: ca.SX(0),
-            self.begin.name: ca.SX(0),
-            self.end.name: self.times.sym[1],
-            self.now.name: self.table(count)[:, 0],
-        }
-
-    def piece_at(self, number: ca.SX, count: int) -> dict[str, ca.SX]:
-        """Return what these are, but for the clock, when a piece of this number, of so many, begins."""
-        chosen = ca.vertcat(*[number == k for k in range(count)])
-        return {
-            self.piece.name: number,
-            self.begin.name: ca.dot(chosen, self.times.sym[:-1]),
-            self.end.name: ca.dot(chosen, self.times.sym[1:]),
-            self.now.name: ca.mtimes(self.table(count), chosen),
-        }
-
-    def next_phase(self, count: int) -> dict[str, ca.SX]:
-        """Return what these are when the piece begins that comes after the next one which is held."""
-        assert self.holds is not None
-        later = [ca.if_else(k >= self.piece.sym - 0.5, k, count) for k in ca.vertsplit(self.holds.sym)]
-        begin = self.piece_at(ca.fmin(reduce(ca.fmin, later) + 1, self.used.sym - 1), count)
-        return {**begin, self.clock.name: begin[self.begin.name]}
-
-    def table(self, count: int) -> ca.SX:
-        """Return the values, a column for each of so many pieces."""
-        return ca.reshape(self.values.sym, self.now.size, count)
+from strut.system import Discrete, Param, State, System, join, release_disturbances, sx
 
 
 @checked
@@ -116,6 +43,7 @@ def _machine(result: Solution) -> System:
         return system
     pieces, holds = piece_table(result), held_pieces(result)
     plan = plan_quantities(system, pieces, holds)
+    assert plan.clock is not None
     inputs = planned_inputs(system, plan, lagrange(result.how.degree))
     last = result.phases[-1].until
     # Left and right in turn: the landing of either foot ends a step.
@@ -141,9 +69,9 @@ def _machine(result: Solution) -> System:
     whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(
         scales=system.scales
     )
-    turn = next_piece_event(plan, pieces.count)
+    turn = plan.next_piece_event(pieces.count)
     if plan.holds is not None:
-        waited_for, next_phase = set(holds), plan.next_phase(pieces.count)
+        waited_for, next_phase = set(holds), plan.next_phase(pieces.count, ca.vertsplit(plan.holds.sym))
         whole = whole.replace(
             events=tuple(
                 replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **next_phase})
@@ -220,17 +148,10 @@ def mirror_inputs(system: System, inputs: dict[str, ca.SX], mirrored: ca.SX) -> 
 
 
 def piece_table(result: Solution) -> PieceTable:
-    """Return the plan of a result as pieces, filled up to `MIN_PIECES`, doubled until it fits."""
+    """Return the plan of a result as pieces."""
     values = np.concatenate([m.w.reshape(len(m.w), -1) for m in result.phases])
     times = np.concatenate([result.phases[0].t[:1], *[m.t[1:] for m in result.phases]])
-    used, count = len(values), MIN_PIECES
-    while count < used:
-        count *= 2
-    return PieceTable(
-        values=np.vstack([values, np.repeat(values[-1:], count - used, axis=0)]),
-        times=np.concatenate([[0.0], times[1:], np.full(count - used, times[-1])]),
-        used=used,
-    )
+    return fill_up(values, np.concatenate([[0.0], times[1:]]))
 
 
 def plan_quantities(system: System, pieces: PieceTable, holds: dict[str, list[int]]) -> PlanQuantities:
@@ -257,27 +178,8 @@ def plan_quantities(system: System, pieces: PieceTable, holds: dict[str, list[in
 
 def planned_inputs(system: System, plan: PlanQuantities, basis: np.ndarray) -> dict[str, ca.SX]:
     """Return the inputs of a system, by name, as the polynomials of the piece that the plan is in."""
-    nu = system.size("u")
-    place = (plan.clock.sym - plan.begin.sym) / (plan.end.sym - plan.begin.sym)
-    u = ca.SX.zeros(nu, 1)
-    for i in range(len(basis)):
-        factor = sum((float(c) * place**j for j, c in enumerate(basis[i])), ca.SX(0))
-        u = u + factor * plan.now.sym[i * nu : (i + 1) * nu]
+    u = plan.signals(basis)
     return {name: u[place_of] for name, place_of in system.slices("u").items()}
-
-
-def next_piece_event(plan: PlanQuantities, count: int) -> Event:
-    """Return the event in which one piece ends and the next begins."""
-    goes_on = (plan.used.sym - 1.5) - plan.piece.sym
-    for number in () if plan.holds is None else ca.vertsplit(plan.holds.sym):
-        goes_on = ca.fmin(goes_on, ca.fabs(plan.piece.sym - number) - 0.5)
-    return Event(
-        "next_piece",
-        guard=plan.clock.sym - plan.end.sym,
-        when=goes_on,
-        reset={**plan.piece_at(plan.piece.sym + 1, count), plan.begin.name: plan.end.sym},
-        priority=-1,
-    )
 
 
 __all__ = ["begin_of", "machine"]

@@ -1,0 +1,240 @@
+"""The closed loop: a machine with a table of its motion and a law that reads it, again a `System` without
+inputs, which runs, repeats and is exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import casadi as ca
+import numpy as np
+
+from strut.control.motion_table import DEGREE, MotionTable
+from strut.gait.exchange import mirrored_states
+from strut.optimal.nlp.scheme import lagrange
+from strut.optimal.walk.plan_pieces import PieceTable, PlanQuantities, fill_up
+from strut.optimal.walk.with_plan import mirror_inputs
+from strut.system import Discrete, Param, State, System, join, release_disturbances, sx
+
+CLOCK = "reference_clock"
+"""The state that is the time since the step began, as the table of the motion counts it [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackLaw:
+    """What a table holds, and how inputs follow from it.
+
+    signals: by piece, a row of signals at each place of its polynomial, the planned inputs first.
+    feedback: what is added to the planned inputs, from the further signals and from the states as the gait
+        sees them: mirrored in every other step of a machine with left and right, and how far it has come
+        counted from where the step began.
+    parameters: further numbers that it reads.
+    """
+
+    signals: list[np.ndarray]
+    feedback: Callable[[ca.SX, ca.SX], ca.SX]
+    parameters: tuple[Param, ...] = ()
+
+
+def close_loop(table: MotionTable, law: FeedbackLaw) -> System:
+    """Return the machine with its motion and the law that holds it. It begins where the gait does."""
+    return _Loop(table, law).build()
+
+
+@dataclass(frozen=True, eq=False)
+class _Loop:
+    """A loop that is being closed."""
+
+    table: MotionTable
+    law: FeedbackLaw
+    mirrored: Discrete | None = field(init=False)
+    origin: Discrete | None = field(init=False)
+    seen: ca.SX = field(init=False)
+    pieces: PieceTable = field(init=False)
+    holder: PlanQuantities = field(init=False)
+
+    def __post_init__(self) -> None:
+        motion = self.table.motion
+        plant = motion.plant
+        both_sides = len(motion.step_ends) > 1
+        mirrored = (
+            Discrete("reference_mirrored", 0.0, description="1 in a step of the mirror image")
+            if both_sides
+            else None
+        )
+        seen = plant.vector("x")
+        if mirrored is not None:
+            seen = ca.if_else(mirrored.sym, mirrored_states(plant), seen)
+        begin = np.array([motion.gait.x0[name] for name in plant.labels("x")])[list(motion.cyclic)]
+        origin = (
+            Discrete("step_origin", begin, "m", description="how far it had come when the step began")
+            if motion.cyclic
+            else None
+        )
+        values = np.array([rows.reshape(-1) for rows in self.law.signals])
+        object.__setattr__(self, "mirrored", mirrored)
+        object.__setattr__(self, "seen", seen)
+        object.__setattr__(self, "origin", origin)
+        object.__setattr__(self, "pieces", fill_up(values, self.table.times))
+        object.__setattr__(self, "holder", self._quantities())
+
+    @property
+    def relative(self) -> ca.SX:
+        """The states as the gait sees them, how far it has come counted from where the step began."""
+        if self.origin is None:
+            return self.seen
+        shift = ca.SX.zeros(self.seen.numel(), 1)
+        for k, place in enumerate(self.table.motion.cyclic):
+            shift[place] = self.origin.sym[k]
+        return self.seen - shift
+
+    def _quantities(self) -> PlanQuantities:
+        """What holds the table in the system."""
+        table, pieces = self.table, self.pieces
+        first = table.first[0]
+        phase = None
+        if table.index is not None:
+            plant = table.motion.plant
+            phase = ca.substitute(table.index, plant.vector("x"), self.relative)
+        numbers = np.array(table.holds[:-1], dtype=float)
+        return PlanQuantities(
+            values=Param(
+                "reference", pieces.values.reshape(-1), description="inputs, and what feedback reads"
+            ),
+            times=Param("reference_times", pieces.times, "s" if phase is None else ""),
+            used=Param("reference_pieces", pieces.used),
+            holds=Param("reference_holds", numbers) if len(numbers) else None,
+            clock=State(CLOCK, 0.0, "s", description="since the step began") if phase is None else None,
+            piece=Discrete("piece", float(first), description="of the reference"),
+            begin=Discrete("piece_begin", pieces.times[first], "s" if phase is None else ""),
+            end=Discrete("piece_end", pieces.times[first + 1], "s" if phase is None else ""),
+            now=Discrete(
+                "reference_now", pieces.values[first], description="signals at the places of the piece"
+            ),
+            phase=phase,
+        )
+
+    def build(self) -> System:
+        """Return the loop."""
+        motion, holder = self.table.motion, self.holder
+        plant = motion.plant
+        width = plant.size("u")
+        signals = holder.signals(lagrange(DEGREE))
+        planned, feedback = signals[:width], self.law.feedback(signals[width:], self.relative)
+        inputs = {
+            name: {n: sx(column[place]) for n, place in plant.slices("u").items() if n in plant_inputs(plant)}
+            for name, column in (("planned", planned), ("feedback", feedback))
+        }
+        if self.mirrored is not None:
+            inputs = {name: mirror_inputs(plant, each, self.mirrored.sym) for name, each in inputs.items()}
+        connect = {n: inputs["planned"][n] + inputs["feedback"][n] for n in inputs["planned"]}
+        part = System(
+            "reference",
+            x=() if holder.clock is None else (holder.clock,),
+            flow={} if holder.clock is None else {holder.clock: 1.0},
+            z=(
+                *(holder.piece, holder.begin, holder.end, holder.now),
+                *(() if self.origin is None else (self.origin,)),
+                *(() if self.mirrored is None else (self.mirrored,)),
+            ),
+            p=(
+                *(holder.values, holder.times, holder.used),
+                *(() if holder.holds is None else (holder.holds,)),
+                *self.law.parameters,
+            ),
+            symmetry={} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym},
+        )
+        whole = join(plant.name, plant, part, connect=connect, description=plant.description)
+        units = {q.name: q.unit for q in plant.u}
+        further = {f"{n}_{name}": e for name, each in inputs.items() for n, e in each.items()}
+        whole = whole.replace(
+            scales=plant.scales,
+            outputs={**whole.outputs, **further},
+            output_units={
+                **whole.output_units,
+                **{f"{n}_{name}": units[n] for name in inputs for n in inputs[name] if units[n]},
+            },
+        )
+        return release_disturbances(self._with_events(whole))
+
+    def _with_events(self, whole: System) -> System:
+        """Return the loop whose events begin the phases of the motion."""
+        motion, holder, count = self.table.motion, self.holder, self.pieces.count
+        resets = {name: self._anew(whole, name) for name in motion.step_ends}
+        internal = {phase.event for phase in motion.phases[:-1]}
+        for name in internal:
+            waiting = [k for k, phase in enumerate(motion.phases[:-1]) if phase.event == name]
+            for each in (name, *opposite_events(whole, name)):
+                if each not in resets:
+                    resets[each] = self._next_phase(whole, each, waiting)
+        events = [
+            replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **resets[e.name]})
+            if e.name in resets
+            else e
+            for e in whole.events
+        ]
+        return whole.replace(events=(*events, holder.next_piece_event(count)))
+
+    def _anew(self, whole: System, event: str) -> dict[str, ca.SX]:
+        """Return what an event that ends a step sets: the table begins anew, in the mirror image where there
+        is one, and so does the count of how far it has come."""
+        holder, count = self.holder, self.pieces.count
+        turned = {} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym}
+        event_object = whole.event(event)
+        states = [q for q in (*whole.x, *whole.z) if q.name in event_object.reset]
+        old = [q.sym for q in states]
+        new = [sx(event_object.reset[q.name]) for q in states]
+        if self.mirrored is not None:
+            old, new = [*old, self.mirrored.sym], [*new, 1 - self.mirrored.sym]
+        changes = dict(turned)
+        if self.origin is not None:
+            seen_after = ca.substitute([self.seen], old, new)[0]
+            changes[self.origin.name] = seen_after[list(self.table.motion.cyclic)]
+            old, new = [*old, self.origin.sym], [*new, changes[self.origin.name]]
+        if holder.clock is not None:
+            return {**holder.anew(count), **changes}
+        after = ca.substitute([holder.index], old, new)[0]
+        return {**holder.piece_at(self._piece_by_index(after, 0), count), **changes}
+
+    def _next_phase(self, whole: System, event: str, waiting: list[int]) -> dict[str, ca.SX]:
+        """Return what an event sets that ends the next of some phases: the one after that begins."""
+        holder, count, holds = self.holder, self.pieces.count, self.table.holds
+        if holder.clock is not None:
+            return holder.next_phase(count, [ca.SX(holds[k]) for k in waiting])
+        value, number = whole.after(event, holder.index), holder.piece.sym
+        for k in reversed(waiting):
+            number = ca.if_else(
+                holder.piece.sym <= holds[k] + 0.5, self._piece_by_index(value, k + 1), number
+            )
+        return holder.piece_at(number, count)
+
+    def _piece_by_index(self, value: ca.SX, phase: int) -> ca.SX:
+        """Return the number of the piece of a phase in which the index has this value."""
+        begin = self.table.holds[phase - 1] + 1 if phase else 0
+        ends = [self.holder.times.sym[k + 1] for k in range(begin, self.table.holds[phase])]
+        return sum((sx(value >= end) for end in ends), ca.SX(begin))
+
+
+def plant_inputs(plant: System) -> tuple[str, ...]:
+    """Return the names of inputs as wholes, vectors included."""
+    return tuple(q.name for q in plant.u)
+
+
+def opposite_events(system: System, event: str) -> tuple[str, ...]:
+    """Return the event of the opposite foot that is this one with left and right exchanged, if there is
+    one."""
+    feet = () if system.walk is None else system.walk.feet
+    pairs: Mapping[str, str] = {
+        mine: theirs
+        for f in feet
+        for g in feet
+        if f.opposite == g.name
+        for mine, theirs in zip(
+            (f.lands, f.lifts, f.passes, f.clears), (g.lands, g.lifts, g.passes, g.clears), strict=True
+        )
+        if mine and theirs
+    }
+    return (pairs[event],) if event in pairs else ()
+
+
+__all__ = ["CLOCK", "FeedbackLaw", "close_loop"]

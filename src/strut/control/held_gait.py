@@ -1,0 +1,215 @@
+"""`HeldGait`: a gait before and after something holds it: multipliers, and what it survives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from strut.errors import ModelError, NoGaitError
+from strut.gait import Gait, Survived, find, push, step_down, wrong_parameter
+from strut.simulate import SavedResult, simulate
+from strut.system import Packed, System
+from strut.tabular import TableTexts, Tabular
+
+RECOVERY_STEPS = 10
+"""Steps over which what feedback costs is measured after a disturbance."""
+PARAMETER_RESOLUTION = 0.02
+"""[1] How exactly the largest error of a parameter is wanted, relative to its value."""
+MEASURED_PART = 0.01
+"""[1] The push after which it is measured: all rates change by this part of themselves."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One number before and after something holds a gait; nan where it is not known.
+
+    name, unit: what it is. note: what happened beyond it, or why it is not known.
+    """
+
+    name: str
+    before: float
+    after: float
+    unit: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldGait(SavedResult, Tabular, Packed):
+    """A gait that something holds.
+
+    before: the gait as it was. gait: that of the closed loop, with exact multipliers. method: what holds it.
+    settings: the numbers that were chosen, by name. inputs: what it acts by.
+    system: the closed loop, a machine that walks by itself. stable: whether it is held.
+    comparison: multipliers, and the largest step down, push and wrong parameters that are survived.
+    """
+
+    before: Gait = field(repr=False)
+    gait: Gait = field(repr=False)
+    method: str
+    settings: Mapping[str, float] = field(repr=False)
+    inputs: tuple[str, ...]
+
+    @property
+    def system(self) -> System:
+        """The closed loop."""
+        return self.gait.system
+
+    @property
+    def stable(self) -> bool:
+        """Whether small disturbances of the closed loop die out."""
+        return self.gait.stable
+
+    @cached_property
+    def comparison(self) -> tuple[Compared, ...]:
+        """The largest multiplier, and the largest step down, push and wrong parameter that are survived,
+        before and after; and what feedback costs."""
+        largest = (float(abs(self.before.multipliers[0])), float(abs(self.gait.multipliers[0])))
+        rows = [
+            Compared("largest multiplier", *largest),
+            self._step_down(),
+            *self._pushes(),
+            *self._wrong_parameters(),
+        ]
+        return tuple(rows)
+
+    def _step_down(self) -> Compared:
+        """The largest step down of the ground."""
+        name = "largest step down survived"
+        try:
+            return _compare(name, step_down(self.before), step_down(self.gait))
+        except ModelError as error:
+            return Compared(name, np.nan, np.nan, "m", str(error))
+
+    def _pushes(self) -> list[Compared]:
+        """The largest pushes: all rates suddenly change by a part of themselves, up or down."""
+        rows = []
+        for word, sign in (("faster", 1.0), ("slower", -1.0)):
+            before, after = (
+                push(gait, {n: sign * v for n, v in rates(gait, self.before).items()}, most=1.0)
+                for gait in (self.before, self.gait)
+            )
+            rows.append(_compare(f"largest push survived, all rates {word} by", before, after, unit=""))
+        return rows
+
+    def _wrong_parameters(self) -> list[Compared]:
+        """The largest errors of parameters, relative, that are survived in both directions."""
+        names = [
+            q.name
+            for q in self.before.system.p
+            if q.size == 1 and isinstance(q.value, np.ndarray) and float(q.value[0]) != 0
+            if q.name in {own.name for own in self.system.p} and not q.name.startswith("plan")
+        ]
+        return [
+            _compare(
+                f"largest error survived of {name}, relative",
+                wrong_parameter(self.before, name, exact=PARAMETER_RESOLUTION),
+                wrong_parameter(self.gait, name, exact=PARAMETER_RESOLUTION),
+                unit="",
+            )
+            for name in names
+        ]
+
+    @cached_property
+    def costs(self) -> tuple[Compared, ...]:
+        """What feedback costs: the cost of transport, and what inputs give beyond the plan after a push of
+        `MEASURED_PART`, at most and as a root mean square over `RECOVERY_STEPS` steps."""
+        losses = (self.before.cost_of_transport, self.gait.cost_of_transport)
+        rows = [Compared("cost of transport", *losses)]
+        begin = {
+            **self.gait.x0,
+            **{n: self.gait.x0[n] + MEASURED_PART * v for n, v in rates(self.gait, self.before).items()},
+        }
+        run = simulate(self.system, t=RECOVERY_STEPS * self.gait.period, x0=begin, z0=dict(self.gait.z0))
+        t = np.linspace(run.t0, run.t1, 2000)
+        moments, columns = run.at(t), set(run.keys())
+        for name in self.inputs:
+            label = next((n for n in (f"{name}_feedback", f"{name}_change") if n in columns), None)
+            if label is None:
+                continue
+            units = {**self.system.output_units, **{q.name: q.unit for q in self.system.x}}
+            values = np.abs(moments[label])
+            what = f"{name} beyond the plan after a push of {100 * MEASURED_PART:g} %"
+            rows.append(Compared(f"{what}, at most", 0.0, float(values.max()), units.get(label, "")))
+            mean = float(np.sqrt(np.mean(values**2)))
+            rows.append(Compared(f"{what}, root mean square", 0.0, mean, units.get(label, "")))
+        return tuple(rows)
+
+    def rows(self) -> list[tuple[str, float, float, str]]:
+        """Return what there is to say, for tables: name, before, after, unit."""
+        return [(c.name, c.before, c.after, c.unit) for c in (*self.comparison, *self.costs)]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return name, value before and after, and unit of what there is to say."""
+        return {
+            label: [row[k] for row in self.rows()]
+            for k, label in enumerate(("name", "before", "after", "unit"))
+        }
+
+    def data(self) -> dict[str, Any]:
+        """Return what `strut control --json` prints."""
+        return {
+            "method": self.method,
+            "inputs": list(self.inputs),
+            "settings": dict(self.settings),
+            "stable": {"before": self.before.stable, "after": self.stable},
+            "multipliers": {
+                word: [[float(m.real), float(m.imag)] for m in g.multipliers]
+                for word, g in (("before", self.before), ("after", self.gait))
+            },
+            "comparison": [
+                {"name": n, "before": _number(a), "after": _number(b), "unit": unit}
+                for n, a, b, unit in self.rows()
+            ],
+            "gait": self.gait.data(),
+        }
+
+    def _card_tables(self) -> TableTexts:
+        rows = [(n, f"{a:.5g}", f"{b:.5g}", unit) for n, a, b, unit in self.rows()]
+        return {"before | after": (("", "before", "after", "unit"), rows)}
+
+    def __repr__(self) -> str:
+        before, after = (abs(g.multipliers[0]) for g in (self.before, self.gait))
+        word = "held" if self.stable else "not held"
+        return (
+            f"<HeldGait of {self.system.name}: {word} by {self.method}, largest multiplier {before:.4g} -> "
+            f"{after:.4g}>"
+        )
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _compare(name: str, before: Survived, after: Survived, unit: str | None = None) -> Compared:
+    """Return what is survived before and after."""
+    return Compared(name, before.largest, after.largest, before.unit if unit is None else unit, str(after))
+
+
+def rates(gait: Gait, before: Gait) -> dict[str, float]:
+    """Return the rates of a machine just after a step, by name: states whose unit is per second."""
+    units = {label: q.unit for q in before.system.x for label in q.labels}
+    return {n: v for n, v in gait.x0.items() if units.get(n, "").endswith("/s")}
+
+
+def find_held_gait(loop: System, begin: Mapping[str, float], before: Gait) -> Gait:
+    """Return the gait of a closed loop: that nearest to the one that is to be held. begin: its states.
+
+    Raises NoGaitError where there is none.
+    """
+    events = {e.name for e in loop.events}
+    happened = {e.name for e in before.trajectory.events} | {"next_piece"}
+    try:
+        return find(loop, dict(begin), before.section, starts=0, events=sorted(happened & events))
+    except NoGaitError as error:
+        raise NoGaitError(
+            f"the closed loop of '{loop.name}' has no gait near the one that is to be held: {error}",
+            error.closest,
+            error.fell,
+        ) from error
+
+
+__all__ = ["Compared", "HeldGait", "find_held_gait"]
