@@ -1,7 +1,8 @@
 """`python -m bench designs`: every ready-made walker, for every cost, at three speeds, on two slopes.
 
 Each cell is a program of its own with a time limit. What it said is kept, a line of JSON each, so that a run
-that was stopped goes on where it was; cells that another version of strut measured are measured again.
+that was stopped goes on where it was; cells that another version of strut measured are measured again, or,
+with --keep, shown and counted as such.
 """
 
 from __future__ import annotations
@@ -145,22 +146,23 @@ def version() -> str:
     return described.stdout.strip() or strut.__version__
 
 
-def read_rows(path: Path, of: str) -> dict[Cell, dict[str, Any]]:
-    """Return the rows of a file that this version measured, by cell; a line that was cut off is none."""
+def read_rows(path: Path, of: str | None) -> dict[Cell, dict[str, Any]]:
+    """Return the rows of a file that a version measured, by cell, or where it is None the last of any; a line
+    that was cut off is none."""
     rows: dict[Cell, dict[str, Any]] = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
             row = json.loads(line)
         except json.JSONDecodeError:
             continue
-        if row["version"] == of:
+        if of is None or row["version"] == of:
             rows[Cell(**row["cell"])] = row
     return rows
 
 
-def summary(rows: Mapping[Cell, Mapping[str, Any]]) -> str:
+def summary(rows: Mapping[Cell, Mapping[str, Any]], of: str = "") -> str:
     """Return the counts: cells that are possible, ok, ok and unstable, decided by a named default, failed,
-    over time; and those that say ok and should not."""
+    over time; those that say ok and should not; and those that another version than `of` measured."""
     possible = {cell: row for cell, row in rows.items() if not row.get("impossible")}
     if not possible:
         return f"{len(rows)} cells, none physically possible"
@@ -180,6 +182,7 @@ def summary(rows: Mapping[Cell, Mapping[str, Any]]) -> str:
         "ok without a gait": sum(not row.get("has_gait", False) for row in good),
         f"ok with a balance over {MAX_IMBALANCE:g}": sum(_imbalance(row) > MAX_IMBALANCE for row in good),
         "ok with an unlisted active limit": sum(bool(row.get("unlisted")) for row in good),
+        "measured by another version": sum(row.get("version", of) != of for row in possible.values()),
     }
     lines = [f"{name:36s}{count:5d}" for name, count in counts.items()]
     share = 100 * len(good) / len(possible)
@@ -222,8 +225,9 @@ def _imbalance(row: Mapping[str, Any]) -> float:
     return float(_data(row).get("balance", {}).get("relative", 0.0))
 
 
-def line_of(cell: Cell, row: Mapping[str, Any]) -> str:
-    """Return a cell as a line: labels, ok, cost, seconds, reason."""
+def line_of(cell: Cell, row: Mapping[str, Any], of: str = "") -> str:
+    """Return a cell as a line: labels, ok, cost, seconds, reason; marked where another version than `of`
+    measured it."""
     walker, cost, speed, slope = cell.labels()
     begin = f"{walker:16s} {cost:24s} {speed:>6s} {slope:>5s}  "
     if row.get("impossible"):
@@ -231,16 +235,17 @@ def line_of(cell: Cell, row: Mapping[str, Any]) -> str:
     value = row.get("cost_value")
     shown = "-" if value is None else f"{value:.5g}"
     said = "; ".join([row["reason"]] if row["reason"] else row.get("defaults", []))
+    said = f"[{row['version']}] {said}" if of and row["version"] != of else said
     return begin + f"{'ok' if row['ok'] else 'no'}  {shown:>11s} {taken_time(row):7.1f} s  {said}"
 
 
 def measure_cells(
-    cells: Sequence[Cell], path: Path, limit: float, tell: Callable[[str], None]
+    cells: Sequence[Cell], path: Path, limit: float, tell: Callable[[str], None], *, keep: bool = False
 ) -> dict[Cell, dict[str, Any]]:
     """Return a row for every cell: those that the file has, and the others measured and written to it one by
-    one. tell: takes a line for each."""
+    one. tell: takes a line for each. keep: rows of other versions, too."""
     of = version()
-    rows_of_file = read_rows(path, of)
+    rows_of_file = read_rows(path, None if keep else of)
     rows: dict[Cell, dict[str, Any]] = {}
     for k, cell in enumerate(cells, 1):
         row = rows_of_file.get(cell)
@@ -250,7 +255,7 @@ def measure_cells(
             row = {"cell": asdict(cell), "version": of, **row}
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
-        tell(f"{k:4d}/{len(cells)}  {line_of(cell, row)}")
+        tell(f"{k:4d}/{len(cells)}  {line_of(cell, row, of)}")
         rows[cell] = row
     return rows
 
@@ -264,9 +269,12 @@ def main(
     ] = [],
     limit: Annotated[float, typer.Option(help="Longest time of one cell [s].")] = TIME_LIMIT,
     output: Annotated[Path, typer.Option("-o", "--output", help="Rows, a line of JSON each.")] = ROWS,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep rows that other versions of strut measured; they are marked.")
+    ] = False,
 ) -> None:
     """Design every ready-made walker for every cost at 0.3, 0.5 and 0.8 m/s on slopes of 0 and 3 degrees."""
     cells = select_cells(all_cells(), only)
-    rows = measure_cells(cells, output, limit, lambda line: print(line, flush=True))
-    print(summary(rows))
+    rows = measure_cells(cells, output, limit, lambda line: print(line, flush=True), keep=keep)
+    print(summary(rows, version()))
     print(f"every row: {output}")

@@ -82,6 +82,10 @@ def test_rows_are_kept_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
     assert counts(rows)["cells"] == 6
     assert counts(rows)["physically possible"] == counts(rows)["of these ok"] == 3
     monkeypatch.setattr(designs, "version", lambda: "v2")  # what another version measured is not believed
+    kept = measure_cells(cells, path, 120.0, lines.append, keep=True)
+    assert len(measured) == 4  # unless it is asked for, and then marked and counted
+    assert "[v1]" in lines[-6]
+    assert "measured by another version             3" in summary(kept, "v2")
     measure_cells(cells, path, 120.0, lines.append)
     assert len(measured) == 7
 
@@ -115,6 +119,7 @@ def test_the_summary_counts_what_says_ok_and_should_not():
         "ok without a gait": 1,
         "ok with a balance over 1e-06": 1,
         "ok with an unlisted active limit": 1,
+        "measured by another version": 0,
     }
     assert "66.7 % of the possible cells are ok; slowest kneed energy 0.8m/s 0deg, 480.0 s" in summary(rows)
     assert "kneed               0    2     1    480.0 s" in summary(rows)

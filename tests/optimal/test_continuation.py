@@ -75,20 +75,21 @@ def test_where_no_step_leads_further_there_is_no_end(compass, passive):
 
 
 def test_stages_lead_to_the_same_optimum(compass, passive, monkeypatch):
-    """The direct search is made to fail: the way from the passive gait ends at the same cost."""
+    """The direct searches, that with larger torques, too, are made to fail: the way from the passive gait ends
+    at the same cost."""
     direct, first = design_search.solve, []
 
-    def fail_once(*args, **kwargs):
+    def fail_twice(*args, **kwargs):
         solution = direct(*args, **kwargs)
         first.append(solution)
-        return replace(solution, success=False) if len(first) == 1 else solution
+        return replace(solution, success=False) if len(first) <= 2 else solution
 
-    monkeypatch.setattr(design_search, "solve", fail_once)
+    monkeypatch.setattr(design_search, "solve", fail_twice)
     stages = []
     level = optimal.design(
         compass, speed=0.5, slope=0.0, like=passive, progress=lambda stage: stages.append(stage.name)
     )
-    assert "towards slope and speed in stages" in stages
+    assert stages.index("with larger torques") < stages.index("towards slope and speed in stages")
     assert level.ok
     assert level.result.cost == pytest.approx(first[0].cost, rel=1e-6)
 

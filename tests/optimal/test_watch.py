@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from strut.cli import main
 from strut.errors import ValueRangeError
 from strut.optimal.solver import mesh_solve as solver
 from strut.optimal.solver import starts as parallel
+from strut.optimal.solver.watch import BusyClock, SearchWatch
 from strut.optimal.walk import design_search
 from strut.optimal.walk.torque_price import torque_price
 
@@ -196,3 +198,20 @@ def test_a_price_says_what_is_known():
         "0.01 of squared torque stands beside energy (default): of that alone no design was found that is "
         "ok; of the cost it is 0.03"
     )
+
+
+def test_a_budget_counts_work_and_not_waiting():
+    """While nothing is computed, as while a compiler or another program has the processor, time stands
+    still."""
+    busy, began = BusyClock(), time.perf_counter()
+    time.sleep(0.3)
+    waited = busy.now()
+    assert waited < 0.1
+    while time.process_time() - busy.processor < 0.2:
+        pass
+    worked = busy.now() - waited
+    assert 0.2 <= worked <= time.perf_counter() - began
+    watch = SearchWatch(budget=5.0)
+    watch.count_down()
+    assert 4.0 < watch.left <= 5.0
+    assert watch.solver_limit()["max_cpu_time"] == pytest.approx(watch.left, abs=0.5)

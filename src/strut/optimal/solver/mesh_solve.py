@@ -34,6 +34,7 @@ WORDS = {
     "Search_Direction_Becomes_Too_Small": "the search came to a halt",
     "Diverging_Iterates": "the unknowns grow without bound",
     "Maximum_WallTime_Exceeded": "out of time",
+    "Maximum_CpuTime_Exceeded": "out of time",
 }
 """What IPOPT returns, in words."""
 EXCEPTION = "NonIpopt_Exception_Thrown"

@@ -234,13 +234,11 @@ class SolveTask:
         return point.fractions if fits else None
 
     def _transcribe(self, fractions: Sequence[np.ndarray] | None, stage: str) -> Transcribed:
-        """Return the problem on a mesh; time to compile it does not count."""
+        """Return the problem on a mesh."""
         counts = np.broadcast_to(self.how.intervals, len(self.problem.phases)).tolist()
         counts = counts if fractions is None else [len(widths) for widths in fractions]
         self.watch.tell(stage, f"{sum(counts)} intervals")
-        mesh = Transcribed(self.problem, self.how, fractions, self.backend, self.stages)
-        self.watch.add_compile_time(mesh.compile_time)
-        return mesh
+        return Transcribed(self.problem, self.how, fractions, self.backend, self.stages)
 
     def _solve_starts(self, mesh: Transcribed, guess: Guess, starts: Starts) -> Solution:
         """Return the cheapest solution from several starts; where none succeeds, the least infeasible."""

@@ -6,14 +6,15 @@ import math
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Lock
 
 from strut.checks import checked
 from strut.errors import ValueRangeError
 from strut.optimal.solver.result import Solution
 
 BUDGET = 60.0
-"""How long a search may go on after its first solution [s], compilation not counted: finer meshes, other
-ways to a speed, sharper plans. Five-link walkers take 4 s for a solution and 5 s for three finer meshes."""
+"""How long a search may work after its first solution [s] (`BusyClock`): finer meshes, other ways to a speed,
+sharper plans. Five-link walkers take 4 s for a solution and 5 s for three finer meshes."""
 MIN_ROUND = 0.5
 """A round is not begun with less time left [s]."""
 
@@ -46,11 +47,34 @@ class SearchInterrupted(KeyboardInterrupt):
         self.best = best
 
 
+class BusyClock:
+    """A clock of the time in which this program worked [s]: it stands still while compilers work for it, or
+    other programs have the processor. So what a search comes to does not depend on what else a machine does.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.total = Lock(), 0.0
+        self.wall, self.processor = clock.perf_counter(), clock.process_time()
+
+    def now(self) -> float:
+        """The time [s]; between two calls the shorter of the real and the processor time is counted, the
+        latter being that of all threads."""
+        with self.lock:
+            wall, processor = clock.perf_counter(), clock.process_time()
+            self.total += min(wall - self.wall, processor - self.processor)
+            self.wall, self.processor = wall, processor
+            return self.total
+
+
+BUSY_CLOCK = BusyClock()
+"""That of this program."""
+
+
 @dataclass(eq=False)
 class SearchWatch:
     """Watches one search, of all its solves.
 
-    budget: how long it may go on after its first solution [s]. progress: is told its stages. best: the best
+    budget: how long it may work after its first solution [s]. progress: is told its stages. best: the best
     solution so far. deadline: when the time is over, known once there is a first solution.
     """
 
@@ -75,16 +99,12 @@ class SearchWatch:
     def count_down(self) -> None:
         """Let the budget run from now on, if it does not already: there is a first solution."""
         if math.isinf(self.deadline):
-            self.deadline = clock.perf_counter() + self.budget
-
-    def add_compile_time(self, seconds: float) -> None:
-        """Put off the deadline by a time in which a compiler ran [s]."""
-        self.deadline += seconds
+            self.deadline = BUSY_CLOCK.now() + self.budget
 
     @property
     def left(self) -> float:
-        """How long it may still go on [s]."""
-        return self.deadline - clock.perf_counter()
+        """How long it may still work [s]."""
+        return self.deadline - BUSY_CLOCK.now()
 
     @property
     def may_go_on(self) -> bool:
@@ -93,7 +113,7 @@ class SearchWatch:
 
     def solver_limit(self) -> dict[str, float]:
         """Return the option of IPOPT that keeps it within the time left; none before a first solution."""
-        return {} if math.isinf(self.deadline) else {"max_wall_time": max(self.left, MIN_ROUND)}
+        return {} if math.isinf(self.deadline) else {"max_cpu_time": max(self.left, MIN_ROUND)}
 
     def with_share(self, share: float) -> SearchWatch:
         """Return a watch of a search that has this part of the budget; its time begins with its own first

@@ -1,8 +1,8 @@
 """`design`: search for a walker and how it walks at once, and verify what was found.
 
 The stages, each a function: `find_reference` (what to begin from), `attempt` (a step with given phases), in
-it `reach_speed` (directly, or by continuation from the reference gait), `widen_guides` (where a default would
-decide the answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once
+it `reach_in_stages` (where one search does not lead there), `widen_guides` (where a default would decide the
+answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once
 more, with a phase of its own for every part of the swing, where the simulator tells another story). A cost of
 work alone that does not soon lead to an optimum is reached by `search_priced`, from least squared torque over
 ever less of it beside the work.
@@ -304,14 +304,15 @@ def attempt(
     watch.best = None
     try:
         guess = reference.guess_for(len(events), None if sequence is None else sequence.guess)
-        first = verifiable(limits, reach_speed(problem_within(limits), limits, guess, task))
-        for stronger in stronger_limits(limits) if task.in_stages else ():
-            if first.result.success or not watch.may_go_on:
-                break
+        direct = solve(limits.require(problem_within(limits), "speed"), guess, watch=watch, **task.settings)
+        # A default that only guides must not make a step impossible: stages would only lead up to it.
+        strongest = [*stronger_limits(limits)][-1:]
+        if strongest and task.in_stages and not direct.success and watch.may_go_on:
             watch.tell("with larger torques")
-            settings = {**task.settings, "watch": watch}
-            solution = solve(stronger.require(problem_within(stronger), "speed"), guess, **settings)
-            first = verifiable(stronger, solution) if solution.success else first
+            limits = strongest[0]
+            problem = limits.require(problem_within(limits), "speed")
+            direct = solve(problem, guess, watch=watch, **task.settings)
+        first = verifiable(limits, reach_in_stages(problem_within(limits), limits, guess, task, direct))
         watch.best = first.result
         best = widen_guides(first, solve_again)
         watch.best = best.result
@@ -322,13 +323,15 @@ def attempt(
         return Design(replace(watch.best, status=INTERRUPTED), cost, reference.passive, limits)
 
 
-def reach_speed(problem: Problem, limits: StepLimits, guess: Any, task: DesignTask) -> Solution:
-    """Return the solution at the speed that is wanted: directly, or by continuation: from the slope and the
-    speed of the reference gait, or from the speed that the guess leads to."""
+def reach_in_stages(
+    problem: Problem, limits: StepLimits, guess: Any, task: DesignTask, direct: Solution
+) -> Solution:
+    """Return the solution at the speed that is wanted: that of a direct search, if it is ok; else by
+    continuation: from the slope and the speed of the reference gait, or from the speed that the guess leads
+    to."""
     speed, settings, watch = limits["speed"], task.settings, task.watch
     gait = task.reference.gait
     fast_problem = problem if speed is None else limits.require(problem, "speed")
-    direct = solve(fast_problem, guess, watch=watch, **settings)
     if direct.ok or not watch.may_go_on or not task.in_stages or (speed is None and gait is None):
         return direct
     # On a mesh that stays as it is.

@@ -68,7 +68,9 @@ def repeat_step(
             if mirrored:
                 x, z, u = (f(part) for f, part in zip(exchange.functions, (x, z, u), strict=True))
             flags = {
-                q.name: z[walker.slices("z")[q.name]] for q in walker.z if q.name not in exchange.changing_states
+                q.name: z[walker.slices("z")[q.name]]
+                for q in walker.z
+                if q.name not in exchange.changing_states
             }
             places = {n: (t - m.t[0]) / m.duration for n, t in (cuts or {}).items() if m.t[0] < t < m.t[-1]}
             begin = 0.0
