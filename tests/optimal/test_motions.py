@@ -5,7 +5,7 @@ import pytest
 
 from strut import mechanism, optimal, simulate, walkers
 from strut.errors import ModelError, ValueRangeError
-from strut.optimal.walk.stairs import on_stairs
+from strut.optimal.walk.stairs import climbing_doubt, on_stairs
 from tests.optimal.floating import on_rigid_ground, telescopic
 
 SPEED = 0.5  # m/s
@@ -167,6 +167,24 @@ def test_a_walker_with_one_hip_motor_takes_stairs_on_its_slope(rise):
     weight, repeats = 1.6 * 9.81, 1e-6  # N, and m to which an unstable step ends as high as it began
     fallen = design.replay.balance.fallen
     assert fallen == pytest.approx(-weight * strike.after["foothold_z"], abs=weight * repeats)
+
+
+@pytest.mark.parametrize(
+    ("walker", "rise", "doubted"),
+    [
+        (walkers.kneed, 0.05, True),
+        (walkers.compass, 0.05, True),
+        (walkers.kneed, -0.05, False),  # downstairs
+        (walkers.compass_driven, 0.05, False),  # its ankle pushes off
+        (walkers.rabbit, 0.05, False),  # and so do knees
+    ],
+)
+def test_one_motor_between_the_legs_does_not_push_off(walker, rise, doubted):
+    said = climbing_doubt(on_stairs(walker(), rise))
+    assert bool(said) == doubted
+    if doubted:
+        assert "has one motor, between its legs, and cannot push off the ground" in said
+        assert "as rabbit, or in its ankle, as compass-driven, climbs 0.05 m" in said
 
 
 @pytest.mark.slow  # half a minute: one step, and then two

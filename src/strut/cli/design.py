@@ -38,6 +38,7 @@ from strut.optimal import COSTS, Design, StepGoal
 from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
+from strut.optimal.walk.stairs import climbing_doubt, on_stairs
 
 STARTS = 3
 """Starts of a search for one design, where nothing else is asked: who waits at a terminal has other cores."""
@@ -333,6 +334,9 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
 def run_design(order: Order) -> None:
     """Search for a design, print it, and write its report where one is asked."""
+    if order.arguments.get("stair") is not None:
+        doubt = climbing_doubt(on_stairs(order.system, order.arguments["stair"]))
+        notes.print(f"[yellow]{escape(doubt)}[/]" if doubt else "", soft_wrap=True, end="\n" if doubt else "")
     try:
         with stage_line() as progress:
             result = optimal.design(order.system, **order.arguments, progress=progress)

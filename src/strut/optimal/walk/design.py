@@ -20,7 +20,7 @@ from strut.optimal.walk.end_state import MAX_GAIT_ERROR, gait_error
 from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes, no_slopes_reason
 from strut.optimal.walk.read_walk import gravity_of, slope_of
 from strut.optimal.walk.replay import Replay, replay, replay_gait
-from strut.optimal.walk.stairs import has_stairs, stair_rise
+from strut.optimal.walk.stairs import climbing_doubt, has_stairs, stair_rise
 from strut.optimal.walk.step_limits import StepLimits
 from strut.optimal.walk.track import STEP_TIME
 from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
@@ -321,8 +321,11 @@ class Design(SavedResult, Tabular, Packed):
     @property
     def advice(self) -> str:
         """What to try where it is not `ok`, if there is something to say; empty otherwise."""
-        if self.result.is_interrupted or self.ok or self.cost.name not in WORK_ALONE:
+        if self.result.is_interrupted or self.ok:
             return ""
+        doubt = climbing_doubt(self.planned_system)
+        if doubt or self.cost.name not in WORK_ALONE:
+            return doubt
         return (
             f"work alone asks for ever larger torques for ever shorter times: try --cost "
             f"{self.cost.name}=1,squared-torque=0.1, or --torque"

@@ -26,6 +26,9 @@ PULL_POINTS = 3
 SAME_FORCE = 1e-9
 """By how much they may differ to be the same, relative to 1 + their size."""
 
+FLIGHT_HEIGHT = 5e-3
+"""Height of a foot that was let go in the middle of its flight [m], at least, where no clearance is asked:
+one that skims the ground lands at once in a simulator."""
 MIN_STANCE_TIME = 0.05
 """The least time on the ground between two flights [s]: a leg that strikes the ground is no run."""
 
@@ -83,8 +86,9 @@ def require_run(problem: Problem, clearance: float | None, margin: float) -> Pro
         for foot in (f for f in system.walk.feet if f.stands and f.gap):
             if not np.any(phase.z.get(foot.stands, 0.0)):
                 # One that was let go rises from zero without speed: there the limit would be met twice.
-                low = -EVENT_MARGIN if before.until == foot.lifts else 0.0
-                above = max(clearance or 0.0, EVENT_MARGIN)
+                low, above = 0.0, max(clearance or 0.0, EVENT_MARGIN)
+                if before.until == foot.lifts:
+                    low, above = -EVENT_MARGIN, max(above, FLIGHT_HEIGHT)
                 name = f"{foot.name} is above the ground"
                 problem = problem.require(name, foot.gap, low=low, phase=phase.name, margin=above, unit="m")
                 continue

@@ -14,10 +14,13 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.section import default_section
-from strut.system import Discrete, Event, Param, System, sx
+from strut.optimal.walk.read_walk import velocity_states
+from strut.system import Discrete, Event, Param, System, start, sx
 
 RISE = "stair"
 """The parameter that says by how much the ground rises from step to step [m]."""
+SAME_RATE = 1e-9
+"""Rates of a motor [rad/s] up to this are zero, where the whole machine turns at 1 rad/s."""
 MAX_RISE = 1.0
 """The largest rise of a step [m]."""
 
@@ -76,4 +79,30 @@ def level_ground(walker: System) -> System:
     return walker.using({RISE: 0.0}) if has_stairs(walker) else walker
 
 
-__all__ = ["has_stairs", "level_ground", "on_stairs", "stair_rise"]
+def climbing_doubt(walker: System) -> str:
+    """Say why a walker may not climb its stairs, where only one motor drives it, between its legs; empty for
+    others, and downstairs.
+
+    Such a motor has no moment about the stance foot: gravity alone changes the angular momentum there, m g
+    times the lead of the centre of mass. On a leg of fixed length a step up by h takes 2 g h from the square
+    of the speed, and only a leg thrown forward, by its lead, gives that back.
+    """
+    rise, velocities = stair_rise(walker), velocity_states(walker)
+    if not rise > 0 or walker.size("u") != 1 or not walker.ledger.supplied:
+        return ""
+    power = sum((sx(each) for each in walker.ledger.supplied.values()), ca.SX(0))
+    rate = ca.jacobian(power, walker.vector("u"))
+    begin = start(walker)
+    together = begin.x.copy()
+    together[velocities] = 1.0  # all of it turns about the stance foot
+    turns = walker.function("rate", [rate], clock=False)(together, begin.z, begin.u, begin.p)
+    if abs(float(turns)) > SAME_RATE:
+        return ""
+    return (
+        f"'{walker.name}' has one motor, between its legs, and cannot push off the ground: only the mass of "
+        f"a leg thrown forward lifts it, by a centimetre or two a step, and {rise:g} m is asked. A walker "
+        f"with motors in its knees, as rabbit, or in its ankle, as compass-driven, climbs 0.05 m"
+    )
+
+
+__all__ = ["climbing_doubt", "has_stairs", "level_ground", "on_stairs", "stair_rise"]

@@ -27,7 +27,7 @@ from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.end_state import IN_GAIT
 from strut.optimal.walk.goal_field import goal_fields, take_goal
 from strut.optimal.walk.own_limits import StepRequirement, read_own_limits
-from strut.optimal.walk.read_walk import gives_way, swing_foot
+from strut.optimal.walk.read_walk import gives_way, position_places, swing_foot
 from strut.optimal.walk.reference import ReferenceStep
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
 from strut.optimal.walk.standing import SystemPoint, gait_states, require_standing
@@ -45,6 +45,8 @@ may take any time begins with waiting."""
 ASKED = ("speed", "step_length", "duration", "torque", "friction", "clearance")
 """What of a `StepGoal` can be asked of such motions: means over their steps."""
 
+POSTURE_ROOM = 0.5
+"""[rad, m] By how much coordinates of a machine that stands may be outside of those of its gait."""
 STEP_INTERVALS, PHASE_INTERVALS = 20, 10
 """Intervals of a phase to begin with, where a step has one phase, and where it has several."""
 OF_A_GAIT = ("free", "section", "phases", "guess", "like", "price_torque")
@@ -111,6 +113,7 @@ class TransitionTask:
         p = np.array([values.get(name, own[name]) for name in walker.labels("p")])
         begin = SystemPoint(phases[0].x[0], phases[0].z, p)
         is_held = not self.posture
+        near = self.near_postures(walker)
         if self.kind == "stop":
             problem = problem.begin(dict(zip(labels, begin.x.tolist(), strict=True)))
             last = sequence.branch
@@ -118,10 +121,11 @@ class TransitionTask:
             places = walker.slices("z")
             z = np.concatenate([flags.get(q.name, begin.z[places[q.name]]) for q in walker.z] or [begin.z])
             problem = require_standing(problem, "end", replace(begin, z=z), held=is_held)
-            return problem.end(self.posture)
+            return problem.end({**near, **self.posture})
         travelled = section_of(walker, self.walk.section).cyclic
         problem = problem.begin({labels[i]: float(begin.x[i]) for i in travelled})
-        problem = require_standing(problem, "begin", begin, held=is_held).begin(self.posture)
+        problem = require_standing(problem, "begin", begin, held=is_held)
+        problem = problem.begin({**near, **self.posture})
         mirrored = bool(self.result.problem.repeats) and self.steps % 2 == 1
         reached = mirrored_states(walker) if mirrored else walker.vector("x")
         units = [q.unit for q in walker.x for _ in range(q.size)]
@@ -130,6 +134,15 @@ class TransitionTask:
                 f"{labels[i]} {IN_GAIT}", reached[i], equal=float(begin.x[i]), at="after", unit=units[i]
             )
         return problem
+
+    def near_postures(self, walker: System) -> dict[str, tuple[float, float]]:
+        """Return bounds of the coordinates of a machine that stands, by name: those of the gait, and
+        `POSTURE_ROOM` more. Without them a torso may hang down, which is balance, too."""
+        labels, x = walker.labels("x"), np.concatenate([m.x for m in self.result.phases])
+        travelled = section_of(walker, self.walk.section).cyclic
+        places = [i for i in position_places(walker) if i not in travelled]
+        low, high = x.min(axis=0) - POSTURE_ROOM, x.max(axis=0) + POSTURE_ROOM
+        return {labels[i]: (float(low[i]), float(high[i])) for i in places}
 
 
 @checked
@@ -147,7 +160,8 @@ def start(
     """Find how a walker gets from standing into a gait.
 
     It stands still, both feet on the ground, held by its inputs; how it stands is found, too. After so many
-    steps it is in the state in which a step of the gait begins, and `walk.machine` can go on from there.
+    steps it is in the state in which a step of the gait begins, and `walk.machine` can go on from there. No
+    coordinate is more than 0.5 rad or m outside of those of the gait where it stands.
 
     walk: the gait, as a design or, of a machine with motors, as a gait; the machine is that of the design.
     steps: how many. cost: as for `design`, over the whole motion.
