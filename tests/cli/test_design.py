@@ -291,3 +291,36 @@ def test_what_start_and_stop_refuse(capsys):
         code, said = ran(capsys, "compass", *words)
         assert code == 2
         assert why in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "event"),
+    [
+        (["slip", "--free", "attack", "--speed", "5.5", "--time", "0.3"], "takeoff"),
+        pytest.param(
+            ["rabbit", "--stair", "0.05", "--speed", "0.5"],
+            "heel_strike",
+            marks=pytest.mark.slow,  # ten seconds: a walker with knees, upstairs
+        ),
+        pytest.param(
+            ["runner", "--speed", "2", "--flight", "0.1"],
+            "foot_l_touchdown",
+            marks=pytest.mark.slow,  # ten seconds: five links, stance and flight
+        ),
+    ],
+)
+def test_motions_beyond_a_walk(capsys, words, event):
+    code, said = ran(capsys, *words, "--starts", "1", "--json")
+    assert code == 0, said.err
+    data = json.loads(said.out)
+    assert data["ok"]
+    assert data["replay"]["ended"] == event
+
+
+def test_stairs_that_one_motor_does_not_climb_are_doubted_before_the_search(capsys, monkeypatch):
+    monkeypatch.setattr(commands.optimal, "design", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    code, said = ran(capsys, "kneed", "--stair", "0.05")
+    assert code == 130
+    assert "'kneed' has one motor, between its legs, and cannot push off the ground" in said.err
+    code, said = ran(capsys, "rabbit", "--stair", "0.05")
+    assert said.err.strip() == "interrupted: no motion was found yet"

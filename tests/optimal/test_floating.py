@@ -2,6 +2,8 @@
 
 import math
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -201,6 +203,18 @@ def test_a_clearance_is_the_height_of_the_swing(walker, found):
         r"foot 'foot_l' swings 0\.\d+ m lower than a parabola of 0\.2 m over its swing",
         broken_clearance(found.replay, 0.2)[0],
     )
+
+
+def test_a_plan_that_the_simulator_does_not_follow_says_what_came_and_what_to_try(found):
+    """A foot that begins deep in the ground ends the run with an event of its own, named with its meaning."""
+    deep = optimal.replay(found.result, {**found.result.x0, "leg_l": -0.4})
+    assert deep.outcome_text == "foot_l_inside: deep in the ground: the foot ran into a step, or began there"
+    story = replace(found)
+    object.__setattr__(story, "replay", SimpleNamespace(ok=False, outcome_text=deep.outcome_text))
+    assert deep.outcome_text in story.wrong[0]
+    assert "'foot_l' lands wherever it touches the ground" in story.advice
+    assert "--clearance 0.02" in story.advice
+    assert found.advice == ""
 
 
 @pytest.mark.slow  # half a minute: a five-link walker of its own, twice

@@ -18,7 +18,7 @@ from strut.optimal.walk.active_limits import ActiveLimit, find_active_limits
 from strut.optimal.walk.costs import COST_PART, Cost, impact
 from strut.optimal.walk.end_state import MAX_GAIT_ERROR, gait_error
 from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes, no_slopes_reason
-from strut.optimal.walk.read_walk import gravity_of, slope_of
+from strut.optimal.walk.read_walk import gravity_of, landing_foot, slope_of
 from strut.optimal.walk.replay import Replay, replay, replay_gait
 from strut.optimal.walk.stairs import climbing_doubt, has_stairs, stair_rise
 from strut.optimal.walk.step_limits import StepLimits
@@ -323,12 +323,25 @@ class Design(SavedResult, Tabular, Packed):
         """What to try where it is not `ok`, if there is something to say; empty otherwise."""
         if self.result.is_interrupted or self.ok:
             return ""
-        doubt = climbing_doubt(self.planned_system)
-        if doubt or self.cost.name not in WORK_ALONE:
-            return doubt
+        advice = climbing_doubt(self.planned_system) or self._clearance_advice
+        if advice or self.cost.name not in WORK_ALONE:
+            return advice
         return (
             f"work alone asks for ever larger torques for ever shorter times: try --cost "
             f"{self.cost.name}=1,squared-torque=0.1, or --torque"
+        )
+
+    @property
+    def _clearance_advice(self) -> str:
+        """What to try where the simulator tells another story of feet that land wherever they touch the
+        ground, and nobody asked how high they swing; empty otherwise."""
+        foot = landing_foot(self.system, self.section)
+        asked = self.limits["clearance"] is not None
+        if not self.result.success or self.replay.ok or foot is None or asked:
+            return ""
+        return (
+            f"'{foot.name}' lands wherever it touches the ground, and a plan may skim it between its points: "
+            f"try --clearance 0.02, which keeps its swing higher [m], or more --intervals"
         )
 
     def _bound(self, name: str) -> str:
