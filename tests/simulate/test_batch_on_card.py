@@ -10,6 +10,10 @@ from strut.codegen import CudaCompiler, build_device_library, cuda_driver, find_
 from strut.codegen.nvrtc import find_nvrtc
 from strut.errors import DeviceError, ModelError, UnknownNameError
 from strut.simulate import batch_on_card
+from strut.simulate.batch_order import neighbours_together
+from strut.simulate.batch_task import BatchTask, result_arrays
+from strut.simulate.options import chosen_options
+from strut.system import start
 from tests.contact.machines import box
 
 ROUNDING = 1e-11  # the same operations in another order, and products with inverses in the place of quotients
@@ -251,3 +255,61 @@ def test_the_kernel_compiles_for_a_card(chosen, precision):
     assert code.startswith(b"\x7fELF")
     assert b"strut_do_runs" in code
     assert b"strut_summarise" in code
+
+
+def task_of(angles, lengths):
+    """A batch of pendulums, as it is handed to a card."""
+    system, runs = walkers.pendulum(), len(angles)
+    values = start(system, {"angle": angles}, None, None, {"length": lengths}, runs=runs)
+    chosen = chosen_options({"ledger": False})
+    room = result_arrays(lower_system(system).sizes, runs, 1, 0, False)
+    return BatchTask(
+        options=chosen,
+        values=values,
+        begin=0.0,
+        stops=np.array([1.0]),
+        columns=np.zeros(0, dtype=np.int32),
+        room=room,
+        seed=0,
+        at_end=True,
+    )
+
+
+def test_runs_that_begin_alike_are_done_together():
+    """Of a grid that was shuffled neighbours are brought together; a grid stays as it is."""
+    angle, length = (grid.ravel() for grid in np.meshgrid(np.linspace(0, 1, 64), np.linspace(1, 2, 64)))
+    shuffled = np.random.default_rng(1).permutation(len(angle))
+    task = task_of(angle[shuffled], length[shuffled])
+    order = neighbours_together(task, 0, len(angle))
+    assert sorted(order) == list(range(len(angle)))
+
+    def spread(numbers):
+        """How far apart the angles of 32 that follow each other are."""
+        return np.ptp(angle[shuffled][numbers].reshape(-1, 32), axis=1).mean()
+
+    assert spread(order) < 0.2 * spread(np.arange(len(angle)))
+    assert neighbours_together(task_of(angle, length), 0, len(angle)) is None
+    assert neighbours_together(task_of(np.full(100, 0.3), np.full(100, 1.0)), 0, 100) is None
+
+
+def test_an_order_changes_no_result(fake_driver):
+    system, angles = walkers.pendulum(), np.random.default_rng(2).permutation(np.linspace(0.1, 2.0, 500))
+    there = strut.simulate_batch(system, 1.0, x0={"angle": angles}, device="cuda")
+    assert_same(strut.simulate_batch(system, 1.0, x0={"angle": angles}), there, ROUNDING)
+
+
+def test_an_interrupt_keeps_what_is_done(fake_driver, monkeypatch):
+    """Between launches; runs that were not done say so."""
+    monkeypatch.setattr(batch_on_card, "FIRST_LAUNCH_WAVES", 1)
+
+    def stop(fraction):
+        raise KeyboardInterrupt
+
+    system, angles = walkers.pendulum(), np.linspace(0.1, 2.0, 300)
+    there = strut.simulate_batch(system, 1.0, x0={"angle": angles}, device="cuda", progress=stop)
+    assert there.interrupted
+    assert (there.status == "done").sum() == 64
+    assert (there.status == "not run").sum() == 236
+    here = strut.simulate_batch(system, 1.0, x0={"angle": angles})
+    np.testing.assert_allclose(there.x[:64], here.x[:64], rtol=ROUNDING)
+    assert not there.x[64:].any()

@@ -14,7 +14,7 @@ from strut.codegen.cuda import (
     find_cuda_compiler,
 )
 from strut.codegen.cuda_driver import NO_MEMORY, Card, Driver, DriverError, forget_driver, open_driver
-from strut.codegen.device_library import ACCOUNT, DeviceLibrary, PopulationAccount
+from strut.codegen.device_library import ACCOUNT, DeviceLibrary, PopulationAccount, RowsOnCard
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lanes import LANES, LanesLibrary, build_lanes_library, full_lanes
 from strut.codegen.lower import Lowered, column
@@ -67,6 +67,7 @@ __all__ = [
     "PopulationAccount",
     "Record",
     "RecordingEnd",
+    "RowsOnCard",
     "RunCounter",
     "RunStatus",
     "StepKind",

@@ -214,10 +214,10 @@ class Driver:
         if size:
             self.call("cuMemcpyDtoH_v2", to, source, size)
 
-    def clear(self, at: int, size: int) -> None:
-        """Set bytes of the card's memory to zero."""
+    def fill(self, at: int, size: int, byte: int = 0) -> None:
+        """Set bytes of the card's memory."""
         if size:
-            self.call("cuMemsetD8_v2", at, 0, size)
+            self.call("cuMemsetD8_v2", at, byte, size)
 
     def launch(self, kernel: CardKernel, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
         """Run a kernel and wait for its end. arguments: ctypes objects, in its order."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from strut.codegen.cuda_driver import Card, CardKernel, Driver, DriverError
+from strut.codegen.cuda_driver import Card, CardKernel, Driver
 from strut.codegen.native import Many
 from strut.errors import DeviceError
 
@@ -22,6 +22,8 @@ SUMMARY_BLOCKS = 64
 """Blocks that sum up a population: enough to read its results as fast as memory gives them."""
 MEMORY_SHARE = 0.8
 """The part of a card's free memory that one launch takes at most."""
+NO_NUMBER = 0xFF
+"""What every byte of a double is that is not a number."""
 ALIGNMENT = 256
 """[bytes] What addresses of arrays on a card are multiples of."""
 
@@ -99,7 +101,9 @@ class DeviceLibrary:
 
     def memory_needed(self, many: Many, runs: int) -> int:
         """Return how much memory some runs take on the card, besides the threads' own [bytes]."""
-        return sum(_round_up(array.size(runs)) for array in run_arrays(many, self.sizes)) + ALIGNMENT
+        return sum(_round_up(array.size(runs)) for array in run_arrays(many, self.sizes)) + _round_up(
+            4 * runs
+        )
 
     def runs_per_launch(self, many: Many, runs: int) -> int:
         """Return how many runs fit into the card's memory at once. Raises `DeviceError` if not even one
@@ -119,68 +123,25 @@ class DeviceLibrary:
         """How many runs fill the card."""
         return max(1, self.card.multiprocessors * self.blocks * THREADS_PER_BLOCK)
 
-    def do_runs(self, options: np.ndarray, many: Many, begin: int, end: int) -> None:
-        """Do the runs from one number to before another, into their rows. Raises `DriverError` if the card
-        fails; what was written then is not to be read."""
-        with self._runs_on_card(options, many, begin, end) as there:
-            for array in run_arrays(many, self.sizes):
-                if array.result:
-                    host = getattr(many, array.field) + begin * array.row
-                    self.driver.fetch(host, getattr(there, array.field), array.size(end - begin))
-
-    def sum_up_runs(
-        self, options: np.ndarray, many: Many, begin: int, end: int, *, is_good: np.ndarray, statuses: int
-    ) -> PopulationAccount:
-        """Do the runs from one number to before another, and return no more than their account.
-
-        is_good: by ending, whether outputs of such a run count. statuses: how many endings are no events.
-        """
-        shares = SUMMARY_BLOCKS * THREADS_PER_BLOCK
-        endings = np.zeros(len(is_good), dtype=np.uint64)
-        accounts = np.zeros((shares, many.n_wanted), dtype=ACCOUNT)
-        good = np.ascontiguousarray(is_good, dtype=np.uint8)
-        with (
-            self._runs_on_card(options, many, begin, end) as there,
-            self._room(good.nbytes, endings.nbytes, accounts.nbytes) as (good_at, endings_at, accounts_at),
-        ):
-            self.driver.send(good_at, good.ctypes.data, good.nbytes)
-            self.driver.clear(endings_at, endings.nbytes)
-            self.driver.clear(accounts_at, accounts.nbytes)
-            numbers = (c_int64(begin), c_int64(end - begin), c_int64(statuses))
-            addresses = (c_uint64(good_at), c_uint64(endings_at), c_uint64(accounts_at))
-            self.driver.launch(
-                self.summary_kernel, SUMMARY_BLOCKS, THREADS_PER_BLOCK, (there, *numbers, *addresses)
-            )
-            self.driver.fetch(endings.ctypes.data, endings_at, endings.nbytes)
-            self.driver.fetch(accounts.ctypes.data, accounts_at, accounts.nbytes)
-        return PopulationAccount(endings.astype(np.int64), accounts)
-
     @contextmanager
-    def _runs_on_card(self, options: np.ndarray, many: Many, begin: int, end: int) -> Iterator[Many]:
-        """The batch as it lies on the card, after its runs were done there."""
+    def rows_on_card(self, options: np.ndarray, many: Many, begin: int, end: int) -> Iterator[RowsOnCard]:
+        """The runs from one number to before another, on the card until the block ends; none is done yet."""
         runs, arrays = end - begin, run_arrays(many, self.sizes)
-        with self._room(8, *[array.size(runs) for array in arrays]) as (counter, *places):
+        with self.room(8, 4 * runs, *[array.size(runs) for array in arrays]) as (counter, order, *places):
             there = Many.from_buffer_copy(many)
             there.history, there.capacity, there.lane = None, 0, None
             for array, place in zip(arrays, places, strict=True):
                 setattr(there, array.field, place)
-                if not array.result:
+                if array.result:  # as of a run that is not done: outputs are no numbers, others zero
+                    self.driver.fill(place, array.size(runs), NO_NUMBER if array.field == "y" else 0)
+                else:
                     host = (getattr(many, array.field) or 0) + (begin * array.row if array.per_run else 0)
                     self.driver.send(place, host, array.size(runs))
-            self.driver.clear(there.counts or 0, 8 * self.sizes["NJ"] * runs)
-            self.driver.clear(counter, 8)
-            numbers = (ctypes.c_double * len(options))(*options)
-            arguments = (numbers, there, c_int64(begin), c_int64(runs), c_uint64(counter))
-            needed = -(-runs // THREADS_PER_BLOCK)
-            blocks = max(1, min(needed, self.card.multiprocessors * self.blocks))
-            began = clock.perf_counter()
-            self.driver.launch(self.kernel, blocks, THREADS_PER_BLOCK, arguments)
-            self.seconds_on_card += clock.perf_counter() - began
-            yield there
+            yield RowsOnCard(self, options, many, there, begin, runs, order, counter)
 
     @contextmanager
-    def _room(self, *sizes: int) -> Iterator[list[int]]:
-        """Places on the card of so many bytes each, given back at the end."""
+    def room(self, *sizes: int) -> Iterator[list[int]]:
+        """Places on the card of so many bytes each, given back when the block ends."""
         ends = np.cumsum([_round_up(size) for size in sizes])
         at = self.driver.allocate(int(ends[-1]))
         try:
@@ -189,9 +150,82 @@ class DeviceLibrary:
             self.driver.release(at)
 
 
+@dataclass(frozen=True, eq=False)
+class RowsOnCard:
+    """Runs of a batch whose rows lie on the card: `many` here and there, the number of the first, how many,
+    and memory there for the order in which they are done and a counter."""
+
+    library: DeviceLibrary
+    options: np.ndarray
+    many: Many
+    there: Many
+    begin: int
+    runs: int
+    order_at: int
+    counter_at: int
+
+    def give_order(self, order: np.ndarray) -> None:
+        """Say in which order runs are done, by their numbers among these."""
+        order = np.ascontiguousarray(order, dtype=np.int32)
+        self.library.driver.send(self.order_at, order.ctypes.data, order.nbytes)
+
+    def do_runs(self, begin: int, end: int, *, ordered: bool = False) -> None:
+        """Do the runs from one place of the order to before another; without an order the place is the
+        number. Raises `DriverError` if the card fails."""
+        library, driver = self.library, self.library.driver
+        first = np.array([begin], dtype=np.uint64)
+        driver.send(self.counter_at, first.ctypes.data, first.nbytes)
+        numbers = (ctypes.c_double * len(self.options))(*self.options)
+        arguments = (
+            numbers,
+            self.there,
+            c_int64(self.begin),
+            c_uint64(self.order_at if ordered else 0),
+            c_int64(end),
+            c_uint64(self.counter_at),
+        )
+        needed = -(-(end - begin) // THREADS_PER_BLOCK)
+        blocks = max(1, min(needed, library.card.multiprocessors * library.blocks))
+        began = clock.perf_counter()
+        driver.launch(library.kernel, blocks, THREADS_PER_BLOCK, arguments)
+        library.seconds_on_card += clock.perf_counter() - began
+
+    def fetch_results(self) -> None:
+        """Copy the results into their rows here; a run that was not done has status 0."""
+        for array in run_arrays(self.many, self.library.sizes):
+            if array.result:
+                host = getattr(self.many, array.field) + self.begin * array.row
+                self.library.driver.fetch(host, getattr(self.there, array.field), array.size(self.runs))
+
+    def sum_up(self, is_good: np.ndarray, statuses: int) -> PopulationAccount:
+        """Return an account of the results, made on the card.
+
+        is_good: by ending, whether outputs of such a run count. statuses: how many endings are no events.
+        """
+        driver, outputs = self.library.driver, self.many.n_wanted
+        endings = np.zeros(len(is_good), dtype=np.uint64)
+        accounts = np.zeros((SUMMARY_BLOCKS * THREADS_PER_BLOCK, outputs), dtype=ACCOUNT)
+        good = np.ascontiguousarray(is_good, dtype=np.uint8)
+        arrays = (good, endings, accounts)
+        with self.library.room(*[array.nbytes for array in arrays]) as places:
+            for array, place in zip(arrays, places, strict=True):
+                driver.send(place, array.ctypes.data, array.nbytes)
+            numbers = (c_int64(self.begin), c_int64(self.runs), c_int64(statuses))
+            addresses = [c_uint64(place) for place in places]
+            driver.launch(
+                self.library.summary_kernel,
+                SUMMARY_BLOCKS,
+                THREADS_PER_BLOCK,
+                (self.there, *numbers, *addresses),
+            )
+            for array, place in zip(arrays[1:], places[1:], strict=True):
+                driver.fetch(array.ctypes.data, place, array.nbytes)
+        return PopulationAccount(endings.astype(np.int64), accounts)
+
+
 def _round_up(size: int) -> int:
     """Bytes, rounded up to where the next array may begin."""
     return max(1, -(-size // ALIGNMENT)) * ALIGNMENT
 
 
-__all__ = ["ACCOUNT", "DeviceLibrary", "DriverError", "PopulationAccount"]
+__all__ = ["ACCOUNT", "DeviceLibrary", "PopulationAccount", "RowsOnCard"]

@@ -298,7 +298,7 @@ def _do_task(
     threads = way.threads or os.cpu_count() or 1
     if way.device == "cuda":
         card_name, first, interrupted = do_runs_on_card(
-            lower_system(system), task, way.precision, way.progress, total.add_launch if total else None
+            lower_system(system), task, way.precision, way.progress, total
         )
         ran_on = card_name if first == runs or interrupted else f"{card_name}, cpu" if first else "cpu"
     if first < runs and not interrupted:

@@ -6,15 +6,15 @@ import time as clock
 import warnings
 from collections.abc import Callable
 
-import numpy as np
-
 from strut.codegen import (
+    INTEGRATORS,
     NO_MEMORY,
     PRECISIONS,
     DeviceLibrary,
     DriverError,
     Lowered,
-    Many,
+    RowsOnCard,
+    StepKind,
     build_device_library,
     check_device_model,
     find_cuda_compiler,
@@ -22,6 +22,8 @@ from strut.codegen import (
     open_driver,
 )
 from strut.errors import CompileError, DeviceError, ModelError, did_you_mean
+from strut.simulate.batch_order import neighbours_together
+from strut.simulate.batch_summary import PopulationTotal
 from strut.simulate.batch_task import BatchTask, number_options
 from strut.simulate.options import STIFF, Options
 
@@ -36,9 +38,6 @@ MAX_LAUNCH_GROWTH = 16.0
 """By how many times a launch has more runs than the one before, at most."""
 LAUNCH_CUT = 4
 """By how many times a launch has fewer runs than one for which the card had no memory."""
-
-SumUp = Callable[[DeviceLibrary, np.ndarray, Many, int, int], None]
-"""Does the runs from one number to before another on a card, and keeps a summary of them."""
 
 
 def check_device(device: str, precision: str, backend: str | None, lanes: int) -> None:
@@ -65,11 +64,11 @@ def do_runs_on_card(
     task: BatchTask,
     precision: str,
     progress: Callable[[float], None] | None,
-    sum_up: SumUp | None = None,
+    total: PopulationTotal | None = None,
 ) -> tuple[str, int, bool]:
     """Do the runs of a batch on a graphics card. Returned are its name, how many runs were done, in order,
     and whether somebody interrupted them. Where there is no card, or it fails, a warning says so, and fewer
-    are done. sum_up: does a launch in the place of writing the results of its runs."""
+    are done. total: what takes an account of the runs; their rows are not written then."""
     check_device_model(low)
     if task.options.method in STIFF:
         raise DeviceError(
@@ -78,7 +77,7 @@ def do_runs_on_card(
         )
     try:
         library = open_library(low, task.options, precision)
-        return do_launches(library, task, progress, sum_up)
+        return do_launches(library, task, progress, total)
     except (CompileError, DeviceError) as error:
         _warn(str(error), task.options)
         return "", 0, False
@@ -106,30 +105,31 @@ def do_launches(
     library: DeviceLibrary,
     task: BatchTask,
     progress: Callable[[float], None] | None,
-    sum_up: SumUp | None = None,
+    total: PopulationTotal | None = None,
 ) -> tuple[str, int, bool]:
-    """Do the runs of a batch with a kernel, launch by launch; returned is as of `do_runs_on_card`."""
+    """Do the runs of a batch with a kernel, as many as fit into memory at a time; returned is as of
+    `do_runs_on_card`."""
     many, runs, options = task.many(), len(task.values.p), number_options(task.options)
     most = library.runs_per_launch(many, runs) if runs else 0
-    name, wave = library.card.name, library.runs_at_once
-    runs_done, count = 0, min(most, FIRST_LAUNCH_WAVES * wave)
+    name, runs_done = library.card.name, 0
     try:
         while runs_done < runs:
-            end, began = min(runs, runs_done + count), clock.perf_counter()
+            end = min(runs, runs_done + most)
             try:
-                if sum_up is None:
-                    library.do_runs(options, many, runs_done, end)
-                else:
-                    sum_up(library, options, many, runs_done, end)
+                with library.rows_on_card(options, many, runs_done, end) as rows:
+                    interrupted = _do_rows(rows, task, _part_of(progress, runs_done / runs, end / runs))
+                    if total is None:
+                        rows.fetch_results()
+                    else:
+                        total.add_account(rows.sum_up(total.is_good, total.statuses))
             except DriverError as error:
-                if error.number != NO_MEMORY or count <= wave:
+                if error.number != NO_MEMORY or most <= library.runs_at_once:
                     raise
-                most = count = max(wave, count // LAUNCH_CUT)  # others use the card's memory, too
+                most = max(library.runs_at_once, most // LAUNCH_CUT)  # others use the card's memory, too
                 continue
-            runs_done, took = end, max(clock.perf_counter() - began, 1e-6)
-            count = int(min(most, max(wave, count * min(LAUNCH_TIME / took, MAX_LAUNCH_GROWTH))))
-            if progress:
-                progress(runs_done / runs)
+            runs_done = end
+            if interrupted:
+                return name, runs_done, True
     except KeyboardInterrupt:
         return name, runs_done, True
     except DeviceError as error:
@@ -137,6 +137,46 @@ def do_launches(
         left = f"{runs - runs_done} of {runs} runs are left"
         _warn(f"{name} failed on runs {runs_done} to {end - 1} ({error}; {left})", task.options)
     return name, runs_done, False
+
+
+def _part_of(
+    progress: Callable[[float], None] | None, begin: float, end: float
+) -> Callable[[float], None] | None:
+    """What tells the progress of a part that goes from one fraction of the whole to another."""
+    return (lambda fraction: progress(begin + (end - begin) * fraction)) if progress else None
+
+
+def _do_rows(rows: RowsOnCard, task: BatchTask, progress: Callable[[float], None] | None) -> bool:
+    """Do the runs that lie on the card, in launches of about `LAUNCH_TIME`. Returned is whether somebody
+    interrupted them."""
+    wave, runs_done = rows.library.runs_at_once, 0
+    count = FIRST_LAUNCH_WAVES * wave
+    try:
+        ordered = _order_rows(rows, task)
+        while runs_done < rows.runs:
+            end, began = min(rows.runs, runs_done + count), clock.perf_counter()
+            rows.do_runs(runs_done, end, ordered=ordered)
+            runs_done, took = end, max(clock.perf_counter() - began, 1e-6)
+            count = int(max(wave, count * min(LAUNCH_TIME / took, MAX_LAUNCH_GROWTH)))
+            if progress:
+                progress(runs_done / rows.runs)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _order_rows(rows: RowsOnCard, task: BatchTask) -> bool:
+    """Put the runs that lie on the card into an order in which they wait less for each other. Returned is
+    whether that was worth it: not for few, nor for runs that all take the same steps."""
+    adaptive = INTEGRATORS[task.options.method].kind is StepKind.ADAPTIVE
+    takes_alike = not adaptive and not rows.library.sizes["NG"]
+    if takes_alike or rows.runs < rows.library.runs_at_once:
+        return False
+    order = neighbours_together(task, rows.begin, rows.begin + rows.runs)
+    if order is None:
+        return False
+    rows.give_order(order)
+    return True
 
 
 def _warn(reason: str, options: Options) -> None:

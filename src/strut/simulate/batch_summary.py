@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.codegen import ACCOUNT, DeviceLibrary, Many
+from strut.codegen import ACCOUNT, PopulationAccount
 from strut.errors import UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.record import DONE, RUNNING, STATUS, TERMINAL
@@ -65,16 +65,14 @@ class PopulationTotal:
         self.is_good = np.array(
             [word in good if k >= len(STATUS) else k == DONE for k, word in enumerate(self.words)]
         )
+        self.statuses = len(STATUS)
         self.endings = np.zeros(len(self.words), dtype=np.int64)
         self.accounts = np.zeros(len(self.columns), dtype=ACCOUNT)
 
-    def add_launch(
-        self, library: DeviceLibrary, options: np.ndarray, many: Many, begin: int, end: int
-    ) -> None:
-        """Do the runs from one number to before another on a card, and add them."""
-        there = library.sum_up_runs(options, many, begin, end, is_good=self.is_good, statuses=len(STATUS))
-        self.endings += there.endings
-        self.accounts = merge_accounts(np.concatenate([self.accounts[None], there.accounts]))
+    def add_account(self, account: PopulationAccount) -> None:
+        """Add the runs of an account that a card made."""
+        self.endings += account.endings
+        self.accounts = merge_accounts(np.concatenate([self.accounts[None], account.accounts]))
 
     def add_rows(self, room: Mapping[str, Any], first: int) -> None:
         """Add the runs from number `first` on, whose results are here."""

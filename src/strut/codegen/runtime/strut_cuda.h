@@ -1,5 +1,5 @@
-/* strut runtime: many runs on a graphics card, one per thread. Threads take runs from a common counter, so that one whose
- * walker has fallen goes on with the next while its neighbours still walk. Memory and launches are the host's, in Python.
+/* strut runtime: many runs on a graphics card, one per thread. Threads take runs from a common counter; warps whose walkers
+ * have all fallen go on with the next while others still walk. Memory and launches are the host's, in Python.
  *
  * Compiled by a C++ compiler instead of one of CUDA, the same text runs on the processor, thread by thread: so it is tested
  * where there is no card. */
@@ -9,44 +9,51 @@
 #ifdef __CUDACC__
 #define STRUT_KERNEL extern "C" __global__ void
 #define STRUT_TAKE(counter) (int64_t) atomicAdd(counter, 1ULL)
+#define STRUT_ANY(condition) __any_sync(0xffffffffu, condition)
 #define STRUT_COUNT(counter) atomicAdd(counter, 1ULL)
 #define STRUT_THREAD ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)
 #define STRUT_THREADS ((int64_t)gridDim.x * blockDim.x)
 #else
 #define STRUT_KERNEL static void
 #define STRUT_TAKE(counter) (int64_t)(*(counter))++
+#define STRUT_ANY(condition) (condition)
 #define STRUT_COUNT(counter) (*(counter))++
 #define STRUT_THREAD INT64_C(0)
 #define STRUT_THREADS INT64_C(1)
 #endif
 
+/* Do the runs order[next] to order[end - 1] (without `order`, next to end - 1) of a batch, of which number 0 is number `first`
+ * of the population. */
 #if STRUT_SMOOTH
-STRUT_KERNEL strut_do_runs(strut_option_numbers numbers, strut_many b, int64_t first, int64_t runs, unsigned long long *next)
+STRUT_KERNEL strut_do_runs(strut_option_numbers numbers, strut_many b, int64_t first, const int32_t *order, int64_t end, unsigned long long *next)
 {
     const strut_options options = strut_read_options(&numbers);
     STRUT_(smooth) s;
-    int64_t run;
+    int64_t place;
     (void)first; /* nothing in such runs is random */
     s.running = 0;
-    while ((run = STRUT_TAKE(next)) < runs) {
-        STRUT_(smooth_load)(&s, &b, 0, run);
+    while ((place = STRUT_TAKE(next)) < end) {
+        STRUT_(smooth_load)(&s, &b, 0, order ? order[place] : place);
         STRUT_(smooth_loaded)(&s, &b, 1);
         while (s.running) STRUT_(smooth_advance)(&s, &options, &b);
     }
 }
 #else
-STRUT_KERNEL strut_do_runs(strut_option_numbers numbers, strut_many b, int64_t first, int64_t runs, unsigned long long *next)
+STRUT_KERNEL strut_do_runs(strut_option_numbers numbers, strut_many b, int64_t first, const int32_t *order, int64_t end, unsigned long long *next)
 {
     const strut_options options = strut_read_options(&numbers);
     STRUT_(lane) lane;
-    int busy = 0;
-    for (;;) { /* one loop: threads of a warp meet again at every step, whichever run each is in */
-        if (!busy) {
-            int64_t run = STRUT_TAKE(next);
-            if (run >= runs) return;
+    for (;;) { /* the threads of a warp begin together: those that begin alike then do alike, where a thread that took the next
+                * run at once would be elsewhere than its neighbours ever after */
+        int64_t place = STRUT_TAKE(next), run;
+        int busy = place < end;
+        if (!STRUT_ANY(busy)) return;
+        if (busy) {
+            run = order ? order[place] : place;
             STRUT_(lane_begin)(&lane, &options, &b, run, first + run);
         }
-        busy = STRUT_(lane_advance)(&lane, &b);
+        while (STRUT_ANY(busy)) /* they meet again at every step */
+            if (busy) busy = STRUT_(lane_advance)(&lane, &b);
     }
 }
 #endif
@@ -95,7 +102,8 @@ STRUT_KERNEL strut_summarise(strut_many b, int64_t first, int64_t runs, int64_t 
 /* The kernels, called with the addresses of their arguments, as a card's driver has them. */
 extern "C" STRUT_EXPORT void strut_do_runs_here(void **a)
 {
-    strut_do_runs(*(strut_option_numbers *)a[0], *(strut_many *)a[1], *(int64_t *)a[2], *(int64_t *)a[3], *(unsigned long long **)a[4]);
+    strut_do_runs(*(strut_option_numbers *)a[0], *(strut_many *)a[1], *(int64_t *)a[2], *(const int32_t **)a[3], *(int64_t *)a[4],
+                  *(unsigned long long **)a[5]);
 }
 
 extern "C" STRUT_EXPORT void strut_summarise_here(void **a)
