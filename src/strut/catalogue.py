@@ -29,6 +29,6 @@ SYSTEM_DESCRIPTIONS = {
 """One line about every system, by its name in `walkers.CATALOGUE`."""
 
 MECHANISM_DESCRIPTIONS = {
-    "coman": "humanoid COMAN without ground: falls freely until contact.rigid(...) puts it on some",
+    "coman": "humanoid COMAN: 23 motors with springs, servos that hold it, soft ground; it stands",
 }
 """One line about every mechanism, by its name in `walkers.MECHANISMS`."""

@@ -19,7 +19,7 @@ from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeErr
 from strut.mechanism import Mechanism
 from strut.system import System
 from strut.units import number
-from strut.walkers import CATALOGUE, MECHANISMS
+from strut.walkers import CATALOGUE, MECHANISMS, ROBOTS
 
 if TYPE_CHECKING:
     from strut import network  # read on demand: most commands never see a network
@@ -43,6 +43,8 @@ def find_model(text: str, how: Reading | None = None) -> System:
         FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free).
     Raises UnknownNameError where there is none, and ModelError where a file cannot be read.
     """
+    if text in ROBOTS:
+        return ROBOTS[text]()
     model = _find(text, how or Reading())
     if isinstance(model, Mechanism) and text.endswith(".toml") and contact.has_ground(text):
         return contact.load(text)
@@ -51,9 +53,10 @@ def find_model(text: str, how: Reading | None = None) -> System:
 
 def python_of(text: str, drive: str = "rigid") -> str:
     """Return Python that makes a system of the catalogue; an empty text for another."""
-    if text not in CATALOGUE:
+    makers = {**CATALOGUE, **ROBOTS}
+    if text not in makers:
         return ""
-    expression = f"walkers.{CATALOGUE[text].__name__}()"
+    expression = f"walkers.{makers[text].__name__}()"
     return expression if drive == "rigid" else f"strut.actuator.driven({expression}, {drive!r})"
 
 

@@ -1,6 +1,9 @@
 """Published results, computed anew: `strut reproduce NAME` prints them beside ours."""
 
 from strut.studies import (
+    dallali_generation,
+    dallali_knee,
+    dallali_sway,
     duindam_compass,
     duindam_gait_search,
     duindam_springs,
@@ -12,6 +15,9 @@ from strut.studies import (
 from strut.studies.study import Row, Study
 
 _ALL = (
+    dallali_generation,
+    dallali_knee,
+    dallali_sway,
     duindam_compass,
     duindam_gait_search,
     duindam_springs,

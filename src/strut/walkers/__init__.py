@@ -7,6 +7,7 @@ from strut.mechanism import Mechanism
 from strut.system import System
 from strut.walkers.bouncing_ball import bouncing_ball
 from strut.walkers.coman import coman_mechanism
+from strut.walkers.coman_robot import coman, coman_motion
 from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
 from strut.walkers.kneed import kneed
@@ -47,11 +48,18 @@ CATALOGUE: dict[str, Callable[..., System]] = {
 MECHANISMS: dict[str, Callable[..., Mechanism]] = {"coman": coman_mechanism}
 """Mechanisms by the name the command line knows them."""
 
+ROBOTS: dict[str, Callable[..., System]] = {"coman": coman}
+"""Mechanisms with their drives, servos and ground, by the name of the mechanism: what runs on the command
+line. Their dynamics alone are those of the mechanism."""
+
 __all__ = [
     "CATALOGUE",
     "MECHANISMS",
+    "ROBOTS",
     "bouncing_ball",
+    "coman",
     "coman_mechanism",
+    "coman_motion",
     "compass",
     "compass_driven",
     "compass_duindam",

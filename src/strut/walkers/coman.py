@@ -3,9 +3,12 @@ parameters)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from strut.checks import checked
+from strut.errors import UnknownNameError, did_you_mean
 from strut.mechanism import Mechanism, joints
 
 # link: parent, offset of its joint in the parent [m], joint name, axis, mass [kg], centre of mass [m],
@@ -51,46 +54,115 @@ FOOT_POINTS = (
 )
 
 
+LIMITS = {
+    "hip_sag": (-1.920, 0.785),
+    "hip_lat": (-1.047, 0.436),
+    "hip_yaw": (-0.873, 0.873),
+    "knee_sag": (-0.175, 1.920),
+    "ankle_lat": (-0.611, 0.611),
+    "ankle_sag": (-1.222, 1.222),
+    "waist_lat": (-0.524, 0.524),
+    "waist_sag": (-0.349, 0.873),
+    "waist_yaw": (-1.396, 1.396),
+    "shoulder_sag": (-3.403, 1.658),
+    "shoulder_lat": (-2.094, 0.314),
+    "shoulder_turn": (-1.571, 1.571),
+    "elbow": (-2.356, 0.0),
+}
+"""[rad] The ranges of the joints, on the right side; about x and z those on the left are mirrored."""
+SAGITTAL = tuple(joint for joint in LIMITS if joint.endswith(("_sag", "elbow")))
+"""Joints that turn about y: those of a planar COMAN."""
+BASES: dict[str, tuple[str, ...]] = {
+    "free": ("x", "y", "z", "roll", "pitch", "yaw"),
+    "planar": ("x", "z", "pitch"),
+    "fixed": (),
+}
+"""How the waist hangs on the world, and the coordinates that it has: translations, then rotations."""
+STANDING_HEIGHT = 0.0793 + 0.201 + 0.1234 + 0.1024
+"""[m] Of the waist's frame over the soles, with straight legs."""
+
+
 @checked
-def coman_mechanism() -> Mechanism:
+def coman_mechanism(moving: Sequence[str] | None = None, base: str = "free") -> Mechanism:
     """The humanoid COMAN without ground: it falls freely until contact.rigid(...) or the like puts it on
     some.
 
-    The 29-joint tree: three translations and three rotations carry the waist, then 23 joints. 28.357 kg.
+    moving: the joints that move, 'r_knee_sag' or 'knee_sag' for both sides; all 23 without any named. Others
+        are fixed at zero, and what they carry with them: it weighs 28.357 kg in every version.
+    base: a name of `BASES`: 'free', three translations and three rotations carry the waist; 'planar', in the
+        x-z plane, where only joints about y may move; 'fixed', suspended.
     """
-    m = Mechanism("coman")
+    if base not in BASES:
+        raise UnknownNameError(f"COMAN has no base '{base}': {did_you_mean(base, list(BASES))}")
+    free_joints = _moving_joints(moving, base)
+    m = Mechanism("coman", planar=base == "planar")
     at = m.world
-    for k, (name, base_joint) in enumerate(
-        (
-            ("x", joints.prismatic("x")),
-            ("y", joints.prismatic("y")),
-            ("z", joints.prismatic("z")),
-            ("roll", joints.revolute("x")),
-            ("pitch", joints.revolute("y")),
-            ("yaw", joints.revolute("z")),
-        )
-    ):
-        body = m.body("waist", WAIST[0], WAIST[1], _matrix(WAIST[2])) if k == 5 else m.body(f"base_{name}")
-        m.joint(name, at, body, base_joint, actuated=False)
+    for k, name in enumerate(BASES[base]):
+        last = k == len(BASES[base]) - 1
+        body = m.body("waist", WAIST[0], WAIST[1], _matrix(WAIST[2])) if last else m.body(f"base_{name}")
+        slides = name in ("x", "y", "z")
+        joint = joints.prismatic(name) if slides else joints.revolute(_AXES[name])
+        m.joint(name, at, body, joint, actuated=False)
         at = body
+    if base == "fixed":
+        waist = m.body("waist", WAIST[0], WAIST[1], _matrix(WAIST[2]))
+        m.joint("mount", m.world, waist, joints.fixed(), at=(0, 0, 2 * STANDING_HEIGHT))
     for mirrored in (False, True):
-        for link, (parent, offset, joint, axis, mass, com, inertia) in LINKS.items():
+        for link, (parent, offset, joint_name, axis, mass, com, inertia) in LINKS.items():
             if mirrored and not link.startswith("r_"):
                 continue
             flip = np.array([1, -1, 1]) if mirrored else np.ones(3)
-            rename = (lambda n: n.replace("r_", "l_", 1) if n.startswith("r_") else n) if mirrored else str
+            rename = _to_left if mirrored else str
+            label = rename(joint_name)
             body = m.body(rename(link), mass, tuple(np.array(com) * flip), _matrix(inertia, mirrored))
+            moves = label in free_joints
             m.joint(
-                rename(joint),
+                label,
                 m.bodies[rename(parent)],
                 body,
-                joints.revolute(axis),
+                joints.revolute(axis) if moves else joints.fixed(),
                 at=tuple(np.array(offset) * flip),
+                **({"limits": _limits(joint_name, axis, mirrored)} if moves else {"actuated": False}),
             )
     for side in ("r", "l"):
         for k, point in enumerate(FOOT_POINTS):
             m.frame(f"{side}_sole{k}", m.bodies[f"{side}_foot"], point)
+    m.frame("chest", m.bodies["torso"], (0.0, 0.0, 0.12))
     return m
+
+
+_AXES = {"roll": "x", "pitch": "y", "yaw": "z"}
+
+
+def _to_left(name: str) -> str:
+    """The name of the same thing on the left."""
+    return name.replace("r_", "l_", 1) if name.startswith("r_") else name
+
+
+def _limits(joint: str, axis: str, mirrored: bool) -> tuple[float, float]:
+    """The range of a joint [rad]."""
+    low, high = LIMITS[joint.removeprefix("r_")]
+    return (-high, -low) if mirrored and axis != "y" else (low, high)
+
+
+def _moving_joints(moving: Sequence[str] | None, base: str) -> set[str]:
+    """The joints that move, by their whole names; raises UnknownNameError for others."""
+    names = [joint for _, _, joint, *_ in LINKS.values()]
+    names += [_to_left(joint) for joint in names if joint.startswith("r_")]
+    if moving is None:
+        chosen = set(names)
+    else:
+        chosen = set()
+        for word in moving:
+            sides = [
+                name for name in names if word in (name, name.removeprefix("r_"), name.removeprefix("l_"))
+            ]
+            if not sides:
+                raise UnknownNameError(
+                    f"COMAN has no joint '{word}': {did_you_mean(word, [*LIMITS, *names])}"
+                )
+            chosen |= set(sides)
+    return {name for name in chosen if base != "planar" or name.endswith(SAGITTAL)}
 
 
 def _matrix(i: tuple[float, ...], mirrored: bool = False) -> np.ndarray:

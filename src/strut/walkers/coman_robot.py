@@ -1,0 +1,160 @@
+"""COMAN, whole: its joints with motors, springs and servos, on ground; and motions of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import casadi as ca
+
+from strut.actuator import dc_motors, drives
+from strut.checks import checked
+from strut.contact import anchored, compliant, geyer, hertz, linear, rigid
+from strut.control import ReferenceSignal, servo, sine
+from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
+from strut.mechanism import Mechanism
+from strut.mechanism import system as system_of
+from strut.system import System, time
+from strut.walkers.coman import FOOT_POINTS, STANDING_HEIGHT, coman_mechanism
+
+PARTS: Mapping[str, Sequence[str] | None] = {
+    "all": None,
+    "legs-and-waist": (
+        *("hip_sag", "hip_lat", "hip_yaw", "knee_sag", "ankle_lat", "ankle_sag"),
+        *("waist_lat", "waist_sag", "waist_yaw"),
+    ),
+    "legs": ("hip_sag", "hip_lat", "hip_yaw", "knee_sag", "ankle_lat", "ankle_sag"),
+}
+"""Joints that move in each version: 23, 15 and 12 in space, of which those about y in a plane."""
+GROUND_STIFFNESS, GROUND_DAMPING = 203600.0, 1006.0
+"""[N/m, N s/m] Of one point on linear ground, as Dallali et al. tuned it; along the ground the same."""
+HERTZ_STIFFNESS, HERTZ_DAMPING = 400e3, 400.0
+"""[N/m^1.5, N s/m^1.5] Of one point on nonlinear ground, as Dallali et al. tuned it."""
+GEYER_STIFFNESS, GEYER_SPEED = 27818.0, 0.3
+"""[N/m, m/s] Of the public simulator's soft ground, here at each point."""
+MU = 0.7
+"""[1] The coefficient of friction of the paper's example."""
+GROUNDS = ("linear", "hertz", "geyer", "rigid", "none")
+"""What COMAN may stand on; on 'none' it falls, or hangs where its base is fixed."""
+MOTOR = "rbe1211-csd17"
+"""The motor and gear of every joint."""
+LEG_SPRING = 415.0
+"""[N m/rad] The springs of the joints of legs and waist that have one, in series with the gear."""
+ARM_STIFFNESS = 120.0
+"""[N m/rad] Of the shoulders' and elbows' springs and gears together."""
+LEG_LINK_DAMPING, SPRING_DAMPING, GEAR_DAMPING = 8.0, 0.8, 4.2
+"""[N m s/rad] Of links and springs, fitted at the knee (Dallali et al.), and of gears without a spring
+(public simulator)."""
+ARM_LINK_DAMPING = 1.0
+"""[N m s/rad] Of the arms' links, which are too light for the knee's: ours, no paper prints it."""
+SPRUNG = ("hip_sag", "knee_sag", "ankle_sag", "waist_sag", "waist_yaw")
+"""Joints of legs and waist with a spring."""
+SPRUNG_ARMS = ("shoulder_sag", "shoulder_lat", "elbow")
+"""Joints of the arms with a spring."""
+KP, KD = 150.0, 10.0
+"""[V/rad, V s/rad] The gains of the servos."""
+
+
+@checked
+def coman(
+    parts: str = "all",
+    *,
+    base: str = "free",
+    ground: str = "linear",
+    motors: bool = True,
+    references: Mapping[str, ReferenceSignal | float] | None = None,
+    kp: float = KP,
+    kd: float = KD,
+    events: bool = True,
+) -> System:
+    """COMAN with its motors and servos, standing on the five points of each foot.
+
+    parts: a name of `PARTS`. base: 'free', 'planar', or 'fixed', as of `coman_mechanism`.
+    ground: a name of `GROUNDS`.
+    motors: False for ideal torques in the place of motors and springs.
+    references: what joints follow, by name, as `coman_motion` gives them; zero for the others, upright.
+    kp, kd: of the servos, in volts or N m per rad and per rad/s; kp=0 leaves them out, and the inputs free.
+    events: False for contact inside the flow, see `contact.compliant`.
+    """
+    for word, value, allowed in (("parts", parts, PARTS), ("ground", ground, GROUNDS)):
+        if value not in allowed:
+            raise UnknownNameError(f"COMAN has no {word} '{value}': {did_you_mean(value, list(allowed))}")
+    machine = _on_ground(coman_mechanism(PARTS[parts], base), ground, events)
+    machine = machine.using(z=STANDING_HEIGHT) if base != "fixed" else machine
+    names = [drive.name for drive in drives(machine)]
+    if motors:
+        machine = _with_motors(machine, names)
+    if kp == 0:
+        return machine
+    for name in references or {}:
+        if name not in names:
+            raise UnknownNameError(f"COMAN has no joint '{name}' that moves: {did_you_mean(name, names)}")
+    followed = {**dict.fromkeys(names, 0.0), **(references or {})}
+    return servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
+
+
+def _on_ground(machine: Mechanism, ground: str, events: bool) -> System:
+    """The mechanism on its ground."""
+    if ground == "none":
+        return system_of(machine)
+    feet = [f"{side}_sole{k}" for side in "rl" for k in range(len(FOOT_POINTS))]
+    if ground == "rigid":
+        return rigid(machine, feet, friction=MU)
+    law = {
+        "linear": linear(GROUND_STIFFNESS, GROUND_DAMPING),
+        "hertz": hertz(HERTZ_STIFFNESS, HERTZ_DAMPING),
+        "geyer": geyer(GEYER_STIFFNESS, GEYER_SPEED),
+    }[ground]
+    grip = anchored(GROUND_STIFFNESS, GROUND_DAMPING, MU)
+    return compliant(machine, feet, law=law, friction=grip, events=events)
+
+
+def _with_motors(machine: System, names: Sequence[str]) -> System:
+    """The same motor at every joint, with the springs and dampers that each has."""
+    arm_spring = 1 / (1 / ARM_STIFFNESS - 1 / 8400.0)
+    groups: tuple[tuple[Callable[[str], bool], dict[str, float]], ...] = (
+        (lambda n: n.endswith(SPRUNG), {"spring": LEG_SPRING, "spring_damping": SPRING_DAMPING}),
+        (lambda n: n.endswith(SPRUNG_ARMS), {"spring": arm_spring, "spring_damping": SPRING_DAMPING}),
+        (lambda n: not n.endswith(SPRUNG + SPRUNG_ARMS), {"spring_damping": GEAR_DAMPING}),
+    )
+    for belongs, springs in groups:
+        for arm, damping in ((False, LEG_LINK_DAMPING), (True, ARM_LINK_DAMPING)):
+            chosen = [n for n in names if belongs(n) and ("shoulder" in n or "elbow" in n) == arm]
+            if chosen:
+                spring = springs.get("spring", math.inf)
+                machine = dc_motors(
+                    machine,
+                    MOTOR,
+                    chosen,
+                    spring=spring,
+                    spring_damping=springs["spring_damping"],
+                    link_damping=damping,
+                )
+    return machine
+
+
+@checked
+def coman_motion(
+    kind: str, amplitude: float, frequency: float, parts: str = "all"
+) -> dict[str, ReferenceSignal]:
+    """References of a motion that repeats, for `coman(references=...)`.
+
+    kind: 'squat', hips and ankles bend by amplitude (1 - cos), knees by twice that, back (public simulator);
+        'sway', the legs lean to both sides, their feet level; 'arms-up', the shoulders lift the arms forward.
+    amplitude: [rad]. frequency: [Hz].
+    """
+    wave = ReferenceSignal(amplitude * (1 - ca.cos(2 * math.pi * frequency * time)))
+    lean = sine(amplitude, frequency)
+    motions = {
+        "squat": {"hip_sag": -1 * wave, "knee_sag": 2 * wave, "ankle_sag": -1 * wave},
+        "sway": {"hip_lat": lean, "ankle_lat": -1 * lean},
+        "arms-up": {"shoulder_sag": -1 * wave},
+    }
+    if kind not in motions:
+        raise UnknownNameError(f"COMAN has no motion '{kind}': {did_you_mean(kind, list(motions))}")
+    if kind == "arms-up" and parts != "all":
+        raise ValueRangeError(f"COMAN of parts '{parts}' has no arms to lift: take parts='all'")
+    return {f"{side}_{joint}": follow for side in "rl" for joint, follow in motions[kind].items()}
+
+
+__all__ = ["coman", "coman_motion"]

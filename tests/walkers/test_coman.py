@@ -1,0 +1,114 @@
+"""COMAN with its drives: statics of standing, the knee test of the paper, and what is left out."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import strut
+from strut import actuator, control, mechanism, walkers
+from strut.errors import UnknownNameError, ValueRangeError
+from strut.mechanism import Tree, observe
+from strut.walkers.coman import coman_mechanism
+
+WEIGHT = 28.357 * 9.81
+FEET = [f"{side}_sole{k}" for side in "rl" for k in range(5)]
+KNEE_MOVE = 5.0  # [s]
+EXACT = {"rtol": 1e-10, "atol": 1e-11}
+
+
+@pytest.mark.parametrize(
+    ("parts", "base", "count"),
+    [("all", "free", 29), ("legs-and-waist", "free", 21), ("legs", "free", 18), ("legs", "planar", 9)],
+)
+def test_versions_have_their_joints_and_all_the_weight(parts, base, count):
+    m = coman_mechanism(walkers.coman_robot.PARTS[parts], base)
+    tree = Tree(m)
+    assert tree.nv == count
+    assert float(observe.mass(tree)) == pytest.approx(28.357, abs=1e-3)
+    assert m.limits["l_knee_sag"] == (-0.175, 1.920)
+
+
+def test_it_stands_on_its_feet():
+    """In a plane, with its motors: the ground carries the weight, and gives way by 0.137 mm."""
+    robot = walkers.coman("legs", base="planar")
+    run = strut.simulate(robot, t=1.5, rtol=1e-6, atol=1e-8)
+    assert run.ok
+    end = run.at(1.5)
+    assert sum(end[f"{foot}_normal"] for foot in FEET) == pytest.approx(278.2, abs=0.1)
+    depth = -np.mean([end[f"{foot}_gap"] for foot in FEET])
+    assert depth == pytest.approx(0.137e-3, abs=1e-6)
+    assert run.ledger.relative < 1e-7
+    assert abs(end["pitch"]) < 0.02
+
+
+def knee(coulomb=0.0, spring=415.0):
+    """The robot suspended, its right knee alone moving: 0 to 90 degrees, PD 200/10, as in section 5.1 of the
+    reference; link damping 8, spring damping 0.8."""
+    machine = mechanism.system(coman_mechanism(["r_knee_sag"], "fixed"))
+    motor = replace(actuator.MOTORS["rbe1211-csd17"], coulomb=coulomb)
+    driven = actuator.dc_motors(machine, motor, spring=spring, spring_damping=0.8, link_damping=8.0)
+    return control.servo(
+        driven, {"r_knee_sag": control.minimum_jerk(0, math.pi / 2, KNEE_MOVE)}, kp=200, kd=10
+    )
+
+
+def test_the_knee_at_90_degrees_needs_684_mV():
+    run = strut.simulate(knee(), t=12, **EXACT)
+    end = run.at(12.0)
+    assert end["r_knee_sag_voltage"] == pytest.approx(0.684, rel=0.01)
+    assert end["r_knee_sag_error"] == pytest.approx(3.4e-3, abs=0.05e-3)
+    assert end["r_knee_sag_torque"] == pytest.approx(4.22, abs=0.01)
+    peak = np.abs(run.at(np.linspace(0, 12, 2001))["r_knee_sag_voltage"]).max()
+    # (25.5 + 8) of damping at the fastest rate, and the weight
+    assert peak == pytest.approx((25.52 + 8) * 15 / 8 * math.pi / 2 / KNEE_MOVE / 6.175, rel=0.2)
+    books = run.ledger
+    spent = {name: float(v[-1]) for name, v in books.dissipated.items()}
+    stored = sum(float(v[-1] - v[0]) for v in books.stored.values())
+    given = float(books.supplied["r_knee_sag_electrical"][-1])
+    assert given == pytest.approx(sum(spent.values()) + stored, rel=1e-7)
+    assert set(spent) == {
+        f"r_knee_sag_{loss}" for loss in ("copper", "viscous", "series_damper", "link_damper")
+    }
+
+
+def test_stiction_offsets_the_voltage_of_the_knee_by_what_the_paper_says():
+    """Friction of 0.6 V: the motor stops before it is there, and holds what it has: the voltage differs by as much."""
+    stiction = 0.6 * 0.041 / 0.664
+    run = strut.simulate(knee(stiction), t=12, **EXACT)
+    end = run.at(12.0)
+    assert end["r_knee_sag_turning"] == 0.0
+    assert end["r_knee_sag_motor_rate"] == 0.0
+    # it came from below: friction adds to the weight until it sticks
+    assert end["r_knee_sag_voltage"] - 0.684 == pytest.approx(0.6, abs=0.02)
+    assert run.ledger.dissipated["r_knee_sag_friction"][-1] == pytest.approx(
+        0.6 * 6.1747 * end["r_knee_sag_motor"], rel=1e-3
+    )
+
+
+def test_what_it_has_not_is_said():
+    with pytest.raises(UnknownNameError, match="COMAN has no joint 'knee': did you mean"):
+        coman_mechanism(["knee"])
+    with pytest.raises(UnknownNameError, match="COMAN has no base 'air'"):
+        coman_mechanism(base="air")
+    with pytest.raises(UnknownNameError, match="COMAN has no ground 'mud'"):
+        walkers.coman(ground="mud")
+    with pytest.raises(UnknownNameError, match="COMAN has no motion 'jump'"):
+        walkers.coman_motion("jump", 0.1, 1.0)
+    with pytest.raises(ValueRangeError, match="has no arms to lift"):
+        walkers.coman_motion("arms-up", 0.1, 1.0, parts="legs")
+    with pytest.raises(UnknownNameError, match="COMAN has no joint 'r_elbow' that moves"):
+        walkers.coman("legs", base="planar", references={"r_elbow": 0.1})
+
+
+@pytest.mark.slow  # compiles the whole robot: a minute
+def test_the_whole_robot_stands_squats_and_sways():
+    motion = {**walkers.coman_motion("squat", 0.1, 0.5), **walkers.coman_motion("sway", 0.05, 0.4)}
+    run = strut.simulate(walkers.coman(references=motion), t=3.0, rtol=1e-5, atol=1e-7)
+    assert run.ok
+    assert len(list(run.system.x)) == 104 + 20  # and two strains at each point
+    assert run.ledger.relative < 1e-7
+    end = run.at(np.linspace(1, 3, 50))
+    assert end["z"].min() > 0.4
+    assert np.mean(sum(end[f"{foot}_normal"] for foot in FEET)) == pytest.approx(WEIGHT, rel=0.05)
