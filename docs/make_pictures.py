@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import strut
-from strut import mechanism, network, view, walkers
+from strut import mechanism, network, report, view, walkers
 from strut.view.figures.figure import PALETTE, Cells, Figure, Line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,6 +116,10 @@ def running(place: Path) -> None:
     view.stick_figure(load("running.py").main().replay.run, place / "running.svg", width=420)
 
 
+def held_gait(place: Path) -> None:
+    report.recovery_figure(load("held_gait.py").main()).save(place / "held_gait.svg")
+
+
 def elastic_drives(place: Path) -> None:
     load("elastic_drives.py").main(place / "elastic_drives.svg")
 
@@ -168,7 +172,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             oscillator_leg,
             networks,
         ),
-        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, running, step_over),
+        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, running, held_gait, step_over),
     )
 }
 

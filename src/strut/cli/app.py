@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "strut.cli.run:run",
     "gait": "strut.cli.gait:gait",
     "design": "strut.cli.design:design",
+    "control": "strut.cli.control:control",
     "export": "strut.cli.export:export",
     "view": "strut.cli.look:view",
     "reproduce": "strut.cli.reproduce:reproduce",

@@ -2,6 +2,7 @@
 
 from strut.report.design import design_result
 from strut.report.gait import gait_result
+from strut.report.held import held_result, recovery_figure
 from strut.report.sweep import sweep_result, sweeps_figure
 
-__all__ = ["design_result", "gait_result", "sweep_result", "sweeps_figure"]
+__all__ = ["design_result", "gait_result", "held_result", "recovery_figure", "sweep_result", "sweeps_figure"]

@@ -1,0 +1,211 @@
+"""`strut control`: a gait or a design held: the closed loop, and what it survives before and after."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+import strut
+from strut import control as loops
+from strut import gait as gaits
+from strut import optimal
+from strut.cli.console import as_json, notes, out, table
+from strut.cli.model import Reading, find_model, with_settings
+from strut.cli.options import Json, Model, Root
+from strut.cli.save import check_directory
+from strut.control import HeldGait
+from strut.errors import ModelError, ValueRangeError, did_you_mean
+from strut.gait import Gait
+from strut.optimal import Design
+
+METHODS = ("lqr", "step", "track")
+"""What can hold a gait: from moment to moment, from step to step, springs that motors play."""
+
+
+def control(  # noqa: PLR0913 the options of a command are its arguments
+    model: Model,
+    *,
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter: slope=4.5deg."),
+    ] = [],
+    speed: Annotated[
+        float, typer.Option(metavar="M/S", help="Design a gait of this speed first; else the machine's own.")
+    ] = 0.0,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="lqr: from moment to moment; step: what --by names is set once per step; track: springs and "
+            "dampers that motors play."
+        ),
+    ] = "lqr",
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by", metavar="A,B", help="Of step: inputs and parameters that change from step to step."
+        ),
+    ] = "",
+    deviation: Annotated[
+        list[str],
+        typer.Option(
+            "--deviation",
+            metavar="NAME=VALUE",
+            help="Of lqr and step: the largest acceptable deviation of a state, in its unit; a tenth of what "
+            "states of its unit move in a step unless given.",
+        ),
+    ] = [],
+    effort: Annotated[
+        list[str],
+        typer.Option(
+            "--effort",
+            metavar="NAME=VALUE",
+            help="Of lqr and step: the largest acceptable input beyond the plan, or change of what --by "
+            "names, in its unit. Smaller is softer.",
+        ),
+    ] = [],
+    stiffness: Annotated[float, typer.Option(help="Of track [N m/rad, N/m].")] = 0.0,
+    damping: Annotated[float, typer.Option(help="Of track [N m s/rad, N s/m].")] = 0.0,
+    index: Annotated[
+        str,
+        typer.Option(
+            help="Of lqr and track: what the motion is followed by: time, or a state that grows or falls all "
+            "through a step; auto takes the steadiest."
+        ),
+    ] = "auto",
+    root: Root = [],
+    export: Annotated[
+        Path | None, typer.Option("--export", metavar="DIR", help="Write the closed loop as C99.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Write a page, before and after, with figures and data, and held.h5.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Hold a gait: close the loop, and say what is survived before and after.
+
+    The model is a walker, whose gait is found, or designed at --speed; or a design.h5 that strut design
+    wrote.
+
+    [bold]Examples[/bold]
+
+      strut control compass --set slope=4.5deg
+
+      strut control compass --speed 0.8 -o held/
+
+      strut control compass --set slope=4.5deg --method step --by hip_torque
+
+      strut control compass --speed 0.8 --method track --stiffness 200 --damping 20
+
+      strut control walk/design.h5 --export firmware/
+    """
+    if method not in METHODS:
+        raise ModelError(f"method '{method}' is unknown: {did_you_mean(method, METHODS)}")
+    if by and method != "step":
+        raise ModelError(f"--by {by} is for --method step: what it names is set once per step")
+    if (stiffness or damping) and method != "track":
+        raise ModelError("--stiffness and --damping are for --method track")
+    if (deviation or effort) and method == "track":
+        raise ModelError(
+            "--deviation and --effort are weights of lqr and step: --method track has --stiffness and "
+            "--damping"
+        )
+    if output is not None:
+        check_directory(output)
+    source = read_source(model, settings, speed, tuple(root))
+    weights = {"deviation": read_numbers("--deviation", deviation)}
+    if method == "lqr":
+        result = loops.lqr(source, **weights, effort=read_numbers("--effort", effort), index=index)
+    elif method == "step":
+        names = [name.strip() for name in by.split(",") if name.strip()]
+        result = loops.step_lqr(source, names, **weights, change=read_numbers("--effort", effort))
+    else:
+        result = loops.track(source, stiffness, damping, index=index)
+    if json:
+        as_json(result.data())
+    else:
+        held_text(result)
+    if output is not None:
+        write_held(result, output, command_line())
+    if export is not None:
+        exported = strut.export(result.system, export)
+        notes.print(
+            escape(f"wrote {len(exported.files)} files of C to {export}/; build it: make -C {export}"),
+            soft_wrap=True,
+        )
+    if not result.stable:
+        notes.print("[red]not held: a multiplier is 1 or more[/red]")
+        raise typer.Exit(1)
+
+
+def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path, ...]) -> Gait | Design:
+    """Return what is to be held: a saved design or gait, a design at a speed [m/s], or a walker's own
+    gait."""
+    if Path(model).suffix in (".h5", ".hdf5"):
+        if settings or speed:
+            raise ModelError(f"'{model}' is a result: its machine and its speed are what they are")
+        try:
+            saved: Design | Gait | Any = optimal.load(model)
+        except strut.StrutError:
+            saved = gaits.load(model)
+        if not isinstance(saved, (Design, Gait)):
+            raise ModelError(f"'{model}' holds a {type(saved).__name__}: a design or a gait can be held")
+        return saved
+    system = with_settings(find_model(model, Reading(roots=roots)), settings)
+    if not speed:
+        return gaits.find(system)
+    design = optimal.design(system, speed=speed)
+    if not design.ok:
+        raise ModelError(f"no design of '{system.name}' at {speed:g} m/s: {'; '.join(design.wrong)}")
+    return design
+
+
+def read_numbers(flag: str, texts: list[str]) -> dict[str, float]:
+    """Parse NAME=VALUE of weights."""
+    numbers: dict[str, float] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        try:
+            numbers[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ValueRangeError(
+                f"'{text}' is no {flag}: write NAME=NUMBER, for example {flag} hip_torque=3"
+            )
+    return numbers
+
+
+def held_text(held: HeldGait) -> None:
+    """Print a gait that is held as tables."""
+    word = "held" if held.stable else "not held"
+    out.print(f"[bold]{escape(held.system.name)}[/bold]: {word} by {escape(held.method)}\n", soft_wrap=True)
+    table("", ["", "before", "after", "unit"], [list(row) for row in held.rows()])
+    table("settings", ["", "value"], [[name, value] for name, value in held.settings.items()])
+
+
+def write_held(held: HeldGait, directory: Path, asked: str) -> None:
+    """Write the page, the figures and the data of a gait that is held."""
+    from strut.report import held_result
+
+    folder = held_result(held, asked).folder(directory)
+    held.save(directory / "held.h5")
+    notes.print(f"wrote {len(folder.files) + 1} files to {escape(str(directory))}/", soft_wrap=True)
+    for why in folder.missing:
+        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+
+
+def command_line() -> str:
+    """Return the command as it was typed."""
+    import sys
+
+    return shlex.join(["strut", *sys.argv[1:]])
