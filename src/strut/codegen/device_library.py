@@ -206,7 +206,7 @@ class RowsOnCard:
         endings = np.zeros(len(is_good), dtype=np.uint64)
         accounts = np.zeros((SUMMARY_BLOCKS * THREADS_PER_BLOCK, outputs), dtype=ACCOUNT)
         good = np.ascontiguousarray(is_good, dtype=np.uint8)
-        arrays = (good, endings, accounts)
+        arrays: tuple[np.ndarray, ...] = (good, endings, accounts)
         with self.library.room(*[array.nbytes for array in arrays]) as places:
             for array, place in zip(arrays, places, strict=True):
                 driver.send(place, array.ctypes.data, array.nbytes)
