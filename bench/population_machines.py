@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+import casadi as ca
+
 from strut import Mechanism, System, constraints, contact, joints, mechanism, walkers
+from strut.mechanism import urdf
 from strut.walkers.anthropometry import segment
 
 STATURE, MASS = 1.75, 70.0  # [m], [kg]
@@ -99,4 +105,23 @@ def coman() -> System:
     m = walkers.coman_mechanism()
     feet = [f"{side}_sole{k}" for side in "rl" for k in range(5)]
     law, friction = contact.hunt_crossley(2e5, 0.5), contact.coulomb(0.8, 0.05)
+    return contact.compliant(m, feet, law=law, friction=friction, events=False)
+
+
+STANCE = {"hip": 0.0, "thigh": 0.8, "calf": -1.6}  # [rad] of a quadruped's joints
+SHANK = 0.22  # [m] from its knee to its foot
+
+
+def quadruped(file: Path) -> System:
+    """The quadruped A1 of a URDF file on four soft points without events, held in its stance by springs."""
+    m = urdf.load(file, base="free")
+    for k, connection in list(m.connections.items()):
+        angle = next((a for kind, a in STANCE.items() if connection.name.endswith(f"_{kind}_joint")), None)
+        if angle is not None:
+            m.connections[k] = replace(
+                connection, spring=ca.SX(100.0), rest=ca.SX(angle), damping=ca.SX(2.0), initial=(angle,)
+            )
+    legs = ("FR", "FL", "RR", "RL")
+    feet = [m.frame(f"{leg}_tip", m.bodies[f"{leg}_calf"], (0, 0, -SHANK)).name for leg in legs]
+    law, friction = contact.hunt_crossley(1e5, 0.5), contact.coulomb(0.8, 0.02)
     return contact.compliant(m, feet, law=law, friction=friction, events=False)

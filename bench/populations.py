@@ -8,11 +8,13 @@ way.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.population_machines import chain, coman, exoskeleton, human
+from bench.population_machines import chain, coman, exoskeleton, human, quadruped
 from bench.timing import Contender, Effort, Row, Section, measure
 from strut import System, gait, simulate_batch, summarise_batch, walkers
 from strut.codegen import find_cuda_compiler, lower_system, open_driver
@@ -81,18 +83,22 @@ def compare(
     for label, system in machines.items():
         few = {name: np.linspace(low, high, FEW)}
         exact = simulate_batch(system, t, x0=few, threads=1, **options)
-        ways: list[tuple[str, int, dict[str, Any]]] = [(f"{label}, one core", FEW, {"threads": 1})]
+        ways: list[tuple[str, int, dict[str, Any]]] = [
+            (f"{label}, one core".lstrip(", "), FEW, {"threads": 1})
+        ]
         if (
             all(event.terminal for event in system.events)
             and not system.samples
             and options.get("method") == "rk4"
         ):
-            ways.append((f"{label}, one core, lanes", FEW, {"threads": 1, "lanes": "auto"}))
+            ways.append((f"{label}, one core, lanes".lstrip(", "), FEW, {"threads": 1, "lanes": "auto"}))
             lanes_single = {"threads": 1, "lanes": "auto", "precision": "single"}
-            ways.append((f"{label}, one core, lanes, single", FEW, lanes_single))
+            ways.append((f"{label}, one core, lanes, single".lstrip(", "), FEW, lanes_single))
         if not reason:
-            ways.append((f"{label}, card", runs, {"device": "cuda"}))
-            ways.append((f"{label}, card, single", runs, {"device": "cuda", "precision": "single"}))
+            ways.append((f"{label}, card".lstrip(", "), runs, {"device": "cuda"}))
+            ways.append(
+                (f"{label}, card, single".lstrip(", "), runs, {"device": "cuda", "precision": "single"})
+            )
         for way, count, how in ways:
             x0 = {name: np.linspace(low, high, count)}
             error = difference(exact, simulate_batch(system, t, x0=few, **options, **how))
@@ -105,7 +111,7 @@ def compare(
             note = card_note(system, options, how.get("precision", "double")) if on_card else ""
             rows.append(Row(row.name, way, error, tuple(s / batch.steps.sum() for s in row.times), note))
         if reason:
-            rows.append(Row("strut", f"{label}, card", note=reason))
+            rows.append(Row("strut", f"{label}, card".lstrip(", "), note=reason))
     return Section(title, "final states against one core", tuple(rows))
 
 
@@ -139,6 +145,19 @@ def whole_maps(effort: Effort) -> Section:
     return Section("maps of 1000 x 1000 runs", "none", measure(maps, effort), "time of a whole map")
 
 
+def quadruped_section(effort: Effort) -> Section:
+    """Time the quadruped A1, if its file is here (the extra `robots`)."""
+    title, name = "quadruped A1 from URDF, four contacts, RK4", "a1_description/urdf/a1.urdf"
+    try:
+        files = [file for file in distribution("example-robot-data").files or () if str(file).endswith(name)]
+    except PackageNotFoundError:
+        files = []
+    if not files:
+        return Section(title, "none", (Row("strut", "one core", note="example-robot-data is not installed"),))
+    machine = quadruped(Path(str(files[0].locate())))
+    return compare(title, {"": machine}, ("base.z", 0.31, 0.32), 1.0, effort, method="rk4", step=5e-4)
+
+
 def run(effort: Effort) -> list[Section]:
     quoted = tuple(
         Row(
@@ -167,5 +186,6 @@ def run(effort: Effort) -> list[Section]:
             runs=LARGE,
             **fixed,
         ),
+        quadruped_section(effort),
         whole_maps(effort),
     ]

@@ -2,17 +2,20 @@
 mathematics of a card, here compiled for the processor."""
 
 import ctypes
+import importlib.machinery
 import subprocess
 
 import casadi as ca
 import numpy as np
 import pytest
 
-from strut.codegen import compiler
+from strut import walkers
+from strut.codegen import compiler, cuda, lower_system, nvrtc
 from strut.codegen.c import c_dialect
 from strut.codegen.instructions import AssignmentLine, straight_line
 from strut.codegen.lifetimes import most_alive, shorten_lifetimes
 from strut.codegen.translation_unit import RUNTIME
+from strut.errors import CompileError
 
 HARNESS = """
 #include <stdint.h>
@@ -127,3 +130,46 @@ def test_what_is_divided_by_one_value_shares_its_inverse():
     texts = [line.expression for line in lines]
     assert sum("STRUT_INVERSE" in text for text in texts) == 1
     assert not any(" / " in text for text in texts if "3" not in text)
+
+
+def test_nvrtc_is_found_in_wheels_and_none_that_is_newer_than_the_driver(tmp_path, monkeypatch):
+    """Both generations of wheels; the newest that the driver knows, else what there is."""
+    for folder, name in (("cu13", "libnvrtc.so.13"), ("cuda_nvrtc", "libnvrtc.so.12")):
+        library = tmp_path / "nvidia" / folder / "lib" / name
+        library.parent.mkdir(parents=True)
+        library.touch()
+        library.with_name(name.replace("libnvrtc", "libnvrtc-builtins")).touch()
+    spec = importlib.machinery.ModuleSpec("nvidia", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path / "nvidia")]
+    monkeypatch.setattr(nvrtc.importlib.util, "find_spec", lambda name: spec)
+    monkeypatch.setattr(nvrtc.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.delenv("CUDA_PATH", raising=False)
+    assert nvrtc.find_nvrtc().name == "libnvrtc.so.13"
+    assert nvrtc.find_nvrtc(newest=12).name == "libnvrtc.so.12"
+    assert nvrtc.find_nvrtc(newest=11).name == "libnvrtc.so.13"
+    monkeypatch.setattr(cuda.shutil, "which", lambda name: None)
+    assert cuda.find_cuda_compiler(12040).path.name == "libnvrtc.so.12"
+    monkeypatch.setattr(cuda.shutil, "which", lambda name: f"/somewhere/{name}")
+    assert cuda.find_cuda_compiler(12040).kind == "nvcc"  # where it is, it is the first choice
+
+
+def test_a_library_that_is_no_nvrtc_is_told(tmp_path):
+    (tmp_path / "libnvrtc.so.13").write_text("nothing")
+    with pytest.raises(CompileError, match=r"NVRTC, .*libnvrtc.so.13, cannot be loaded .* install the wheel"):
+        nvrtc.Nvrtc(tmp_path / "libnvrtc.so.13")
+
+
+def test_an_nvcc_that_writes_nothing_is_told(tmp_path, monkeypatch):
+    fake = tmp_path / "nvcc"
+    fake.write_text("#!/bin/sh\nexit 0\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("STRUT_CACHE", str(tmp_path / "cache"))
+    chosen = cuda.CudaCompiler("nvcc", fake)
+    with pytest.raises(CompileError, match="ended well but wrote no machine code: set NVCC"):
+        cuda.build_device_library(lower_system(walkers.pendulum()), "rk4", capability=90, chosen=chosen)
+    fake.write_text("#!/bin/sh\necho 'unsupported gpu architecture' >&2\nexit 1\n")
+    with pytest.raises(
+        CompileError, match="could not compile the generated C:\nunsupported gpu architecture"
+    ):
+        cuda.build_device_library(lower_system(walkers.pendulum()), "rk4", capability=90, chosen=chosen)
