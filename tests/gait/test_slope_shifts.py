@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from examples import rabbit
 
 from strut import optimal, walkers
 from strut.gait.section import section_of
@@ -89,12 +90,6 @@ def test_a_stride_downhill_has_its_feet_on_the_ground(downhill):
 def test_a_floating_walker_is_designed_downhill():
     """Its stance foot is on the slope at the beginning, its swing foot at the end, and what gravity gives is
     weight by the descent along the slope."""
-    import sys
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
-    import rabbit
-
     design = optimal.design(rabbit.walker(), speed=0.6, slope=SLOPE)
     assert design.ok, design.wrong
     assert design.replay.run["foot_r_gap"][0] == pytest.approx(0.0, abs=1e-7)

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -161,3 +162,18 @@ def test_legs_too_short_for_a_stride_are_named():
 def test_phases_of_a_walk_have_no_flight():
     with pytest.raises(ModelError, match="a flight of 0.1 s is asked, but 'runner' always stands"):
         optimal.design(walkers.runner(), speed=SPEED, flight=0.1, phases=["foot_l_touchdown"])
+
+
+@pytest.mark.slow  # a minute: guides are widened, and the gait of a machine of fourteen states is compiled
+def test_a_slow_run_downhill_magnifies_and_is_a_gait():
+    """At 0.8 m/s a plan of torques alone magnifies an error by more than 1e6 in a step: no run in one go comes
+    back. Piece by piece its gait is found, and it goes down as the ground does."""
+    slope = math.radians(3)
+    design = optimal.design(walkers.runner(), speed=0.8, slope=slope)
+    assert design.ok, design.wrong
+    assert not design.replay.stays
+    assert abs(design.gait.multipliers[0]) > 1e6
+    assert design.gait.residual < 1e-8
+    assert design.verdict == "ok, unstable in open loop"
+    fallen = design.weight * design.step_length * math.sin(slope)
+    assert design.replay.balance.fallen == pytest.approx(fallen, rel=1e-5)

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from strut import gait, optimal, walkers
+from strut.optimal.solver.result import Solution
 from strut.optimal.walk import replay as replay_file
 from strut.optimal.walk.replay import Balance, Replay, replay_gait
+from strut.optimal.walk.replay_pieces import find_gait_in_pieces
 from strut.optimal.walk.step_goal import broken_clearance
 from strut.optimal.walk.sweep_file import SweepPoint
 from strut.optimal.walk.trade_off import NO_RESULT, TradeOff
@@ -29,6 +31,24 @@ def level():
 def again(level):
     """The same design, with nothing worked out yet."""
     return replace(level)
+
+
+def test_a_limit_that_decides_all_of_a_phase_is_judged_by_the_whole_motion(level, monkeypatch):
+    """Friction at its limit all along a phase leaves 1e-8 N of it there, and tens of newtons elsewhere: 7e-9 N
+    beyond is rounding, a newton is not."""
+    two = replace(level.result, phases=level.result.phases * 2)
+    names = [r.name for r in two.problem.path_requirements() if not r.margin and not r.safety]
+    count = len(two.phases[0].t) - 1
+
+    def over(beyond):
+        sizes = iter([1e-8, 50.0] * len(two.problem.path_requirements()))
+        return lambda self, r, m: (np.full(count, beyond), next(sizes))
+
+    monkeypatch.setattr(Solution, "over", over(7e-9))
+    assert not set(replace(two).exceeded_limits) & set(names)
+    monkeypatch.setattr(Solution, "over", over(1.0))
+    assert set(replace(two).exceeded_limits) >= set(names)
+    assert names
 
 
 def test_a_good_design_has_nothing_wrong(level):
@@ -80,6 +100,15 @@ def test_a_gait_that_magnifies_more_than_its_multipliers_say():
     braked = optimal.design(walkers.compass(), cost="positive-work", speed=0.5, slope=math.radians(3))
     assert braked.ok, braked.wrong
     assert braked.gait is not None, braked.replay.no_gait
+
+
+def test_the_gait_in_pieces_is_that_in_one_go(level):
+    """By multiple shooting from the intervals of the plan, and by Newton's method on the return map."""
+    through, why = find_gait_in_pieces(level.replay.pieces, level.machine, level.result)
+    assert not why
+    assert through.vector == pytest.approx(level.gait.vector, abs=1e-8)
+    assert through.period == pytest.approx(level.gait.period, abs=1e-8)
+    assert np.abs(through.multipliers[0]) == pytest.approx(np.abs(level.gait.multipliers[0]), rel=1e-5)
 
 
 def test_another_gait_is_not_that_of_the_plan(again, monkeypatch):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from strut.optimal.solver.result import Solution, path_slack
+from strut.optimal.solver.result import Solution
 
 MAX_INTERVALS = 400
 """Intervals of a phase at most."""
@@ -31,11 +31,7 @@ def refine_mesh(
         parts = np.clip(np.ceil((size / (DEFECT_AIM * accuracy)) ** (1 / (order + 1))), 1, MAX_PARTS).astype(
             int
         )
-        split = size > accuracy
-        for r in result.problem.path_requirements():
-            if r.phase in (None, m.name):
-                over, size_of = result.over(r, m)
-                split |= over > path_slack(r, size_of)
+        split = (size > accuracy) | result.exceeds_limits(k)
         parts = np.where(split, np.maximum(parts, least_parts), 1)
         if result.inputs_too_coarse:
             parts = add_input_parts(parts, input_parts(result)[k])

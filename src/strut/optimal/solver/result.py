@@ -31,7 +31,8 @@ MARGIN_SLACK = 1e-9
 """A requirement with a margin that is exceeded by more between the points, in its own unit, is violated
 there."""
 PATH_SLACK = 1e-3
-"""A requirement without a margin that is exceeded by more than this part of its largest value is, too."""
+"""A requirement without a margin that is exceeded by more than this part of its largest value in the motion
+is, too."""
 MIN_COST = 1e-3
 """A cost smaller than this part of its scale is hardly anything: its error is relative to this part."""
 COST = "the cost"
@@ -292,14 +293,36 @@ class Solution(SavedResult, Tabular, Packed):
         """What holds at the points of the mesh and is exceeded between them by more than its slack: by name,
         by how much, and the unit."""
         exceeded: dict[str, tuple[float, str]] = {}
-        for r in self.problem.path_requirements():
-            for m in self.phases:
-                if r.phase in (None, m.name):
-                    over, size = self.over(r, m)
-                    worst = float(over.max(initial=0.0))
-                    if worst > path_slack(r, size) and worst > exceeded.get(r.name, (0.0, ""))[0]:
-                        exceeded[r.name] = (worst, r.unit)
+        for r, _, over, _ in self._path_excesses:
+            worst = float(over.max(initial=0.0))
+            if worst > self._path_slack(r) and worst > exceeded.get(r.name, (0.0, ""))[0]:
+                exceeded[r.name] = (worst, r.unit)
         return exceeded
+
+    def exceeds_limits(self, k: int) -> np.ndarray:
+        """Return whether each interval of the phase of this number exceeds a limit between its points."""
+        exceeds = np.zeros(len(self.phases[k].t) - 1, dtype=bool)
+        for r, phase, over, _ in self._path_excesses:
+            if phase == k:
+                exceeds |= over > self._path_slack(r)
+        return exceeds
+
+    @cached_property
+    def _path_excesses(self) -> list[tuple[Requirement, int, np.ndarray, float]]:
+        """Requirements along the path, numbers of phases, and there what `over` says."""
+        return [
+            (r, k, *self.over(r, m))
+            for r in self.problem.path_requirements()
+            for k, m in enumerate(self.phases)
+            if r.phase in (None, m.name)
+        ]
+
+    def _path_slack(self, r: Requirement) -> float:
+        """Return by how much a requirement along the path may be exceeded between the points of the mesh. How
+        large it is counts in the whole motion: a limit that decides all of a phase is next to nothing
+        there."""
+        size = max(size for other, _, _, size in self._path_excesses if other.name == r.name)
+        return MARGIN_SLACK if r.margin else max(PATH_SLACK * size, r.safety)
 
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
         """Return by how much a requirement is violated at most in each interval of a phase; and how large
@@ -408,12 +431,6 @@ class Solution(SavedResult, Tabular, Packed):
             f"<Result of {self.problem.system.name}: {good}, cost {self.cost:.6g}, {self.iterations} "
             f"iterations, {n} intervals>"
         )
-
-
-def path_slack(r: Requirement, size: float) -> float:
-    """Return by how much a requirement along the path may be exceeded between the points of the mesh, where
-    what it asks of is at most of this size."""
-    return MARGIN_SLACK if r.margin else max(PATH_SLACK * size, r.safety)
 
 
 __all__ = ["Motion", "Solution"]
