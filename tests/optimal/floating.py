@@ -64,12 +64,12 @@ def on_rigid_ground(mechanism, feet=("foot_l", "foot_r"), symmetry="auto", **opt
     return contact.rigid(mechanism, list(feet), contact.plane(slope), symmetry=symmetry, **options)
 
 
-def on_soft_ground(mechanism, stiffness=1e4, friction=None, law=None):
+def on_soft_ground(mechanism, stiffness=1e4, friction=None, law=None, feet=("foot_l", "foot_r")):
     """A mechanism on a plane that gives way [N/m] and hardly throws it back, with a slope as a parameter."""
     slope = Param("slope", 0.0, "rad", bounds=(-0.5, 0.5))
     return contact.compliant(
         mechanism,
-        ["foot_l", "foot_r"],
+        list(feet),
         contact.plane(slope),
         law=law or contact.linear(stiffness, 0.02 * stiffness),
         friction=friction or contact.viscous(3e3),

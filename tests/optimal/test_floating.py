@@ -64,8 +64,8 @@ REFUSED = {
         "energy",
     ),
     "heel and toe": (
-        lambda: on_rigid_ground(telescopic(heels=True), ("foot_l", "heel_l", "foot_r", "heel_r")),
-        "touches the ground at 4 points .*Let each foot be one point, or give a gait as guess",
+        lambda: on_soft_ground(telescopic(heels=True), feet=("foot_l", "heel_l", "foot_r", "heel_r")),
+        "touches the ground at 4 points .*planned on rigid ground in a plane. Let each foot be one point, or",
     ),
     "unequal": (
         rough_symmetry,

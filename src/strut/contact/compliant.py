@@ -113,7 +113,7 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
         description=description or f"{mechanism.name} on compliant ground",
         companions=PadCompanions(events=fall_events(fall, assembly.tree, surface), symmetry=exchange),
         floor=surface.floor(),
-        walk=walk_of(assembly, surface, _feet(assembly, pads, exchange)),
+        walk=walk_of(assembly, surface, _feet(assembly, touches, pads, exchange)),
     )
 
 
@@ -123,7 +123,10 @@ def _in_states(assembly: Assembly) -> Callable[[ca.SX], ca.SX]:
 
 
 def _feet(
-    assembly: Assembly, pads: Sequence[Pad | ContinuousPad], exchange: Mapping[str, ca.SX]
+    assembly: Assembly,
+    touches: Sequence[Touch],
+    pads: Sequence[Pad | ContinuousPad],
+    exchange: Mapping[str, ca.SX],
 ) -> list[Foot]:
     """The contacts as users of the system see them: with their places, and the foot on the other side."""
     by_flag = {pad.touching.state.name: pad.spot.name for pad in pads if isinstance(pad, Pad)}
@@ -131,9 +134,10 @@ def _feet(
         replace(
             pad.foot,
             at=assembly.in_states([pad.spot.point])[0],
+            body=assembly.mechanism.frames[touch.frame].body.name,
             opposite=opposite_foot(exchange, pad.touching.state, by_flag) if isinstance(pad, Pad) else "",
         )
-        for pad in pads
+        for touch, pad in zip(touches, pads, strict=True)
     ]
 
 

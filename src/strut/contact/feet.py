@@ -134,6 +134,7 @@ class StandingMachine:
         )
         self.loops = self.closure.K.shape[0]
         self.feet = self._feet(spots, footing.arm, footing.rearm)
+        self.bodies = [mechanism.frames[t.frame].body.name for t in touches]
         used = [s.K[0, :] if self.frictionless else s.K for s in spots]
         self.K = ca.densify(ca.vertcat(self.closure.K, *used))
         self.contacts = ConstraintRows(
@@ -209,23 +210,38 @@ class StandingMachine:
         ground."""
         return ca.vertcat(foot.spot.gap, ca.SX.zeros(len(foot.tangents)))
 
+    def held_along_ground(self, k: int) -> list[int]:
+        """The feet before foot `k`, by number, that hold it along the ground if they stand: in a plane, those
+        on the same body, where feet hold without limit. Two points of a body that do not leave the ground do
+        not turn, so that what holds one holds the other."""
+        if self.friction is not None or not self.tree.mechanism.planar:
+            return []
+        return [j for j in range(k) if self.bodies[j] == self.bodies[k]]
+
     def _redundant(self) -> bool:
-        """Do rows repeat each other, in some posture near the first?"""
+        """Do rows that are on at once repeat each other, in some posture near the first?"""
         q, v, _ = self.assembly.start()
+        repeating = {row for k, f in enumerate(self.feet) if self.held_along_ground(k) for row in f.tangents}
+        K = self.K[[row for row in range(self.K.shape[0]) if row not in repeating], :]
         rng = np.random.default_rng(0)
         best = 0
         for trial in range(3):
             there = q + (0.0 if trial == 0 else 0.1) * rng.standard_normal(len(q))
             best = max(
-                best, int(np.linalg.matrix_rank(self.assembly.evaluate(self.K, there, v), tol=RANK_TOLERANCE))
+                best, int(np.linalg.matrix_rank(self.assembly.evaluate(K, there, v), tol=RANK_TOLERANCE))
             )
-        return best < self.K.shape[0]
+        return best < K.shape[0]
 
     def switches(self, on: Sequence[ca.SX], locked: Sequence[ca.SX] | None = None) -> ca.SX:
         """The switch of every row, of those of the feet and locks."""
         locks = [z.sym for z in self.locked] if locked is None else locked
-        feet = [flag * ca.SX.ones(len(f.rows)) for flag, f in zip(on, self.feet, strict=True)]
-        return ca.vertcat(ca.SX.ones(self.always), *locks, *feet)
+        rows: list[ca.SX] = []
+        for k, (flag, f) in enumerate(zip(on, self.feet, strict=True)):
+            along = flag
+            for j in self.held_along_ground(k):
+                along = along * (1 - on[j])
+            rows += [flag, *[along] * len(f.tangents)]
+        return ca.vertcat(ca.SX.ones(self.always), *locks, *rows)
 
     def _sliding_rows(self) -> tuple[SlidingRow, ...]:
         """With Coulomb's friction: the rows of the tangents, whose force follows from the normal one while a

@@ -96,7 +96,9 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     and F_inside, which ends a run that puts a foot deep into the ground; with Coulomb's friction F_jam, where
     no force lets it slide on (Painleve) and it stops dead, and F_painleve, which ends a run where it cannot
     stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along the
-    ground). Very many contacts with friction in space take long to compile: `time_stepped` is for those.
+    ground). In a plane, points of one body that stand at once are held along the ground by the first of them
+    alone, where friction has no limit: what each of them would take is not determined. Very many contacts
+    with friction in space take long to compile: `time_stepped` is for those.
     """
     if release not in RELEASES:
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
@@ -331,7 +333,7 @@ class _Rigid:
     def _walk(self, exchange: Mapping[str, ca.SX]) -> Walk:
         """The feet as users of the system see them."""
         feet, by_flag = [], {f.on.name: f.name for f in self.machine.feet}
-        for f in self.machine.feet:
+        for f, body in zip(self.machine.feet, self.machine.bodies, strict=True):
             swings = f.swing is not None and f.swing.ahead is not None
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
             feet.append(
@@ -349,6 +351,7 @@ class _Rigid:
                     passes=f"{f.name}_passes" if swings else "",
                     clears=f"{f.name}_clear" if swings else "",
                     at=self.machine.assembly.in_states([f.spot.point])[0],
+                    body=body,
                     opposite=opposite_foot(exchange, f.on, by_flag),
                 )
             )

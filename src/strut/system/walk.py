@@ -35,6 +35,7 @@ class Foot:
         lifts off the ground.
     at: its place in the world [m], three numbers: expressions of the state.
     opposite: the foot on the other side, by name, of a walker with left and right.
+    body: what it is a part of, by name: feet of one body, such as heel and toe, share a load.
     passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes
         out of ground that it scuffed.
     """
@@ -52,6 +53,7 @@ class Foot:
     clears: str = ""
     at: Expression | None = None
     opposite: str = ""
+    body: str = ""
 
     @property
     def events(self) -> tuple[str, ...]:

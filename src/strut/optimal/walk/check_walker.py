@@ -2,8 +2,8 @@
 searched for.
 
 Walkers whose feet land wherever they touch the ground, such as those on a floating base, begin from an even
-stride by inverse kinematics. That needs two feet of one point each that are each other's mirror image, and
-motors; what lacks one of these is refused here, with what to do.
+stride by inverse kinematics. That needs two feet that are each other's mirror image, of one point each or, on
+rigid ground in a plane, of several, and motors; what lacks one of these is refused here, with what to do.
 """
 
 from __future__ import annotations
@@ -50,10 +50,17 @@ def check_walker(walker: System, section: str, alike: bool = True) -> None:
             f"nothing drives '{walker.name}': let its joints be actuated (Mechanism.joint(..., "
             f"actuated=True)), or find its passive gait first and give it as guess"
         )
-    if len(feet) > 2:
+    bodies = {f.body or f.name for f in feet}
+    if len(bodies) > 2:
         raise ModelError(
-            f"'{walker.name}' touches the ground at {len(feet)} points ({names}): an even stride is known "
-            f"for two feet of one point each. Let each foot be one point, or give a gait as guess"
+            f"'{walker.name}' touches the ground with {len(bodies)} bodies ({names}): an even stride is "
+            f"known for two feet, each one point or, on rigid ground in a plane, several points of one body. "
+            f"Give a gait as guess"
+        )
+    if len(feet) > 2 and not (stops_dead(walker, foot) and len(foot.friction) == 1):
+        raise ModelError(
+            f"'{walker.name}' touches the ground at {len(feet)} points ({names}): feet of several points are "
+            f"planned on rigid ground in a plane. Let each foot be one point, or give a gait as guess"
         )
     if not walker.symmetry:
         raise ModelError(

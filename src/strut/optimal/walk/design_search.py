@@ -146,7 +146,7 @@ def design(  # noqa: PLR0913 -- options of a public function
         walker=ready,
         free=[free] if isinstance(free, str) else free,
         cost=cost,
-        reference=find_reference(ready, section, guess, like, goal),
+        reference=find_reference(ready, section, guess, like, goal, phases=phases),
         settings={
             "control": control,
             "intervals": intervals,

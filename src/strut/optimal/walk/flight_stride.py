@@ -17,11 +17,11 @@ from strut.errors import NoStrideError
 from strut.gait.exchange import mirrored_states
 from strut.gait.section import section_of
 from strut.gait.transport import distance, forward_states
-from strut.optimal.solver.guess import Curve, Guess, Stretch
+from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.walk.even_stride import EvenStride
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_at
 from strut.optimal.walk.goal_field import as_bounds
-from strut.optimal.walk.kinematic_stride import STRIDE_SAMPLES, Kinematics, nearest_posture
+from strut.optimal.walk.kinematic_stride import STRIDE_SAMPLES, Kinematics, curve_through, nearest_posture
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.step_goal import StepGoal
 from strut.system import Foot, System, sx, time
@@ -105,7 +105,9 @@ class _Run:
         states = [self.kinematics.states_with(*part) for part in (on_ground, in_air)]
         standing, flying = self._discrete()
         stretches = [
-            Stretch(duration, _curve(rows), _curve(self._inputs(rows, duration, z)))
+            Stretch(
+                duration, curve_through(rows), curve_through(self.kinematics.inputs_along(rows, duration, z))
+            )
             for duration, rows, z in zip((stance, flight), states, (standing, flying), strict=True)
         ]
         return EvenStride(
@@ -192,18 +194,6 @@ class _Run:
             flying[labels.index(foot.stands)] = 0.0
         return standing, flying
 
-    def _inputs(self, states: np.ndarray, duration: float, z: np.ndarray) -> np.ndarray:
-        """Inputs that come nearest to moving through states (inverse dynamics, by least squares), as rows."""
-        walker, k = self.walker, self.kinematics
-        flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])[k.velocities]
-        f = walker.function("dynamics", [flow, ca.jacobian(flow, walker.vector("u"))], clock=False)
-        accelerations = np.gradient(states[:, k.velocities], duration / (len(states) - 1), axis=0)
-        rows, still = [], np.zeros(walker.size("u"))
-        for x, acceleration in zip(states, accelerations, strict=True):
-            by_itself, effect = (np.array(e) for e in f(x, z, still, k.begin.p))
-            rows.append(np.linalg.lstsq(effect, acceleration - by_itself.ravel(), rcond=None)[0])
-        return np.array(rows)
-
     def _fall(self, posture: np.ndarray, ahead: float, down: float) -> np.ndarray:
         """The state in which the machine comes down in a posture without turning a joint; ahead, down: how
         fast [m/s]. Whatever its legs do, so a landing is told."""
@@ -235,12 +225,6 @@ class _Run:
                 f"ground: let it begin (initial) in another posture, or give a motion as guess"
             )
         return branch
-
-
-def _curve(rows: np.ndarray) -> Curve:
-    """Rows at even places from 0 to 1 as a function of the place."""
-    places = np.linspace(0, 1, len(rows))
-    return lambda s: np.column_stack([np.interp(s, places, column) for column in rows.T])
 
 
 __all__ = ["flight_stride"]

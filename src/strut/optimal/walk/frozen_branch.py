@@ -145,49 +145,94 @@ def _freeze_expressions(
 ) -> tuple[list[ca.SX], list[ca.SX]]:
     """Return expressions without comparisons and corners, and what must stay positive for their outcomes:
     every instruction of their graph is evaluated at the point beside being built anew. kinds: the operations
-    that are replaced."""
+    that are replaced. What changes nothing, such as how fast a foot is that is not near the ground, is no
+    condition."""
     groups = _groups(system)
     f = ca.Function("branch", groups, [ca.densify(e) for e in expressions], {"allow_free": False})
     numbers = [np.atleast_1d(np.asarray(a, dtype=float)) for a in point]
-    symbols: dict[int, ca.SX] = {}
-    values: dict[int, float] = {}
+    holds = len(groups) - 3  # discrete states are held in a phase
+    slots: dict[int, _Frozen] = {}
+    every: list[_Frozen] = []
     outputs = [ca.SX.zeros(e.shape) for e in expressions]
-    conditions: dict[int, ca.SX] = {}
-
-    def condition(margin: ca.SX, value: float) -> None:
-        # What is compared with infinity, such as the best of none so far, cannot come out otherwise.
-        if MIN_CONDITION < value < math.inf and not margin.is_constant():
-            conditions.setdefault(margin.element_hash(), margin)
-
     for k in range(f.n_instructions()):
         op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
         if op == ca.OP_INPUT:
-            symbols[o[0]], values[o[0]] = groups[i[0]][i[1]], float(numbers[i[0]][i[1]])
+            number = float(numbers[i[0]][i[1]])
+            slots[o[0]] = _Frozen(op, groups[i[0]][i[1]], number, fixed=i[0] == holds)
         elif op == ca.OP_OUTPUT:
-            outputs[o[0]][o[1]] = symbols[i[0]]
+            outputs[o[0]][o[1]] = slots[i[0]].symbol
+            slots[i[0]].matters = True
         elif op == ca.OP_CONST:
-            values[o[0]] = f.instruction_constant(k)
-            symbols[o[0]] = ca.SX(values[o[0]])
+            number = f.instruction_constant(k)
+            slots[o[0]] = _Frozen(op, ca.SX(number), number, fixed=True)
         else:
-            a, va = [symbols[j] for j in i], [values[j] for j in i]
-            value = _number(op, va)
-            if op in (ca.OP_LT, ca.OP_LE):
-                condition(*((a[1] - a[0], va[1] - va[0]) if value else (a[0] - a[1], va[0] - va[1])))
-            if op in (ca.OP_FMIN, ca.OP_FMAX):
-                first = (va[0] <= va[1]) == (op == ca.OP_FMIN)
-                other, chosen = (a[1], a[0]) if first else (a[0], a[1])
-                condition((other - chosen) if op == ca.OP_FMIN else (chosen - other), abs(va[0] - va[1]))
-                result = chosen
-            elif op in (ca.OP_FABS, ca.OP_SIGN):
-                sign = math.copysign(1.0, va[0]) if va[0] else 0.0
-                condition(sign * a[0], abs(va[0]))
-                result = sign * a[0] if op == ca.OP_FABS else ca.SX(sign)
-            elif op in COMPARISONS & kinds:
-                result = ca.SX(value)
-            else:
-                result = _symbol(op, a)
-            symbols[o[0]], values[o[0]] = result, value
-    return outputs, list(conditions.values())
+            slots[o[0]] = _freeze_operation(op, [slots[j] for j in i], kinds)
+            every.append(slots[o[0]])
+    conditions: dict[int, ca.SX] = {}
+    for each in reversed(every):
+        if not each.matters:
+            continue
+        for part in each.deciding():
+            part.matters = True
+        # What is compared with infinity, such as the best of none so far, cannot come out otherwise.
+        if each.margin is not None and MIN_CONDITION < each.margin_value < math.inf:
+            conditions.setdefault(each.margin.element_hash(), each.margin)
+    return outputs, list(reversed(conditions.values()))
+
+
+@dataclass(eq=False)
+class _Frozen:
+    """An instruction of a graph at a point: its new symbol and its number there; whether its number is known
+    throughout a phase (`fixed`); what must stay positive for its outcome (`margin`), and its number;
+    and whether a result depends on it (`matters`)."""
+
+    op: int
+    symbol: ca.SX
+    value: float
+    fixed: bool = False
+    parts: tuple[_Frozen, ...] = ()
+    margin: ca.SX | None = None
+    margin_value: float = 0.0
+    matters: bool = False
+
+    def deciding(self) -> tuple[_Frozen, ...]:
+        """Return the parts on which the result depends: of a product with zero, and of flags of which one is
+        enough, one alone."""
+        zero = [part for part in self.parts if part.fixed and part.value == 0]
+        if zero and self.op in (ca.OP_MUL, ca.OP_AND):
+            return tuple(zero[:1])
+        if self.op == ca.OP_IF_ELSE_ZERO and self.parts[0] in zero:
+            return self.parts[:1]
+        flags = all(part.fixed and part.value in (0.0, 1.0) for part in self.parts)
+        if flags and self.op in (ca.OP_OR, ca.OP_FMAX) and self.value == 1.0:
+            return tuple([part for part in self.parts if part.value == 1.0][:1])
+        return self.parts
+
+
+def _freeze_operation(op: int, parts: list[_Frozen], kinds: frozenset[int]) -> _Frozen:
+    """Return an operation on frozen parts, frozen as well if it is one of `kinds` or a corner."""
+    a, va = [part.symbol for part in parts], [part.value for part in parts]
+    value, fixed = _number(op, va), all(part.fixed for part in parts)
+    frozen = _Frozen(op, ca.SX(0), value, fixed, tuple(parts))
+    margin: tuple[ca.SX, float] | None = None
+    if op in (ca.OP_LT, ca.OP_LE):
+        margin = (a[1] - a[0], va[1] - va[0]) if value else (a[0] - a[1], va[0] - va[1])
+    if op in (ca.OP_FMIN, ca.OP_FMAX):
+        first = (va[0] <= va[1]) == (op == ca.OP_FMIN)
+        other, chosen = (a[1], a[0]) if first else (a[0], a[1])
+        margin = ((other - chosen) if op == ca.OP_FMIN else (chosen - other), abs(va[0] - va[1]))
+        frozen.symbol = chosen
+    elif op in (ca.OP_FABS, ca.OP_SIGN):
+        sign = math.copysign(1.0, va[0]) if va[0] else 0.0
+        margin = (sign * a[0], abs(va[0]))
+        frozen.symbol = sign * a[0] if op == ca.OP_FABS else ca.SX(sign)
+    elif op in COMPARISONS & kinds:
+        frozen.symbol, frozen.fixed = ca.SX(value), True
+    else:
+        frozen.symbol = _symbol(op, a)
+    if margin is not None and not margin[0].is_constant():
+        frozen.margin, frozen.margin_value = margin
+    return frozen
 
 
 def _symbol(op: int, a: list[ca.SX]) -> ca.SX:

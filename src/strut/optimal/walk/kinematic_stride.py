@@ -19,6 +19,7 @@ from strut.errors import NoStrideError
 from strut.gait.exchange import mirrored_states
 from strut.gait.section import section_of
 from strut.gait.transport import distance, forward_states
+from strut.optimal.solver.guess import Curve
 from strut.optimal.walk.even_stride import PERIOD_FACTOR, EvenStride
 from strut.optimal.walk.frozen_branch import Point, compares, freeze_at
 from strut.optimal.walk.read_walk import gravity_of, position_places
@@ -118,17 +119,21 @@ class Kinematics:
                 f"no even stride of '{name}' is known: its states are not positions and velocities of a "
                 f"mechanism. Give a gait or a motion as guess"
             )
-        height = self.height()
-        length = step_length or _usual_length(height, speed, gravity_of(self.walker))
-        postures = self._postures(length, height)
+        length, period = self.usual_step(step_length, speed)
+        postures = self._postures(length, self.height(), period)
         if postures is None:
             raise NoStrideError(
                 f"no posture of '{name}' ends a step of {length:.3g} m with both feet on the ground, within "
                 f"the limits of its joints: ask for another step_length, give longer legs or wider limits, "
                 f"or let it begin (initial) in a posture nearer to a step"
             )
-        period = length / speed if speed else PERIOD_FACTOR * math.sqrt(length / gravity_of(self.walker))
         return postures, length, period
+
+    def usual_step(self, step_length: float | None, speed: float | None) -> tuple[float, float]:
+        """Length [m] and duration [s] of a step: as asked, or as they go with what is asked."""
+        gravity = gravity_of(self.walker)
+        length = step_length or _usual_length(self.height(), speed, gravity)
+        return length, length / speed if speed else PERIOD_FACTOR * math.sqrt(length / gravity)
 
     def height(self) -> float:
         """[m]: of the centre of mass over the ground when a run begins, by the account of energy."""
@@ -148,7 +153,7 @@ class Kinematics:
         new = [x, ca.SX(self.z), ca.SX(self.begin.u), ca.SX(self.begin.p)]
         return ca.substitute(expressions, old, new)
 
-    def _postures(self, length: float, height: float) -> np.ndarray | None:
+    def _postures(self, length: float, height: float, period: float) -> np.ndarray | None:
         """Positions at the beginning, in the middle and at the end of a step, as rows."""
         walker, n = self.walker, len(self.positions)
         begin, end = ca.SX.sym("begin", n), ca.SX.sym("end", n)
@@ -177,7 +182,7 @@ class Kinematics:
         if first is None:
             return None
         ends = first.reshape(2, n)
-        return self._relax(np.vstack([ends[0], self._middle(ends, height), ends[1]]))
+        return self._relax(np.vstack([ends[0], self._middle(ends, height, period), ends[1]]))
 
     def _relax(self, postures: np.ndarray) -> np.ndarray:
         """The postures with motors that are behind springs where these hold no torque. Such motors are the
@@ -200,20 +205,45 @@ class Kinematics:
             row[behind] -= np.linalg.lstsq(matrix, gradient, rcond=None)[0].reshape(-1)
         return at_rest
 
-    def _middle(self, ends: np.ndarray, height: float) -> np.ndarray:
-        """Positions in mid-step: the stance foot where it was, the swing foot lifted, if the legs can."""
+    def _middle(self, ends: np.ndarray, height: float, period: float) -> np.ndarray:
+        """Positions in mid-step: the stance foot where it was, the swing foot lifted and, in space, the base
+        over towards the stance foot, if the legs can."""
         halfway: np.ndarray = ends.mean(axis=0)
         if self.swing is None or not self.swing.gap:
             return halfway
         q = ca.SX.sym("q", len(self.positions))
         lifted = self.expressions_at([self.walker[self.swing.gap]], q)[0] - LIFT_PER_HEIGHT * height
-        rows = [lifted]
+        rows, sways = [lifted], list[ca.SX]()
         if self.stance is not None:
             place = sx(self.stance.at)
             stood = ca.substitute(self.expressions_at([place], q)[0], q, ca.SX(ends[0]))
             rows.append(self.expressions_at([place], q)[0] - stood)
-        posture = nearest_posture(q, rows, halfway, self.bounds(1))
-        return halfway if posture is None else posture
+            sway = self._sway(float(ca.DM(stood[1])), height, period)
+            sways = [q[k] - halfway[k] - sway for k in self._sideways()]
+        for more in ([sways] if sways else []) + [[]]:
+            posture = nearest_posture(q, [*rows, *more], halfway, self.bounds(1))
+            if posture is not None:
+                return posture
+        return halfway
+
+    def _sway(self, beside: float, height: float, period: float) -> float:
+        """How far [m] the base is to the side in mid-step, towards a stance foot that is `beside` [m] it: as
+        an inverted pendulum with a point mass at that height (linear inverted pendulum) that begins and ends
+        a step in the middle, y = beside (1 - cosh(w t) / cosh(w period / 2)), t from mid-step."""
+        return beside * (1 - 1 / math.cosh(math.sqrt(gravity_of(self.walker) / height) * period / 2))
+
+    def _sideways(self) -> list[int]:
+        """The positions, by number, along which the whole machine can be shifted and which are no progress:
+        in space, to the side."""
+        section = section_of(self.walker, self.section)
+        forward = forward_states(self.walker, section)
+        lift = "" if self.walker.walk is None else self.walker.walk.lift
+        labels = self.walker.labels("x")
+        return [
+            k
+            for k, i in enumerate(self.positions)
+            if i in section.cyclic and i not in forward and labels[i] != lift
+        ]
 
     def bounds(self, times: int) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the positions, of so many postures."""
@@ -237,6 +267,29 @@ class Kinematics:
             effect = np.array(self.rates(row, self.z, self.begin.u, self.begin.p))
             row[self.velocities] = np.linalg.lstsq(effect, rate, rcond=None)[0]
         return states
+
+    def inputs_along(self, states: np.ndarray, duration: float, z: np.ndarray) -> np.ndarray:
+        """Inputs that come nearest to moving through states (inverse dynamics, by least squares), as rows. z:
+        the discrete states."""
+        walker = self.walker
+        flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])[self.velocities]
+        f = walker.function("dynamics", [flow, ca.jacobian(flow, walker.vector("u"))], clock=False)
+        accelerations = np.gradient(states[:, self.velocities], duration / (len(states) - 1), axis=0)
+        rows, still = [], np.zeros(walker.size("u"))
+        for x, acceleration in zip(states, accelerations, strict=True):
+            by_itself, effect = (np.array(e) for e in f(x, z, still, self.begin.p))
+            rows.append(np.linalg.lstsq(effect, acceleration - by_itself.ravel(), rcond=None)[0])
+        return np.array(rows)
+
+    def foot_velocities(self, foot: Foot, x: np.ndarray) -> np.ndarray:
+        """The matrix that gives the velocity of a foot in the world, three rows, from the velocities among
+        the states; in the posture of a state."""
+        flow = ca.vertcat(*[sx(self.walker.flow[q.name]) for q in self.walker.x])
+        moves = ca.jacobian(flow[self.positions], self.x[self.velocities])
+        rows = ca.jacobian(sx(foot.at), self.x[self.positions]) @ moves
+        return np.array(
+            ca.Function("foot", [self.x, *self.others], [rows])(x, self.z, self.begin.u, self.begin.p)
+        )
 
     def _discrete_before_landing(self, end: np.ndarray) -> np.ndarray:
         """Discrete states just before the swing foot lands: it has passed the other and come out of the
@@ -291,6 +344,12 @@ class Kinematics:
         return None
 
 
+def curve_through(rows: np.ndarray) -> Curve:
+    """Rows at even places from 0 to 1 as a function of the place."""
+    places = np.linspace(0, 1, len(rows))
+    return lambda s: np.column_stack([np.interp(s, places, column) for column in rows.T])
+
+
 def _usual_length(height: float, speed: float | None, gravity: float) -> float:
     """[m]: the step that goes with a speed, as people walk; within what legs allow."""
     if speed is None:
@@ -317,4 +376,4 @@ def nearest_posture(
     return None
 
 
-__all__ = ["Kinematics", "kinematic_stride", "nearest_posture"]
+__all__ = ["Kinematics", "curve_through", "kinematic_stride", "nearest_posture"]

@@ -20,9 +20,22 @@ def feet_with_forces(walker: System) -> list[Foot]:
     return [] if walker.walk is None else [foot for foot in walker.walk.feet if foot.normal]
 
 
+def feet_by_body(walker: System) -> dict[str, list[Foot]]:
+    """Return the feet that say how the ground pushes them: those of one body together, by its name, others
+    each by its own."""
+    feet = feet_with_forces(walker)
+    bodies = [foot.body for foot in feet]
+    groups: dict[str, list[Foot]] = {}
+    for foot in feet:
+        groups.setdefault(foot.body if foot.body and bodies.count(foot.body) > 1 else foot.name, []).append(
+            foot
+        )
+    return groups
+
+
 def says_friction(walker: System) -> bool:
     """Return whether some foot says how much friction it needs."""
-    return any(len(foot.friction) == 1 for foot in feet_with_forces(walker))
+    return any(foot.friction for foot in feet_with_forces(walker))
 
 
 def swing_foot(walker: System, section: str) -> Foot | None:
@@ -138,6 +151,7 @@ def slope_of(walker: System, p: np.ndarray | None = None) -> float:
 
 __all__ = [
     "clears_ground",
+    "feet_by_body",
     "feet_with_forces",
     "flow_flags",
     "gives_way",

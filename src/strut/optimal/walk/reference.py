@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.compliant_stride import compliant_stride
+from strut.optimal.walk.contact_phases import contact_phases, has_soles, step_section
 from strut.optimal.walk.costs import without_weights
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
@@ -21,6 +23,7 @@ from strut.optimal.walk.flight_stride import flight_stride
 from strut.optimal.walk.goal_field import as_bounds
 from strut.optimal.walk.kinematic_stride import kinematic_stride
 from strut.optimal.walk.read_walk import gives_way, slope_of, stands_in_turn
+from strut.optimal.walk.sole_stride import sole_stride
 from strut.optimal.walk.stairs import has_stairs, level_ground
 from strut.optimal.walk.step_goal import StepGoal
 from strut.system import System, parameters
@@ -74,11 +77,18 @@ class ReferenceStep:
 
 
 def find_reference(
-    walker: System, section: str | None, guess: Any, like: Gait | None, goal: StepGoal
+    walker: System,
+    section: str | None,
+    guess: Any,
+    like: Gait | None,
+    goal: StepGoal,
+    *,
+    phases: Sequence[str] = (),
 ) -> ReferenceStep:
     """Return what a search begins from: the guess that was given, else the gait `like` it, else a passive
-    gait that is looked for; and an even stride where no gait is known."""
-    where = section or default_section(walker)
+    gait that is looked for; and an even stride where no gait is known. phases: the events that end the phases
+    of the step, where they are given."""
+    where = section or (phases[-1] if phases else step_section(walker, default_section(walker)))
     passive = like if guess is None else None
     if passive is None and guess is None:
         check_walker(walker, where, alike=not goal.steps or goal.steps % 2 == 1)
@@ -95,15 +105,17 @@ def find_reference(
         guess=start.guess() if hasattr(start, "guess") else start,
         gait=gait,
         passive=passive,
-        stride=None if gait is not None else find_stride(walker, where, goal, must=guess is None),
+        stride=None if gait is not None else find_stride(walker, where, goal, phases, must=guess is None),
     )
 
 
-def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False) -> EvenStride | None:
+def find_stride(
+    walker: System, section: str, goal: StepGoal, phases: Sequence[str] = (), must: bool = False
+) -> EvenStride | None:
     """Return an even stride: of a walker that stands on its feet in turn by inverse kinematics, with a time
     in the air where one is asked or the machine runs; of another between the posture that it begins in and
-    the next. must: raise `NoStrideError` where the feet of one that always stands in turn, or flies, have
-    none; else None is returned."""
+    the next. phases: the events that end its phases, of feet of several points. must: raise `NoStrideError`
+    where the feet of one that always stands in turn, or flies, have none; else None is returned."""
     if flies(walker, goal):
         try:
             return flight_stride(walker, section, goal)
@@ -118,8 +130,10 @@ def find_stride(walker: System, section: str, goal: StepGoal, must: bool = False
     middles = {
         name: float(np.mean(as_bounds(asked[name]))) for name in ("step_length", "speed") if name in asked
     }
-    make = compliant_stride if gives_way(walker, section) else kinematic_stride
     try:
+        if has_soles(walker):
+            return sole_stride(walker, contact_phases(walker, section, phases), **middles)
+        make = compliant_stride if gives_way(walker, section) else kinematic_stride
         return make(walker, section, **middles)
     except NoStrideError:
         if must and stands_in_turn(walker, section):

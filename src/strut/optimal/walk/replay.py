@@ -94,7 +94,7 @@ class Balance:
 class FootLoad:
     """How the ground pushed a foot: its smallest normal force [N] while it stood, and the coefficient of
     friction that it needed (nan where its walk does not say its friction; of a foot that is let go, with
-    `LIGHT_LOAD` of the weight added to its load)."""
+    `LIGHT_LOAD` of the weight added to its load; of several points of one body, by their forces together)."""
 
     foot: str
     least_normal: float
@@ -241,20 +241,30 @@ class Replay:
             points = [run[name][:last] for run, last in zip(self.runs, rows, strict=True)]
             return np.concatenate([*[each[name] for each in moments], *points])
 
-        for foot in (foot for foot in self.run.names.feet if foot.normal):
+        feet = [foot for foot in self.run.names.feet if foot.normal]
+        for foot in feet:
             normal = column(foot.normal)
-            sideways = np.linalg.norm(
-                [column(name) for name in foot.friction] or [np.zeros_like(normal)], axis=0
-            )
+            # What holds a body along the ground its points share in ways that nothing says.
+            shares = [f for f in feet if f is foot or (f.body and f.body == foot.body)]
+            carried = np.sum([column(f.normal) for f in shares], axis=0)
+            ways = zip(*[f.friction for f in shares], strict=True)
+            along = [np.sum([column(name) for name in names], axis=0) for names in ways]
+            sideways = np.linalg.norm(along or [np.zeros_like(normal)], axis=0)
             let_go = foot.lifts in self.planned_events
             weight = weight_of(self.machine) if let_go else 0.0
-            stands = (np.abs(normal) > NO_LOAD * weight) | ((sideways != 0) & (not let_go))
+            stands = (np.abs(normal) > NO_LOAD * weight) | (
+                (sideways != 0) & (not let_go) & (len(shares) == 1)
+            )
             if not stands.any():
                 continue
-            normal, sideways = normal[stands], sideways[stands]
-            carried = normal + LIGHT_LOAD * weight
+            normal, carried, sideways = normal[stands], carried[stands], sideways[stands]
+            light = np.where(carried - normal > NO_LOAD * weight, 0.0, LIGHT_LOAD * weight)
             with np.errstate(divide="ignore"):
-                needed = np.where(normal > 0, sideways / carried, np.inf).max() if foot.friction else math.nan
+                needed = (
+                    np.where(carried > 0, sideways / (carried + light), np.inf).max()
+                    if foot.friction
+                    else math.nan
+                )
             least = float(normal.min())
             least = 0.0 if abs(least) <= NO_LOAD * weight else least
             loads.append(FootLoad(foot.name, least, float(needed)))

@@ -32,6 +32,10 @@ one that skims the ground lands at once in a simulator."""
 MIN_STANCE_TIME = 0.05
 """The least time on the ground between two flights [s]: a leg that strikes the ground is no run."""
 
+LANDING_SHARES, MIN_PHASE_SHARE = (0.02, 0.25), 0.1
+"""[1] Parts of a step: until the rest of a foot has landed, as a toe after its heel, at least and at most; and
+that every other phase of contact lasts at least."""
+
 LANDING = "the foot comes down"
 """The name of the requirement that a foot does not only graze the ground."""
 
@@ -73,8 +77,18 @@ def flight_phases(problem: Problem) -> list[str]:
 
 
 def require_run(problem: Problem, clearance: float | None, margin: float) -> Problem:
-    """Require of a motion with flights that feet in the air stay above the ground, by `clearance` [m] in the
-    middle of a phase, and that one on the ground is let go only where its phase ends with that.
+    """Require of a motion with flights what `require_contact` does, and that a stance lasts a while."""
+    problem = require_contact(problem, clearance, margin)
+    stances = [p for p in problem.phases if p.name not in flight_phases(problem)]
+    for phase in stances:
+        lasts = time_in_phase(phase.name).sym
+        problem = problem.require("time on the ground", lasts, low=MIN_STANCE_TIME, at="end", unit="s")
+    return problem
+
+
+def require_contact(problem: Problem, clearance: float | None, margin: float) -> Problem:
+    """Require that feet in the air stay above the ground, by `clearance` [m] in the middle of a phase, and
+    that one on the ground is let go only where its phase ends with that.
 
     margin: by how much guards that would let a foot go stay negative, in their unit [m/s^2]; forces are
         divided by the mass.
@@ -91,25 +105,69 @@ def require_run(problem: Problem, clearance: float | None, margin: float) -> Pro
                     low, above = -EVENT_MARGIN, max(above, FLIGHT_HEIGHT)
                 name = f"{foot.name} is above the ground"
                 problem = problem.require(name, foot.gap, low=low, phase=phase.name, margin=above, unit="m")
+                if _stood_before(problem, phase, foot):  # a landing has let it go, from where it stood
+                    lifts = replace(problem.requirements[-1], begins_at_zero=True)
+                    problem = replace(problem, requirements=(*problem.requirements[:-1], lifts))
                 continue
             leaving = [e for e in system.events if foot.stands in e.reset and e.name not in landings]
             for event, guard in _guards_in(problem, phase, leaving):
+                # Where another point of its body stands, a point would part just where it would pull.
+                shares = event.name == foot.lifts and bool(_standing_beside(problem, phase, foot))
                 if event.name != phase.until:
-                    problem = problem.require(
-                        f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
-                    )
+                    if not shares:
+                        problem = problem.require(
+                            f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
+                        )
                     continue
-                if is_pull(problem, phase, foot):  # as an acceleration, as other guards are
+                if shares:
+                    guard = -sx(system[foot.normal])
+                if shares or is_pull(problem, phase, foot):  # as an acceleration, as other guards are
                     guard = guard * gravity_of(system) / weight(system)
                 # At the end, where it comes, a limit of zero would be met twice.
                 name = f"no early {event.name}"
                 problem = problem.require(name, guard, high=margin, phase=phase.name, margin=2 * margin)
                 problem = problem.require(name, guard, high=-margin, at="begin", phase=phase.name)
         before = phase
-    stances = [p for p in problem.phases if p.name not in flight_phases(problem)]
-    for phase in stances:
-        lasts = time_in_phase(phase.name).sym
-        problem = problem.require("time on the ground", lasts, low=MIN_STANCE_TIME, at="end", unit="s")
+    return problem
+
+
+def _stood_before(problem: Problem, phase: Phase, foot: Foot) -> bool:
+    """Return whether a foot stood in the phase before this one; at the beginning of a motion that repeats with
+    left and right exchanged, whether the opposite foot stands in its last phase."""
+    at = problem.phases.index(phase)
+    flag = foot.stands
+    if at == 0 and problem.repeats is None:
+        return False
+    if at == 0 and problem.repeats and problem.system.walk is not None:
+        opposite = [f.stands for f in problem.system.walk.feet if f.name == foot.opposite]
+        flag = opposite[0] if opposite else flag
+    return bool(np.any(problem.phases[at - 1].z.get(flag, 0.0)))
+
+
+def _standing_beside(problem: Problem, phase: Phase, foot: Foot) -> list[Foot]:
+    """Return the other points of the body of a foot that stand in a phase."""
+    feet = () if problem.system.walk is None else problem.system.walk.feet
+    return [
+        f
+        for f in feet
+        if f.body and f.body == foot.body and f is not foot and np.any(phase.z.get(f.stands, 0.0))
+    ]
+
+
+def require_phase_times(problem: Problem) -> Problem:
+    """Require that contact phases do not shrink to nothing, as they would where the least torque is asked of
+    a foot that is cheapest on its heel: a landing within a step comes in its first part, and every phase that
+    begins with one, or follows, lasts a while."""
+    walk = problem.system.walk
+    for phase in problem.phases:
+        lands = walk is not None and phase.until is not None and walk.foot_of(phase.until) is not None
+        lasts, name = time_in_phase(phase.name).sym, f"time until {phase.until}"
+        low, high = (MIN_PHASE_SHARE, None)
+        if lands and phase is not problem.phases[-1]:
+            low, high = LANDING_SHARES
+        problem = problem.require(name, lasts - low * time, low=0.0, at="end", unit="s")
+        if high is not None:
+            problem = problem.require(name, lasts - high * time, high=0.0, at="end", unit="s")
     return problem
 
 
@@ -256,9 +314,11 @@ def require_landings(problem: Problem, margin: float) -> Problem:
 __all__ = [
     "flight_phases",
     "require_above_ground",
+    "require_contact",
     "require_force",
     "require_hold",
     "require_landings",
+    "require_phase_times",
     "require_run",
     "require_swing",
     "time_in_phase",

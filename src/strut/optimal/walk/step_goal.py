@@ -8,7 +8,7 @@ what it does. From these fields come the options of `strut design`, the keywords
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ import numpy as np
 from strut.checks import checked, is_number
 from strut.errors import ModelError, ValueRangeError
 from strut.gait.transport import on_slope, weight, weight_of
-from strut.optimal.problem import Problem
+from strut.optimal.problem import Phase, Problem
 from strut.optimal.walk.broken_limits import broken_clearance, broken_friction, broken_stability
 from strut.optimal.walk.goal_field import (
     GoalField,
@@ -33,6 +33,7 @@ from strut.optimal.walk.goal_field import (
 )
 from strut.optimal.walk.read_walk import (
     clears_ground,
+    feet_by_body,
     feet_with_forces,
     gives_way,
     landing_foot,
@@ -57,7 +58,7 @@ from strut.optimal.walk.travel import (
     last_section,
     phase_ends,
 )
-from strut.system import System, time
+from strut.system import Foot, System, time
 
 MIN_STEP_TIME, MAX_STEP_TIME = 0.05, 10.0
 """Bounds of the duration of a step [s], where nothing is known of it."""
@@ -198,20 +199,38 @@ def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> 
             f"friction is limited, but the walk of '{walker.name}' has no foot that says what it needs: "
             f"Foot(normal=..., friction=(...,))"
         )
-    for foot in feet_with_forces(walker):
-        if len(foot.friction) == 1:
-            normal, sideways = walker[foot.normal], walker[foot.friction[0]]
-            holding = (1 - foot_margin) * normal
-            edge = coefficient * holding
-            for way, excess in (("forwards", edge - sideways), ("backwards", edge + sideways)):
+    phases = {phase.name for phase in problem.phases}
+    for name, feet in feet_by_body(walker).items():
+        # Points of one body share what holds it along the ground in ways that nothing says.
+        normal = sum((walker[foot.normal] for foot in feet), ca.SX(0))
+        ways = zip(*[foot.friction for foot in feet], strict=True)
+        sideways = [sum((walker[part] for part in parts), ca.SX(0)) for parts in ways]
+        goes = {p.name for p in problem.phases if _leaves_ground(p, feet)}
+        for load, without in ((ca.SX(0), goes), (LIGHT_LOAD * weight(walker), phases - goes)):
+            holding = (1 - foot_margin) * normal + load
+            for way, excess, per_limit in _cone(coefficient, holding, sideways, weight(walker)):
                 problem = require_force(
-                    problem,
-                    f"{foot.name} does not slip {way}",
-                    excess,
-                    at_liftoff=-coefficient * LIGHT_LOAD * weight(walker),
-                    per_limit=holding,
+                    problem, f"{name} does not slip{way}", excess, without=without, per_limit=per_limit
                 )
     return problem
+
+
+def _cone(
+    coefficient: float, holding: ca.SX, sideways: list[ca.SX], weight: ca.SX
+) -> list[tuple[str, ca.SX, ca.SX]]:
+    """Return what is positive inside a friction cone [N], each with the word for its side and its derivative
+    by the coefficient. In space a cone has no sides, and its equation is smooth in squares."""
+    edge = coefficient * holding
+    if len(sideways) == 1:
+        return [(" forwards", edge - sideways[0], holding), (" backwards", edge + sideways[0], holding)]
+    inside = (edge**2 - ca.sumsqr(ca.vertcat(*sideways))) / weight
+    return [("", inside, 2 * edge * holding / weight)] if sideways else []
+
+
+def _leaves_ground(phase: Phase, feet: Sequence[Foot]) -> bool:
+    """Return whether a phase ends where the last of some feet on the ground leaves it."""
+    standing = [foot for foot in feet if np.any(phase.z.get(foot.stands, 1.0))]
+    return [foot.lifts for foot in standing] == [phase.until] and phase.until is not None
 
 
 def require_clearance(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:

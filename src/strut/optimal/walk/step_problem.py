@@ -18,6 +18,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait import Gait
 from strut.gait.transport import weight
 from strut.optimal.problem import Problem
+from strut.optimal.walk.contact_phases import has_soles
 from strut.optimal.walk.contact_sequence import require_sequence
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event, gait_parameters
 from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
@@ -35,9 +36,11 @@ from strut.optimal.walk.require import (
     flight_phases,
     is_pull,
     require_above_ground,
+    require_contact,
     require_force,
     require_hold,
     require_landings,
+    require_phase_times,
     require_run,
     require_swing,
 )
@@ -120,15 +123,20 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     problem = problem.periodic(None if plan.mirrored else False) if plan.periodic else problem
     # What any step must do, whatever is asked of it.
     least = plan.foot_margin * weight(walker) if plan.foot_margin else ca.SX(0)
-    soft = gives_way(walker, section)
+    soft, soles = gives_way(walker, section), plan.branch is not None and has_soles(walker)
     for foot in () if soft else feet_with_forces(walker):
-        without = [p.name for p in problem.phases if is_pull(problem, p, foot)]
+        without = [
+            p.name for p in problem.phases if is_pull(problem, p, foot) or (soles and p.until == foot.lifts)
+        ]
         problem = require_force(problem, f"{foot.name} pushes", walker[foot.normal], least, without=without)
     swings = swing_foot(walker, section)
     clearance = limits["clearance"]
     height = None if clearance is None else as_number(clearance)
     if flight_phases(problem):
         problem = require_run(problem, height, plan.foot_margin * gravity_of(walker))
+    elif soles:
+        problem = require_contact(problem, height, plan.foot_margin * gravity_of(walker))
+        problem = require_phase_times(problem)
     elif swings is not None and swings.passes in plan.events and clearance is None:
         problem = require_swing(problem, None)
     elif soft and plan.branch is not None:
@@ -136,7 +144,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     elif stands_in_turn(walker, section) and clearance is None:
         for landing in landings_in_turn(walker, section):
             problem = require_above_ground(problem, landing, height)
-    for landing in () if flight_phases(problem) else landings_in_turn(walker, section):
+    for landing in () if soles or flight_phases(problem) else landings_in_turn(walker, section):
         problem = require_hold(problem, landing, plan.foot_margin * gravity_of(walker))
     problem = require_liftoff(problem, section)
     problem = require_landings(problem, plan.foot_margin)

@@ -1,0 +1,147 @@
+"""Feet of several points on rigid ground: which of them stand in each phase, the stride, and a design."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from strut import optimal, simulate
+from strut.errors import ModelError
+from strut.gait.section import default_section
+from strut.optimal.walk.contact_phases import contact_phases, step_section
+from strut.optimal.walk.sole_stride import sole_stride
+from strut.system import start
+from tests.optimal.floating import on_rigid_ground
+from tests.optimal.heel_toe import POINTS, heel_toe
+
+
+@pytest.fixture(scope="module")
+def walker():
+    return on_rigid_ground(heel_toe(), POINTS, fall=("torso", 0.4))
+
+
+# ---- the phases ----
+
+
+def test_a_step_ends_where_a_heel_lands(walker):
+    assert default_section(walker).endswith("_touchdown")
+    assert step_section(walker, "toe_l_touchdown") == "heel_l_touchdown"
+    assert step_section(walker, "heel_r_touchdown") == "heel_r_touchdown"
+
+
+def test_heel_strike_foot_flat_and_heel_off_follow_each_other(walker):
+    phases = contact_phases(walker, "heel_r_touchdown")
+    assert phases.events == ("toe_l_touchdown", "heel_l_release", "heel_r_touchdown")
+    assert [sorted(each) for each in phases.standing] == [["heel_l"], ["heel_l", "toe_l"], ["toe_l"]]
+    assert phases.next_standing == {"heel_r"}
+
+
+def test_double_support_is_a_phase_of_its_own_where_it_is_given(walker):
+    events = ("toe_r_release", "toe_l_touchdown", "heel_l_release", "heel_r_touchdown")
+    phases = contact_phases(walker, "heel_r_touchdown", events)
+    assert sorted(phases.standing[0]) == ["heel_l", "toe_r"]
+    assert phases.next_standing == {"heel_r", "toe_l"}
+
+
+WRONG = {
+    "twice": (
+        ("toe_l_touchdown", "toe_l_touchdown", "heel_r_touchdown"),
+        "ends a phase in which foot 'toe_l' of 'heel_toe' is on the ground already",
+    ),
+    "unknown": (("heel_strike", "heel_r_touchdown"), "'heel_strike' neither puts a foot .* nor lets one go"),
+    "another end": (
+        ("toe_l_touchdown", "heel_l_release"),
+        "phases end with 'heel_l_release', and the step with",
+    ),
+    "in the air": (("heel_l_release", "heel_r_touchdown"), "nothing of 'heel_toe' is on the ground before"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_phases_that_make_no_step_are_refused(walker, case):
+    events, sentence = WRONG[case]
+    with pytest.raises(ModelError, match=sentence):
+        contact_phases(walker, "heel_r_touchdown", events)
+
+
+# ---- the ground under two points of one body ----
+
+
+def test_a_flat_foot_carries_the_weight_and_heel_alone_holds_it_along_the_ground(walker):
+    """Forces over a moment of standing on both points equal mass times acceleration of the centre of mass
+    less gravity, along the ground and upwards (Newton), and the second point has no force along it."""
+    begin, labels = start(walker), walker.labels("z")
+    z = np.array([float(name in ("heel_l_on", "toe_l_on")) for name in labels])
+    z[[labels.index("heel_l_on"), labels.index("toe_l_on")]] = 1.0
+    rng = np.random.default_rng(3)
+    gravity = walker.ledger.stored["gravity"]
+    weight = float(ca.Function("w", [walker.vector("p")], [walker.walk.weight])(begin.p))
+    x = begin.x.copy()
+    x[walker.labels("x").index("base.pitch")] = 0.0
+    x[walker.labels("x").index("hip_l")] = 0.0  # the left foot is flat
+    u = rng.uniform(-5, 5, len(begin.u))
+    height = gravity / weight
+    flow = ca.vertcat(*[walker.flow[q.name] for q in walker.x])
+    rise = ca.jtimes(ca.jtimes(height, walker.vector("x"), flow), walker.vector("x"), flow)
+    forces = [walker[f"{point}_{kind}"] for point in ("heel_l", "toe_l") for kind in ("normal", "friction")]
+    f = walker.function("forces", [rise, *forces], clock=False)
+    acceleration, *loads = (float(each) for each in f(x, z, u, begin.p))
+    heel, heel_along, toe, toe_along = loads
+    assert heel + toe == pytest.approx(weight * (1 + acceleration / 9.81), rel=1e-9)
+    assert toe_along == 0.0
+    assert heel_along != 0.0
+
+
+# ---- the stride ----
+
+
+def test_the_stride_keeps_what_stands_where_it_is_and_the_rest_above_the_ground(walker):
+    phases = contact_phases(walker, "heel_r_touchdown")
+    stride = sole_stride(walker, phases, speed=0.5)
+    assert stride.step_length / stride.period == pytest.approx(0.5)
+    begin = start(walker)
+    places = {f.name: f for f in walker.walk.feet}
+    f = walker.function(
+        "feet", [ca.vertcat(*[ca.vertcat(walker[p.gap], p.at[0]) for p in places.values()])], clock=False
+    )
+    for part, standing in zip(stride.guess.phases, phases.standing, strict=True):
+        rows = part.x(np.linspace(0, 1, 9))
+        feet = np.array([np.array(f(row, begin.z, begin.u, begin.p)).reshape(-1, 2) for row in rows])
+        for k, name in enumerate(places):
+            if name in standing:
+                assert np.abs(feet[:, k, 0]).max() < 1e-5
+                assert np.ptp(feet[:, k, 1]) < 1e-4
+            else:
+                assert feet[:, k, 0].min() > -2e-3
+    last = stride.branch.discrete
+    assert [float(each["toe_l_on"][0]) for each in last] == [0.0, 1.0, 1.0]
+
+
+def test_conditions_are_of_what_decides_alone(walker):
+    """A foot that swings high above the ground may move as fast as it likes where another lands."""
+    stride = sole_stride(walker, contact_phases(walker, "heel_r_touchdown"), speed=0.5)
+    rates = ca.vertcat(*[q.sym for q in walker.x if q.name.endswith("_rate")])
+    for event, conditions in stride.branch.conditions.items():
+        moving = [c for c in conditions if ca.depends_on(c, rates)]
+        # Who lands comes down (so say its guard and its reset); who stands stays, or is let go.
+        assert len(moving) <= 3, event
+
+
+# ---- a design ----
+
+
+@pytest.mark.slow  # three phases of nine degrees of freedom: a minute of processor
+def test_a_heel_toe_walker_is_designed_and_its_forces_balance(walker):
+    design = optimal.design(walker, speed=0.5, intervals=6)
+    assert design.ok, design.wrong
+    assert [m.until for m in design.result.phases][1:] != []
+    run, weight = design.replay.run, 9.81 * 16.6
+    # The mean force of the ground over a step, with what landings give, carries the weight.
+    assert design.replay.balance.relative < 1e-6
+    for load in design.replay.foot_loads:
+        assert load.least_normal >= 0.0
+        assert load.friction_needed <= 1.0 + 1e-6
+    assert run is not None
+    assert weight > 0
+    # The next step is the mirror image.
+    again = simulate(design.machine, t=2 * design.duration)
+    assert again.events.counts()["toe_l_touchdown"] >= 1
