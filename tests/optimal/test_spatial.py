@@ -84,7 +84,9 @@ def test_exchanging_left_and_right_turns_y_roll_and_yaw(walker):
 
 def test_a_friction_cone_in_space_is_round(walker):
     """Inside, (mu N)^2 exceeds the square of the force along the ground, whatever its direction."""
-    problem = optimal.Problem(walker).phase("step", until="foot_l_touchdown", z={"foot_l_on": 0, "foot_r_on": 1})
+    problem = optimal.Problem(walker).phase(
+        "step", until="foot_l_touchdown", z={"foot_l_on": 0, "foot_r_on": 1}
+    )
     cones = require_friction(problem, 0.5, 0.0).requirements
     assert [c.name for c in cones] == ["foot_r does not slip"]
     begin = start(walker)

@@ -35,6 +35,15 @@ WARM_OPTIONS: dict[str, Any] = {
     "warm_start_mult_bound_push": WARM_PUSH,
 }
 """Options of IPOPT for a start that has multipliers."""
+NEAR_MOTION: dict[str, Any] = {
+    "mu_init": 1e-4,
+    "bound_push": 1e-6,
+    "bound_frac": 1e-6,
+    "slack_bound_push": 1e-6,
+    "slack_bound_frac": 1e-6,
+}
+"""Options of IPOPT for a start without multipliers that is an optimum on another mesh: the usual barrier
+would push it far away from limits that it lies on."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ from strut.optimal.solver.optimum import (
     MAX_BARRIER,
     MAX_WARM_RESIDUAL,
     MIN_BARRIER,
+    NEAR_MOTION,
     WARM_OPTIONS,
 )
 from strut.optimal.solver.predict import predict_optimum
@@ -298,6 +299,8 @@ class SolveTask:
         if away <= MAX_WARM_RESIDUAL:  # else it is the optimum of another problem: its multipliers mislead
             barrier = {"mu_init": float(np.clip(away * BARRIER_FACTOR, MIN_BARRIER, MAX_BARRIER))}
             tried.append(solve_mesh(mesh, begin, settings | WARM_OPTIONS | barrier, multipliers, scales))
+        elif not same:
+            tried.append(solve_mesh(mesh, begin, settings | NEAR_MOTION, scales=scales))
         if not tried or not tried[0].success or tried[0].cost > limit:
             tried.append(solve_mesh(mesh, begin, self.settings | self.watch.solver_limit(), scales=scales))
         times = {name: sum(r.times[name] for r in tried) for name in ("solve", "cpu")}

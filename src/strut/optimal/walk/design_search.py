@@ -36,6 +36,7 @@ from strut.optimal.walk.own_limits import StepRequirement, read_own_limits
 from strut.optimal.walk.read_walk import clears_ground, swing_foot
 from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
+from strut.optimal.walk.soft_ground import stiffen_ground
 from strut.optimal.walk.stairs import has_stairs
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
@@ -304,6 +305,8 @@ def attempt(
     watch.best = None
     try:
         guess = reference.guess_for(len(events), None if sequence is None else sequence.guess)
+        if reference.ground is not None and sequence is None:
+            guess = begin_on_soft_ground(limits.require(problem_within(limits), "speed"), guess, task)
         direct = solve(limits.require(problem_within(limits), "speed"), guess, watch=watch, **task.settings)
         # A default that only guides must not make a step impossible: stages would only lead up to it.
         strongest = [*stronger_limits(limits)][-1:]
@@ -321,6 +324,23 @@ def attempt(
         if watch.best is None:
             raise
         return Design(replace(watch.best, status=INTERRUPTED), cost, reference.passive, limits)
+
+
+def begin_on_soft_ground(problem: Problem, guess: Any, task: DesignTask) -> Any:
+    """Return what to begin from on the ground that is wanted: the solution on the stiffest ground that was
+    reached in stages; the guess itself where there is none."""
+    ground, watch = task.reference.ground, task.watch
+    assert ground is not None
+    coarse = {**task.settings, "accuracy": None, "cost_accuracy": None}
+
+    def solve_stage(stage: Problem, begin: object, **limits: Any) -> Solution | None:
+        return solve(stage, begin, **coarse | limits, watch=watch.aside()) if watch.may_go_on else None
+
+    watch.tell("stiffening the ground", f"from {ground.stiffness_text(ground.softness)}")
+    stiffest, softness = stiffen_ground(problem, ground, guess, solve_stage)
+    if softness < 1:
+        watch.tell("the ground was not stiffened further", f"than {ground.stiffness_text(softness)}")
+    return guess if stiffest is None else stiffest
 
 
 def reach_in_stages(

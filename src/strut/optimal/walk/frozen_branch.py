@@ -50,7 +50,8 @@ class FrozenBranch:
 
     def of_system(self, system: System) -> FrozenBranch:
         """Return the branch of the same system with other parameters, such as weights of costs."""
-        return replace(self, system=system.replace(events=self.system.events), actual=system)
+        planned = system.replace(events=self.system.events, flow=self.system.flow)
+        return replace(self, system=planned, actual=system)
 
 
 def gait_parameters(system: System, gait: Gait) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from strut.optimal.walk.flight_stride import flight_stride
 from strut.optimal.walk.goal_field import as_bounds
 from strut.optimal.walk.kinematic_stride import kinematic_stride
 from strut.optimal.walk.read_walk import gives_way, slope_of, stands_in_turn
+from strut.optimal.walk.soft_ground import SoftGround, soft_ground
 from strut.optimal.walk.sole_stride import sole_stride
 from strut.optimal.walk.stairs import has_stairs, level_ground
 from strut.optimal.walk.step_goal import StepGoal
@@ -42,7 +43,7 @@ class ReferenceStep:
     guess: the motion to begin from, as `solve` takes it; None where there is nothing to begin from.
     gait: a gait with the phases that are planned; it says which events come and what is usual.
     passive: the gait without motors that was looked for and found, None if a guess was given.
-    stride: an even step, where there is no gait.
+    stride: an even step, where there is no gait. ground: what it begins on, where that is to be stiffened.
     """
 
     section: str
@@ -50,6 +51,7 @@ class ReferenceStep:
     gait: Gait | None = None
     passive: Gait | None = None
     stride: EvenStride | None = None
+    ground: SoftGround | None = None
 
     @property
     def period(self) -> float | None:
@@ -100,12 +102,19 @@ def find_reference(
         own = dict(zip(gait.system.labels("p"), parameters(gait.system), strict=True))
         same = {name: value for name, value in own.items() if name in walker.labels("p")}
         gait = find(level_ground(walker).using(same), gait.x0, gait.section)  # the same, with a level
+    ground = soft_ground(walker, where) if start is None and gait is None else None
+    stride = None if gait is not None else find_stride(walker, where, goal, phases, must=guess is None)
+    if ground is not None and stride is not None:
+        softest = ground.system(walker, ground.softness)
+        soft_stride = find_stride(softest, where, goal, phases, must=True)
+        stride = stride if soft_stride is None else replace(stride, guess=soft_stride.guess)
     return ReferenceStep(
         section=where,
         guess=start.guess() if hasattr(start, "guess") else start,
         gait=gait,
         passive=passive,
-        stride=None if gait is not None else find_stride(walker, where, goal, phases, must=guess is None),
+        stride=stride,
+        ground=ground,
     )
 
 

@@ -33,8 +33,8 @@ MIN_STANCE_TIME = 0.05
 """The least time on the ground between two flights [s]: a leg that strikes the ground is no run."""
 
 LANDING_SHARES, MIN_PHASE_SHARE = (0.02, 0.25), 0.1
-"""[1] Parts of a step: until the rest of a foot has landed, as a toe after its heel, at least and at most; and
-that every other phase of contact lasts at least."""
+"""[1] Parts of a step: until the rest of a foot has landed, as a toe after its heel, at least and at most;
+and that every other phase of contact lasts at least."""
 
 LANDING = "the foot comes down"
 """The name of the requirement that a foot does not only graze the ground."""
@@ -132,8 +132,8 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
 
 
 def _stood_before(problem: Problem, phase: Phase, foot: Foot) -> bool:
-    """Return whether a foot stood in the phase before this one; at the beginning of a motion that repeats with
-    left and right exchanged, whether the opposite foot stands in its last phase."""
+    """Return whether a foot stood in the phase before this one; at the beginning of a motion that repeats
+    with left and right exchanged, whether the opposite foot stands in its last phase."""
     at = problem.phases.index(phase)
     flag = foot.stands
     if at == 0 and problem.repeats is None:
