@@ -72,32 +72,32 @@ def contact_phases(walker: System, section: str, events: Sequence[str] = ()) -> 
     ends = tuple(events) or (toe.lands, heel.lifts, section)
     if ends[-1] != section:
         raise ModelError(f"phases end with '{ends[-1]}', and the step with '{section}': let both be the same")
-    known = {f.lands: (f, True) for f in feet.values()} | {f.lifts: (f, False) for f in feet.values()}
+    known_events = {f.lands: (f, True) for f in feet.values()} | {f.lifts: (f, False) for f in feet.values()}
     for name in ends:
-        if name not in known:
+        if name not in known_events:
             raise ModelError(
                 f"'{name}' neither puts a foot of '{walker.name}' on the ground nor lets one go: "
-                f"{did_you_mean(name, list(known))}"
+                f"{did_you_mean(name, list(known_events))}"
             )
     # On the ground at first: what just landed, and what leaves before it lands.
-    own = {f.name: [known[e][1] for e in ends if known[e][0] is f] for f in feet.values()}
+    own = {f.name: [known_events[e][1] for e in ends if known_events[e][0] is f] for f in feet.values()}
     now = frozenset({landing.opposite, *[name for name, lands in own.items() if lands[:1] == [False]]})
-    return _follow(walker, feet, ends, known, now)
+    return _follow(walker, feet, ends, known_events, now)
 
 
 def _follow(
     walker: System,
     feet: Mapping[str, Foot],
     ends: tuple[str, ...],
-    known: Mapping[str, tuple[Foot, bool]],
+    known_events: Mapping[str, tuple[Foot, bool]],
     now: frozenset[str],
 ) -> ContactPhases:
-    """Return the phases that follow from the feet on the ground at first (`now`). known: by event, whose it
-    is and whether it lands."""
+    """Return the phases that follow from the feet on the ground at first (`now`). known_events: by event, whose
+    it is and whether it lands."""
     image = frozenset(feet[name].opposite for name in now)
     standing = []
     for k, event in enumerate(ends):
-        foot, lands = known[event]
+        foot, lands = known_events[event]
         if lands == (foot.name in now):
             state = "on the ground" if lands else "in the air"
             raise ModelError(

@@ -173,7 +173,7 @@ def _freeze_expressions(
     for each in reversed(every):
         if not each.matters:
             continue
-        for part in each.deciding():
+        for part in each.deciding_parts():
             part.matters = True
         # What is compared with infinity, such as the best of none so far, cannot come out otherwise.
         if each.margin is not None and MIN_CONDITION < each.margin_value < math.inf:
@@ -196,7 +196,7 @@ class _Frozen:
     margin_value: float = 0.0
     matters: bool = False
 
-    def deciding(self) -> tuple[_Frozen, ...]:
+    def deciding_parts(self) -> tuple[_Frozen, ...]:
         """Return the parts on which the result depends: of a product with zero, and of flags of which one is
         enough, one alone."""
         zero = [part for part in self.parts if part.fixed and part.value == 0]

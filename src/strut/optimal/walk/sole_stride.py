@@ -125,7 +125,7 @@ class _SoleStride:
         swing = [k.expressions_at([sx(landing.at)], each)[0][0] for each in q]
         for i in range(1, count - 1):
             rows.append(q[i][self.carried[0]] - progress[i] * length)
-            if landing.name not in self._touching(i):
+            if landing.name not in self._touching_points(i):
                 rows.append(swing[i] - swing[0] - progress[i] * (swing[-1] - swing[0]))
         for i in range(count):
             rows += self._foot_rows(q, i, progress[i])
@@ -133,14 +133,14 @@ class _SoleStride:
         own[:, self.carried[0]] = progress * length
         # Once for the postures at the ends, then with the others evenly between these.
         for _ in range(2):
-            found = nearest_posture(ca.vertcat(*q), rows, own.reshape(-1), k.bounds(count))
-            if found is None:
+            solution = nearest_posture(ca.vertcat(*q), rows, own.reshape(-1), k.bounds(count))
+            if solution is None:
                 return None
-            postures = found.reshape(count, n)
+            postures = solution.reshape(count, n)
             own = postures[0] + progress[:, None] * (postures[-1] - postures[0])
         return postures
 
-    def _touching(self, i: int) -> frozenset[str]:
+    def _touching_points(self, i: int) -> frozenset[str]:
         """The points on the ground at the event that ends phase i - 1, before it or after."""
         return self.phases.after(i - 1) | self.phases.standing[i - 1]
 
@@ -153,8 +153,8 @@ class _SoleStride:
         bodies = set[str]()  # of which one point says where it stands: the others follow
         for foot in self.feet.values():
             gap, at = k.expressions_at([self.walker[foot.gap], sx(foot.at)], q[i])
-            if foot.name not in self._touching(i):
-                rows.append(gap - self._height(foot, self._touching(i), part))
+            if foot.name not in self._touching_points(i):
+                rows.append(gap - self._height(foot, self._touching_points(i), part))
                 continue
             rows.append(gap)
             if foot.name in self.phases.standing[i - 1] and foot.body not in bodies:
@@ -207,9 +207,9 @@ class _SoleStride:
         for phase, (event, end) in enumerate(zip(self.phases.events, ends, strict=True)):
             foot = next(f for f in self.feet.values() if event in (f.lands, f.lifts))
             if event == foot.lands:
-                points[event] = self._landing(phase, foot, end)
+                points[event] = self._landing_state(phase, foot, end)
             else:
-                points[event] = self._leaving(phase, foot, end, length)
+                points[event] = self._leaving_state(phase, foot, end, length)
         return replace(
             freeze_at(self._with_guards_of_phases(walker), points, self._discrete(0)), actual=walker
         )
@@ -224,7 +224,7 @@ class _SoleStride:
         events = [replace(e, guard=guards[e.name]) if e.name in guards else e for e in walker.events]
         return walker.replace(events=tuple(events))
 
-    def _landing(self, phase: int, foot: Foot, end: np.ndarray) -> Point:
+    def _landing_state(self, phase: int, foot: Foot, end: np.ndarray) -> Point:
         """A landing after which those points stand that the phases say: velocities with which the feet on the
         ground rest are tried until one does that."""
         walker, k, z = self.walker, self.kinematics, self._discrete(phase)
@@ -234,8 +234,8 @@ class _SoleStride:
         rows = {f.name: k.foot_velocities(f, end) for f in self.feet.values()}
         stood = [rows[name] for name in sorted(self.phases.standing[phase])]
         hold = np.eye(len(k.velocities)) - np.linalg.pinv(np.vstack(stood)) @ np.vstack(stood)
-        wanted = {self.feet[name].stands: name in self.phases.after(phase) for name in self.feet}
-        end = self._lowered(end, foot)
+        wanted_flags = {self.feet[name].stands: name in self.phases.after(phase) for name in self.feet}
+        end = self._lowered_state(end, foot)
         random, spread = np.random.default_rng(0), np.abs(end[k.velocities]).max()
         for trial in range(MAX_LANDINGS):
             x = end.copy()
@@ -244,7 +244,7 @@ class _SoleStride:
             if (rows[foot.name] @ x[k.velocities])[2] > -MIN_LANDING_SPEED:
                 continue
             after = np.array(outcome(0.0, x, z, k.begin.u, k.begin.p)).reshape(-1)
-            if all((after[labels.index(flag)] > 0.5) == stands for flag, stands in wanted.items()):
+            if all((after[labels.index(flag)] > 0.5) == stands for flag, stands in wanted_flags.items()):
                 return (0.0, x, z, k.begin.u, k.begin.p)
         standing = ", ".join(sorted(self.phases.after(phase)))
         raise NoStrideError(
@@ -253,7 +253,7 @@ class _SoleStride:
             f"or let it begin (initial) in another posture"
         )
 
-    def _lowered(self, x: np.ndarray, foot: Foot) -> np.ndarray:
+    def _lowered_state(self, x: np.ndarray, foot: Foot) -> np.ndarray:
         """The state moved down until a foot touches the ground: what is within rounding of it does not."""
         walk, lowered = self.walker.walk, x.copy()
         if walk is not None and walk.lift in self.walker.labels("x"):
@@ -263,7 +263,7 @@ class _SoleStride:
             lowered[self.walker.labels("x").index(walk.lift)] -= gap + TOUCH_DEPTH
         return lowered
 
-    def _leaving(self, phase: int, foot: Foot, end: np.ndarray, length: float) -> Point:
+    def _leaving_state(self, phase: int, foot: Foot, end: np.ndarray, length: float) -> Point:
         """A point at which the guard of a foot that leaves asks that foot alone: no other foot would go
         first. Random inputs are tried until there is one."""
         walker, k, z = self.walker, self.kinematics, self._discrete(phase)
