@@ -269,6 +269,17 @@ def peer_row(peer: Peer, exact: float, effort: Effort) -> Row:
     )
 
 
+def row_of(peer: Peer, exact: float, effort: Effort) -> Row:
+    """Return the row of a peer; where a peer other than strut fails here, one that says how."""
+    if peer.name == "strut":
+        return peer_row(peer, exact, effort)
+    try:
+        return peer_row(peer, exact, effort)
+    except Exception as error:  # whatever another package raises: the others are still measured
+        reason = (str(error).strip().splitlines() or [""])[-1]
+        return Row(peer.name, peer.mesh, note=f"failed: {type(error).__name__}: {reason}")
+
+
 def peers_of(problem: str) -> list[Peer]:
     """Return who solves a problem, of those that are installed."""
     opti = "CasADi Opti, by hand"
@@ -307,7 +318,7 @@ def run(effort: Effort) -> list[Section]:
         ("rabbit", "RABBIT's step at 0.6 m/s (Chevallereau et al. 2003)", RABBIT),
         ("goddard", "Goddard's rocket (COPS)", GODDARD),
     ):
-        rows = [peer_row(peer, exact, effort) for peer in peers_of(problem)]
+        rows = [row_of(peer, exact, effort) for peer in peers_of(problem)]
         rows += [Row("rockit", note="not installed")] if rockit is None else []
         if problem == "rabbit":
             rows.append(Row("opty", note="has no impacts"))

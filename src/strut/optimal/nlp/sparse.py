@@ -109,17 +109,14 @@ class Assembled:
         out, at, row, factor = block.targets
         chosen = row > 0 if rows else row == 0
         r, c = block.stage.jacobian_at
-        by_output = [np.flatnonzero(r == k) for k in range(block.stage.size)]
-        parts = []
-        for k, e, i, w in zip(out[chosen], at[chosen], row[chosen], factor[chosen], strict=True):
-            nz = by_output[k]
-            parts.append(
-                np.column_stack(
-                    [np.full(len(nz), i), block.index[c[nz], e], e * len(r) + nz, np.full(len(nz), w)]
-                )
-            )
-        whole = np.vstack(parts) if parts else np.zeros((0, 4))
-        return whole[:, 0].astype(int), whole[:, 1].astype(int), whole[:, 2:]
+        order, counts = np.argsort(r, kind="stable"), np.bincount(r, minlength=block.stage.size)
+        firsts = np.cumsum(counts) - counts  # of every output, its first non-zero in that order
+        lengths = counts[out[chosen]]
+        of = np.repeat(np.flatnonzero(chosen), lengths)
+        within = np.arange(len(of)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        nz = order[firsts[out[of]] + within]
+        source = np.column_stack([at[of] * len(r) + nz, factor[of]])
+        return row[of], block.index[c[nz], at[of]], source
 
     def _gradient(self, v: ca.MX, p: ca.MX) -> ca.MX:
         """Return the gradient of the objective."""
@@ -195,8 +192,9 @@ class Assembled:
 
 def _matrix(triplets: Triplets, shape: tuple[int, int]) -> ca.DM:
     """Return a sparse matrix of rows, columns and values; those of one place are added."""
-    r, c, w = triplets
-    return ca.DM.triplet([int(k) for k in r], [int(k) for k in c], ca.DM([float(k) for k in w]), *shape)
+    r, c, w = (np.asarray(part) for part in triplets)
+    values = ca.DM(w.astype(float).tolist())
+    return ca.DM.triplet(r.astype(int).tolist(), c.astype(int).tolist(), values, *shape)
 
 
 def _pattern(r: np.ndarray, c: np.ndarray, shape: tuple[int, int]) -> ca.Sparsity:

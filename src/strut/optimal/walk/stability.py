@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -21,6 +21,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ValueRangeError
 from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.nlp.stage_source import StageSource
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import INTERRUPTED, Solution
@@ -42,8 +43,6 @@ TRIAL_ITERATIONS = 200
 """Iterations that a step towards the least bound may take: the first of the compass takes 124."""
 NO_GROWTH = "how disturbances of the motion grow was not found"
 """The status, and why, of a motion that was not even solved with its variations."""
-NO_BOUND = 1e6
-"""A growth per step that bounds nothing."""
 MAX_INTERVALS = 80
 """Intervals of a phase at most."""
 Mesh = Sequence[np.ndarray]
@@ -106,7 +105,7 @@ def stabilise(
     try:
         # As it is, with variations: how much do disturbances grow?
         own_watch.tell("with its variations")
-        first = task.solve(NO_BOUND, lift_guess(varied.problem, result.guess()), mesh)
+        first = task.solve(None, lift_guess(varied.problem, result.guess()), mesh)
         if not first.success:
             return replace(result, success=False, status=f"{NO_GROWTH}: {first.status}")
         now = float(value_at_end(first, task.grows)[0, 0])
@@ -146,7 +145,8 @@ class BoundTask:
     """What is solved for every bound on the growth of disturbances.
 
     problem: with variations. grows: by how much disturbances grow, an expression at the end. how: it is
-    transcribed. settings: of IPOPT. watch: knows how long it may go on.
+    transcribed. settings: of IPOPT. watch: knows how long it may go on. stages: functions that all bounds and
+        meshes share: of RABBIT, second derivatives of the growth are 15 million instructions, made once.
     """
 
     problem: Problem
@@ -154,17 +154,23 @@ class BoundTask:
     how: Transcription
     settings: dict[str, Any]
     watch: SearchWatch
+    stages: dict[str, StageSource] = field(default_factory=dict)
 
-    def solve(self, bound: float, guess: Guess, mesh: Mesh, **others: Any) -> Solution:
-        """Return the solution within a bound, from a guess, on a mesh. others: of IPOPT."""
+    def solve(self, bound: float | None, guess: Guess, mesh: Mesh, **others: Any) -> Solution:
+        """Return the solution within a bound, or without one, from a guess, on a mesh. others: of IPOPT."""
+        problem, stages = self.problem, dict[str, StageSource]()
+        if bound is not None:
+            problem = problem.require(GROWTH_REQUIREMENT, self.grows, high=bound, at="end")
+            stages = self.stages
         task = SolveTask(
-            problem=self.problem.require(GROWTH_REQUIREMENT, self.grows, high=bound, at="end"),
+            problem=problem,
             how=self.how,
             settings=self.settings | others,
             accuracy=None,
             cost_accuracy=None,
             backend="virtual",
             watch=self.watch.aside(),
+            stages=stages,
         )
         return task.solve_on(mesh, guess)
 

@@ -14,6 +14,7 @@ import numpy as np
 from strut.errors import ModelError
 from strut.gait.section import section_of
 from strut.gait.variational import BY_HELD, BY_STATE, variational
+from strut.optimal.expression_key import totals_of
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.problem import Phase, Problem
@@ -237,14 +238,14 @@ def drop_variations(result: Solution, problem: Problem) -> Solution:
 
 
 def value_at_end(result: Solution, expression: ca.SX) -> np.ndarray:
-    """Return the value of an expression at the end of a motion that carries its variations."""
+    """Return the value of an expression at the end of a motion that carries its variations; sums over events
+    in it are those of the event that ends the motion."""
     system, m = result.problem.system, result.phases[-1]
-    groups = system.vectors()
-    totals = [t for t in result.problem.totals if isinstance(t, Jumps)]
-    f = ca.Function("at_end", [time, *groups, *[t.sym for t in totals]], [expression])
-    return np.array(
-        f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], result.p, *[result.totals[t.name] for t in totals])
-    )
+    assert m.until is not None
+    sums = [t for t in totals_of(expression) if isinstance(t, Jumps)]
+    whole = ca.substitute([expression], [t.sym for t in sums], [t.of(m.until) for t in sums])[0]
+    f = ca.Function("at_end", [time, *system.vectors()], [whole])
+    return np.array(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], result.p))
 
 
 __all__ = [
