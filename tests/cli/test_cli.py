@@ -522,7 +522,7 @@ def test_list_prints_what_a_person_can_read(capsys):
     assert "the hip came down in front" in out
     _, out, _ = run(capsys, "list")
     words = " ".join(out.split())
-    for said in ("needs a", "falls by itself", "(g = 1)", "COMAN without ground"):
+    for said in ("needs a", "falls by itself", "(g = 1)", "humanoid COMAN: 23 motors"):
         assert said in words
 
 
