@@ -25,6 +25,7 @@ from strut import (
 )
 from strut.actuator import MOTORS, DcMotor
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from tests.actuator.driven_tree import driven_tree
 
 COMAN = MOTORS["rbe1211-csd17"]
 RIGID = replace(COMAN, gear_stiffness=math.inf, voltage_limit=math.inf, current_limit=math.inf)
@@ -312,6 +313,21 @@ def test_a_design_finds_the_gear_ratio_by_electrical_energy():
         )
         assert other.ok
         assert other.result.cost > best.result.cost
+
+
+def test_a_random_tree_with_drives_is_the_same_in_c_and_in_the_virtual_machine(tmp_path):
+    tree = driven_tree()
+    runs = [
+        strut.simulate(tree, t=0.2, method="rk4", step=2e-4, backend=backend, ledger=False)
+        for backend in ("native", "virtual")
+    ]
+    native, virtual = (run.raw.x_end for run in runs)
+    np.testing.assert_allclose(native, virtual, rtol=1e-10, atol=1e-10 * np.abs(virtual).max())
+    t = np.linspace(0, 0.2, 5)
+    for name in ("tip_acceleration[1]", "tip_gyro[2]", "j1_encoder", "j3_voltage"):
+        np.testing.assert_allclose(*[run.at(t)[name] for run in runs], rtol=1e-9, atol=1e-9)
+    exported = strut.export(tree, tmp_path)
+    assert {"driven_tree.c", "driven_tree.h", "main.c"} <= set(exported.files)
 
 
 TOML = """

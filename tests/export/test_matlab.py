@@ -13,13 +13,14 @@ from strut.export.identifiers import distinct
 from strut.export.matlab import OPERATIONS, function_text, literal
 from strut.system.ported_function import Entry, Port, PortedFunction, make_ported_function
 from strut.system.values import start
+from tests.actuator.driven_tree import driven_tree
 from tests.codegen.test_c import EVERY, POINTS, x, y
 from tests.export.octave import matrix, needs_octave, numbers, octave
 from tests.problems import driven, servo
 
 SAME = 1e-12  # relative: the same operations, with other implementations of sin and the like
 RUN = 1e-8  # relative: ode45 at a tolerance of 1e-10, over a few seconds and some jumps; ten times what was measured
-MODELS = [*walkers.CATALOGUE.values(), driven, servo]
+MODELS = [*walkers.CATALOGUE.values(), driven, servo, driven_tree]
 
 
 def every(names=EVERY):

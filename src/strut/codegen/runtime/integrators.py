@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from strut.codegen.runtime.tableau import DOP853, DOPRI5, EULER, RK4, Tableau
+from strut.codegen.runtime.tableau import DOP853, DOPRI5, EULER, RK4, RKC, Tableau
 
 
 class StepKind(IntEnum):
@@ -100,6 +100,7 @@ INTEGRATORS: Mapping[str, Integrator] = {
         _runge_kutta(DOP853, "almost everything"),
         Integrator("radau", StepKind.IMPLICIT, 5, "stiff systems", degree=3, stages=13),
         Integrator("bdf", StepKind.IMPLICIT, 5, "large stiff systems", degree=5, stages=10),
+        _runge_kutta(RKC, "much damping, as of stiff ground: fixed steps 12 times as long as those of rk4"),
     )
 }
 """Every integration method, by name. Later ones go to the end, so that numbers stay what they are."""

@@ -64,6 +64,36 @@ RK4 = Tableau(  # Kutta 1901
     "rk4", 4, c=(0, 1 / 2, 1 / 2, 1), a=((1 / 2,), (0, 1 / 2), (0, 0, 1)), b=(1, 2, 2, 1), divisor=6
 )
 
+RKC_DAMPING = 2 / 13
+"""[1] How much is given up of the real interval of stability, so that it is a strip and not a string of
+beads."""
+
+
+def _chebyshev_tableau(name: str, stages: int) -> Tableau:
+    """The Runge-Kutta-Chebyshev method of second order (Sommeijer, Shampine and Verwer 1997, equations 2.1 to
+    2.8), its recursion written out as a tableau: stable for real rates down to -0.65 stages^2 / step."""
+    w0 = 1 + RKC_DAMPING / stages**2
+    T = [np.polynomial.Chebyshev.basis(j) for j in range(stages + 1)]
+    values = [[float(d(w0)) for d in (t, t.deriv(), t.deriv(2))] for t in T]
+    w1 = values[stages][1] / values[stages][2]
+    weight = [v[2] / v[1] ** 2 if v[1] else 0.0 for v in values]
+    weight[0] = weight[1] = weight[2]
+    rows = [np.zeros(stages), np.zeros(stages)]
+    rows[1][0] = weight[1] * w1
+    for j in range(2, stages + 1):
+        mu, nu = 2 * weight[j] * w0 / weight[j - 1], -weight[j] / weight[j - 2]
+        push = 2 * weight[j] * w1 / weight[j - 1]
+        row = mu * rows[j - 1] + nu * rows[j - 2]
+        row[j - 1] += push
+        row[0] -= (1 - weight[j - 1] * values[j - 1][0]) * push
+        rows.append(row)
+    a = tuple(tuple(float(v) for v in row[:j]) for j, row in enumerate(rows[1:-1], 1))
+    c = (0.0, *[float(row.sum()) for row in rows[1:-1]])
+    return Tableau(name, 2, c=c, a=a, b=tuple(float(v) for v in rows[-1]))
+
+
+RKC = _chebyshev_tableau("rkc", 10)
+
 DOPRI5 = Tableau(  # Dormand, Prince 1980; interpolant of Shampine 1986
     "dopri5",
     5,
