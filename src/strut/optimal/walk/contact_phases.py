@@ -92,8 +92,8 @@ def _follow(
     known_events: Mapping[str, tuple[Foot, bool]],
     now: frozenset[str],
 ) -> ContactPhases:
-    """Return the phases that follow from the feet on the ground at first (`now`). known_events: by event, whose
-    it is and whether it lands."""
+    """Return the phases that follow from the feet on the ground at first (`now`). known_events: by event,
+    whose it is and whether it lands."""
     image = frozenset(feet[name].opposite for name in now)
     standing = []
     for k, event in enumerate(ends):
