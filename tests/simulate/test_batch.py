@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import strut
-from strut import State, System, walkers
+from strut import Discrete, Param, State, System, walkers
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError
+from strut.system import values
 
 
 def test_a_batch_equals_single_runs():
@@ -178,3 +179,32 @@ def test_short_batches_are_done_by_one_thread_and_longer_ones_by_all(monkeypatch
     assert made == [2, 2]
     alone = strut.simulate_batch(system, t=20.0, x0={"angle": angles}, threads=1)
     assert np.array_equal(last.x, alone.x)
+
+
+def test_initial_values_that_are_expressions_follow_what_differs_between_runs():
+    """And are computed once where they depend on nothing that differs."""
+    a, b = Param("a", 1.0), Param("b", 5.0)
+    x, y = State("x", 2 * a.sym), State("y", a.sym + b.sym)
+    z = Discrete("z", 3 * x.sym)
+    system = System("begun", x=[x, y], z=[z], p=[a, b], flow={x: 0.0, y: 0.0})
+    many = np.linspace(1.0, 2.0, 7)
+    other = strut.simulate_batch(system, t=0.1, p={"b": many})
+    np.testing.assert_array_equal(other["x"], 2.0)
+    np.testing.assert_array_equal(other["y"], 1 + many)
+    np.testing.assert_array_equal(other["z"], 6.0)
+    both = strut.simulate_batch(system, t=0.1, p={"a": many})
+    np.testing.assert_array_equal(both["x"], 2 * many)
+    np.testing.assert_array_equal(both["z"], 6 * many)
+    f, _ = values._initial(system, "x")
+    calls = []
+
+    class Noted:
+        n_in, jac_sparsity = f.n_in, f.jac_sparsity
+
+        def __call__(self, *arguments):
+            calls.append(arguments[0].shape[1])
+            return f(*arguments)
+
+    for varied in ([[1.0] * 5, [5.0] * 5], [[1.0] * 5, list(range(5))]):
+        values._evaluate_columns(Noted(), [np.array(varied, dtype=float)])
+    assert calls == [1, 5]

@@ -59,11 +59,9 @@ LOCAL_BYTES, REGISTERS = 3, 4
 
 
 class DriverError(DeviceError):
-    """An error of the driver, with its number."""
+    """An error of the driver, with its number (0 if there is none)."""
 
-    def __init__(self, text: str, number: int) -> None:
-        super().__init__(text)
-        self.number = number
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,9 @@ class Driver:
         """Call a function of the driver. Raises `DriverError`."""
         number = getattr(self.library, function)(*arguments)
         if number:
-            raise DriverError(f"{self.words(number)}, error {number} of {function}", number)
+            error = DriverError(f"{self.words(number)}, error {number} of {function}")
+            error.number = number
+            raise error
 
     def words(self, number: int) -> str:
         """What an error means, in the driver's words."""

@@ -77,7 +77,9 @@ class BatchTask:
         all."""
         values = self.values
         return tuple(
-            0 if len(rows) and bool((rows == rows[0]).all()) else rows.shape[1]
+            0
+            if len(rows) and bool((rows[-1] == rows[0]).all() and (rows == rows[0]).all())
+            else rows.shape[1]
             for rows in (values.x, values.z, values.u, values.p)
         )
 

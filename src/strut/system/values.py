@@ -187,9 +187,21 @@ def _defaults(
             if columns is None:
                 f, rows = _initial(system, group)
                 arguments = [np.atleast_2d(v).T for v in (p, x) if v is not None]
-                columns = np.array(f(*arguments))
-            array[..., where] = columns[rows[q.name]].T.reshape(*shape[:-1], q.size)
+                columns = _evaluate_columns(f, arguments)
+            values = columns[rows[q.name]].T
+            array[..., where] = values if len(values) == 1 else values.reshape(*shape[:-1], q.size)
     return array
+
+
+def _evaluate_columns(f: ca.Function, arguments: list[np.ndarray]) -> np.ndarray:
+    """The function's values at the columns of its arguments; one column where it depends on nothing in which
+    they differ: of a million runs it would take longer than the runs on a graphics card."""
+    differs = any(
+        bool((argument[k] != argument[k, 0]).any())
+        for argument, number in zip(arguments, range(f.n_in()), strict=True)
+        for k in sorted(set(f.jac_sparsity(0, number).get_col()))
+    )
+    return np.array(f(*(arguments if differs else [argument[:, :1] for argument in arguments])))
 
 
 def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]:
