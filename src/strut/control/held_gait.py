@@ -17,6 +17,10 @@ from strut.tabular import TableTexts, Tabular
 
 RECOVERY_STEPS = 10
 """Steps over which what feedback costs is measured after a disturbance."""
+STEP_RESOLUTION = 1e-4
+"""[m] How exactly the largest step down is wanted."""
+PUSH_RESOLUTION = 1e-3
+"""[1] How exactly the largest push is wanted, as a part of the rates."""
 PARAMETER_RESOLUTION = 0.02
 """[1] How exactly the largest error of a parameter is wanted, relative to its value."""
 MEASURED_PART = 0.01
@@ -80,7 +84,10 @@ class HeldGait(SavedResult, Tabular, Packed):
         """The largest step down of the ground."""
         name = "largest step down survived"
         try:
-            return _compare(name, step_down(self.before), step_down(self.gait))
+            before, after = (
+                step_down(g, exact=STEP_RESOLUTION, trials_beyond=0) for g in (self.before, self.gait)
+            )
+            return _compare(name, before, after)
         except ModelError as error:
             return Compared(name, np.nan, np.nan, "m", str(error))
 
@@ -89,7 +96,13 @@ class HeldGait(SavedResult, Tabular, Packed):
         rows = []
         for word, sign in (("faster", 1.0), ("slower", -1.0)):
             before, after = (
-                push(gait, {n: sign * v for n, v in rates(gait, self.before).items()}, most=1.0)
+                push(
+                    gait,
+                    {n: sign * v for n, v in rates(gait, self.before).items()},
+                    most=1.0,
+                    exact=PUSH_RESOLUTION,
+                    trials_beyond=0,
+                )
                 for gait in (self.before, self.gait)
             )
             rows.append(_compare(f"largest push survived, all rates {word} by", before, after, unit=""))

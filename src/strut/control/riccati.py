@@ -158,9 +158,10 @@ def check_controllable(A: np.ndarray, W: np.ndarray, names: Sequence[str], by: s
             largest = [
                 names[i] for i in np.argsort(-np.abs(mode))[:3] if abs(mode[i]) > 1e-3 * np.abs(mode).max()
             ]
+            fate = "grows" if abs(value) > 1 + UNIT_SLACK else "does not die out (something is conserved)"
             raise ModelError(
                 f"the gait of '{machine}' is not controllable: its mode of multiplier {abs(value):.4g}, "
-                f"mostly {', '.join(largest)}, grows and is not moved by {by}. Another input, or a "
+                f"mostly {', '.join(largest)}, {fate} and is not moved by {by}. Another input, or a "
                 f"parameter that changes from step to step, may reach it"
             )
 

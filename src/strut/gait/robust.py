@@ -59,17 +59,27 @@ class Survived:
 
 
 @checked
-def step_down(gait: Gait, most: float = 0.2, steps: int = SURVIVED_STEPS, exact: float = 1e-5) -> Survived:
+def step_down(
+    gait: Gait,
+    most: float = 0.2,
+    steps: int = SURVIVED_STEPS,
+    exact: float = 1e-5,
+    *,
+    trials_beyond: int = TRIALS_BEYOND,
+) -> Survived:
     """The largest step down [m] of the ground that the gait survives, met once.
 
     most: the largest tried [m]. steps: it must make afterwards. exact: how exactly the limit is wanted [m].
+    trials_beyond: how many larger ones are tried.
     The walker begins a step on ground that is higher by so much than the rest; where its walk names
     parameters of a step of the ground, the ground steps down in the middle of the first step. Raises
     ModelError where its walk names neither these nor what lifts it.
     """
     system = gait.system
     walk = system.walk
-    search = _LimitSearch(gait, "step down", "m", most=most, steps=steps, exact=exact)
+    search = _LimitSearch(
+        gait, "step down", "m", most=most, steps=steps, exact=exact, trials_beyond=trials_beyond
+    )
     if walk is not None and walk.ground_step is not None:
         lower, place = walk.ground_step
         return search.run({("p", lower): 1.0}, {("p", place): gait.step_length / 2})
@@ -102,12 +112,15 @@ def push(
     most: float | None = None,
     steps: int = SURVIVED_STEPS,
     exact: float = 1e-5,
+    *,
+    trials_beyond: int = TRIALS_BEYOND,
 ) -> Survived:
     """The largest sudden change of a rate, or along a direction of states, at the beginning of a step that
     the gait survives.
 
     direction: the name of a state, or how much each of several changes. most: the largest tried, by default
-    twice the largest state. steps: it must make afterwards. exact: how exactly the limit is wanted. Raises
+    twice the largest state. steps: it must make afterwards. exact: how exactly the limit is wanted.
+    trials_beyond: how many larger ones are tried. Raises
     UnknownNameError for a name that is no state, ValueRangeError for a direction in which nothing changes.
     """
     system = gait.system
@@ -122,7 +135,13 @@ def push(
     size = max(abs(v) for v in gait.x0.values())
     unit = next((q.unit for q in system.x if q.name == next(iter(changes))), "")
     search = _LimitSearch(
-        gait, "push", unit, most=2 * size if most is None else most, steps=steps, exact=exact
+        gait,
+        "push",
+        unit,
+        most=2 * size if most is None else most,
+        steps=steps,
+        exact=exact,
+        trials_beyond=trials_beyond,
     )
     return search.run({("x", name): change for name, change in changes.items()})
 
