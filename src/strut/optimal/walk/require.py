@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.gait.transport import weight
+from strut.gait.transport import weight_of
 from strut.optimal.problem import Phase, Problem
 from strut.optimal.totals import Integral
 from strut.optimal.walk.read_walk import gravity_of, required_swing_foot
@@ -119,13 +119,16 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
                             f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
                         )
                     continue
+                per_mass = gravity_of(system) / weight_of(system)  # as an acceleration, as other guards are
+                # At the end, where it comes, its own equation has it zero, and no bound stands there; a force
+                # that only vanishes with it would meet a limit of zero twice.
+                edge = margin if shares else 0.0
                 if shares:
-                    guard = -sx(system[foot.normal])
-                if shares or is_pull(problem, phase, foot):  # as an acceleration, as other guards are
-                    guard = guard * gravity_of(system) / weight(system)
-                # At the end, where it comes, a limit of zero would be met twice.
+                    guard = -sx(system[foot.normal]) * per_mass
+                elif is_pull(problem, phase, foot):
+                    guard = guard * per_mass
                 name = f"no early {event.name}"
-                problem = problem.require(name, guard, high=margin, phase=phase.name, margin=2 * margin)
+                problem = problem.require(name, guard, high=edge, phase=phase.name, margin=2 * margin)
                 problem = problem.require(name, guard, high=-margin, at="begin", phase=phase.name)
         before = phase
     return problem

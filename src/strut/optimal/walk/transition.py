@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, integer, number_array
+from strut.checks import checked, integer, number_array, positive, seed_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait import Gait
 from strut.gait.exchange import mirrored_states
@@ -225,7 +225,11 @@ def find_transition(
                 f"'{name}' is nothing that a {kind} can be asked: {did_you_mean(name, OPTIONS)}"
             )
     goal = StepGoal(**{name: options.pop(name) for name in ASKED if name in options})
-    starts = Starts(options.pop("starts", 1), options.pop("spread", 0.05), options.pop("seed", 0))
+    starts = Starts(
+        integer("starts", options.pop("starts", 1), 1),
+        positive("spread", options.pop("spread", 0.05)),
+        seed_number(options.pop("seed", 0)),
+    )
     watch = SearchWatch(options.pop("budget", BUDGET), options.pop("progress", None))
     of = check_gait(kind, walk)
     walker = add_weight_parameters(of.system, cost)
