@@ -113,15 +113,15 @@ def test_the_multipliers_of_a_run_are_derivatives_of_its_return_map(run):
 # ---- a machine of one's own ----
 
 
-def hopper(**options):
-    """One leg: a body, a hip, and a leg that telescopes."""
+def hopper(spring=0.0, **options):
+    """One leg: a body, a hip, and a leg that telescopes, on a spring [N/m]."""
     m = Mechanism("hopper", planar=True)
     torso = m.body("torso", mass=8.0, com=(0, 0, 0.1), inertia=0.4)
     m.joint("base", m.world, torso, joints.planar(), initial=(0, 0.8, 0.0), actuated=False)
     leg = m.body("leg", mass=1.0, com=(0, 0, -0.2), inertia=0.02)
     m.joint("hip", torso, leg, joints.revolute("y"))
     toe = m.body("toe", mass=0.3, com=(0, 0, -0.6), inertia=0.005)
-    m.joint("stroke", leg, toe, joints.prismatic("z"), limits=(-0.05, 0.35))
+    m.joint("stroke", leg, toe, joints.prismatic("z"), limits=(-0.05, 0.35), spring=spring)
     m.frame("foot", toe, (0, 0, -0.75))
     return contact.rigid(m, ["foot"], contact.plane(0.0), release="force", fall=("torso", 0.3), **options)
 
@@ -135,6 +135,21 @@ def test_one_leg_hops_forwards():
     assert hops.replay.balance.relative < CLOSED
     # What motors give, the landing takes.
     assert hops.replay.balance.lost == pytest.approx(hops.replay.balance.work, rel=1e-5)
+
+
+def test_a_leg_on_a_spring_neither_pulls_early_nor_skims_the_ground():
+    """It lands at the length of rest, without load: the plan let its foot pull there, and then drag through the air."""
+    hops = optimal.design(hopper(spring=3000.0), speed=1.0, step_length=0.4, flight=AIR, intervals=6)
+    assert hops.ok, hops.wrong
+    assert hops.replay.stays
+    stance, flight = hops.result.phases
+    t = np.linspace(0, hops.result.duration, 400)[1:-1]
+    moments = hops.replay.run.at(t)
+    standing = t < stance.t[-1] - 1e-3
+    assert moments["foot_normal"][standing].min() > 0
+    middle = (t > flight.t[0] + 0.1 * AIR) & (t < flight.t[-1] - 0.1 * AIR)
+    assert moments["foot_gap"][middle].min() > 1e-3
+    assert hops.replay.balance.relative < CLOSED
 
 
 # ---- what is refused ----

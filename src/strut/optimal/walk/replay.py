@@ -36,6 +36,10 @@ up to 1e-6."""
 LIGHT_LOAD = 0.01
 """[1] The part of the weight that is added to the load of a foot which is let go in a motion, where its
 friction is judged: load and friction vanish there, but not at once."""
+FORCE_RESOLUTION = 1e-3
+"""[1] The part of the largest load of a foot which is let go in a motion up to which its friction is not
+counted: limits hold to a thousandth between the points of a mesh, and beside a load that vanishes that would
+be any coefficient."""
 NO_LOAD = 1e-9
 """[1] The part of the weight up to which a foot that is let go in a motion carries nothing: rounding."""
 LOAD_SAMPLES = 400
@@ -94,7 +98,8 @@ class Balance:
 class FootLoad:
     """How the ground pushed a foot: its smallest normal force [N] while it stood, and the coefficient of
     friction that it needed (nan where its walk does not say its friction; of a foot that is let go, with
-    `LIGHT_LOAD` of the weight added to its load; of several points of one body, by their forces together)."""
+    `LIGHT_LOAD` of the weight added to its load, and less `FORCE_RESOLUTION` of the largest; of several
+    points of one body, by their forces together)."""
 
     foot: str
     least_normal: float
@@ -258,6 +263,8 @@ class Replay:
             if not stands.any():
                 continue
             normal, carried, sideways = normal[stands], carried[stands], sideways[stands]
+            if let_go:  # where it carries nothing, what a mesh does not see is no friction
+                sideways = np.maximum(sideways - FORCE_RESOLUTION * np.abs(normal).max(), 0.0)
             light = np.where(carried - normal > NO_LOAD * weight, 0.0, LIGHT_LOAD * weight)
             with np.errstate(divide="ignore"):
                 needed = (
