@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bench import compile as compiling
 from bench import (
+    coman,
     derivatives,
     design,
     designs,
@@ -31,6 +31,7 @@ from bench import (
     stiff,
     walking,
 )
+from bench import compile as compiling
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -52,6 +53,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "derivatives": derivatives.run,
     "network": network.run,
     "compile": compiling.run,
+    "coman": coman.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
 
