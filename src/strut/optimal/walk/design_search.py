@@ -192,9 +192,10 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
     interrupted."""
     cost, watch = str(task.cost), task.watch.with_share(PRICED_SHARE)
     watch.tell("of least squared torque, to begin from")
-    best = search(replace(task, cost=PRICED_WITH[cost], watch=watch), goal, phases)
+    best = search(task.to_begin_from(PRICED_WITH[cost], watch), goal, phases)
+    usable = best.result.success
     for stage in (*PRICE_STAGES, 0.0):
-        if not best.ok:
+        if not usable:
             break
         watch.tell(f"{cost} with a price on squared torque", f"{stage:g} for weight by step length")
         both = priced_cost(cost, stage * unit) if stage else cost
@@ -206,7 +207,8 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
             watch=watch,
         )
         best = search(nearer, goal, phases)
-        if best.ok:
+        usable = best.ok
+        if usable:
             yield replace(best, price=torque_price(cost, stage * unit, best.parts()) if stage else None)
     if best.result.is_interrupted:
         raise KeyboardInterrupt
@@ -248,7 +250,9 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
     if isinstance(reference.guess, Guess) and len(reference.guess.phases) == len(careful) != len(simple):
         return attempt(task, limits, careful)  # the guess is of such a plan: begin there
     first = attempt(task, limits, simple)
-    if careful == simple or not first.result.ok or first.replay.ok or not task.watch.may_go_on:
+    if careful == simple or task.is_beginning:
+        return first
+    if not first.result.ok or first.replay.ok or not task.watch.may_go_on:
         return first
     if limits["clearance"] is None and gait is None:
         limits = limits.with_defaults(clearance=0.0)
@@ -317,6 +321,8 @@ def attempt(
             direct = solve(problem, guess, watch=watch, **task.settings)
         first = verifiable(limits, reach_in_stages(problem_within(limits), limits, guess, task, direct))
         watch.best = first.result
+        if task.is_beginning:
+            return first
         best = widen_guides(first, solve_again)
         watch.best = best.result
         return sharpen(best, task)

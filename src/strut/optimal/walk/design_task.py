@@ -26,7 +26,8 @@ class DesignTask:
     walker: as it is planned for. free: parameters to be found, with or without bounds. cost: a name, one's
     own, or several with weights. reference: what to begin from. settings: of `solve`. watch: shows its
     stages, knows how long it may go on, and the best so far. own: requirements of one's own. in_stages:
-    whether a goal that is too far for one search is come to in stages.
+    whether a goal that is too far for one search is come to in stages. is_beginning: whether only something
+    to begin another search from is looked for, on a coarse mesh: it is neither widened nor verified.
     """
 
     walker: System
@@ -37,6 +38,12 @@ class DesignTask:
     watch: SearchWatch
     own: OwnLimits = field(default_factory=OwnLimits)
     in_stages: bool = True
+    is_beginning: bool = False
+
+    def to_begin_from(self, cost: CostChoice, watch: SearchWatch) -> DesignTask:
+        """Return the task of finding what a search for another cost begins from."""
+        coarse = {**self.settings, "accuracy": None, "cost_accuracy": None}
+        return replace(self, cost=cost, settings=coarse, watch=watch, is_beginning=True)
 
     def briefly(self, share: float) -> DesignTask:
         """Return the same task with this part of the budget, few iterations, and without stages."""
