@@ -112,6 +112,11 @@ def rabbit(place: Path) -> None:
     view.stick_figure(load("rabbit.py").main().replay.run, place / "rabbit.svg", width=420)
 
 
+def rabbit_drives(place: Path) -> None:
+    example = load("rabbit.py")
+    example.drive_figure(example.drive_curves()).save(place / "rabbit_drives.svg")
+
+
 def running(place: Path) -> None:
     view.stick_figure(load("running.py").main().replay.run, place / "running.svg", width=420)
 
@@ -172,7 +177,8 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             oscillator_leg,
             networks,
         ),
-        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, running, held_gait, step_over),
+        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, rabbit_drives, running, held_gait),
+        step_over,
     )
 }
 

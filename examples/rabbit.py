@@ -10,9 +10,10 @@ inverse kinematics.
 
 How should its hips be driven, and how long should its shanks be? `drive_curves` designs it with motors that
 turn the hips themselves, through springs, and with springs beside them, for several speeds and steps of one
-length: springs, shanks and gait are found at once. It takes some minutes:
+length: springs, shanks and gait are found at once. It takes some minutes, and goes on where it was stopped if
+its points are kept in a folder:
 
-    python examples/rabbit.py --drives [FILE.svg]
+    python examples/rabbit.py --drives [FILE.svg [FOLDER]]
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ SHANK_BOUNDS = (0.3, 0.5)
 """[m] within which `drive_curves` looks for it."""
 HIPS = ("hip_l", "hip_r")
 """The joints whose drives are compared; knees are turned by their motors themselves."""
-DRIVE_SPEEDS = (0.5, 0.8, 1.1)
-"""[m/s] of the designs that are compared."""
+DRIVE_SPEEDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1)
+"""[m/s] of the designs that are compared: near enough to each other that each leads to the next."""
+DRIVE_BUDGET = 300.0
+"""[s] that the search for each of them may go on."""
 DRIVE_STEP = 0.4
 """[m] Length of their steps: a stiff spring would otherwise ask for ever shorter ones."""
 DRIVE_INTERVALS = 14
@@ -103,13 +106,25 @@ def driven_walker(kind: str) -> tuple[System, dict[str, tuple[float, float]]]:
     return put_springs(plain, HIPS), free | springs
 
 
-def drive_curves(speeds: tuple[float, ...] = DRIVE_SPEEDS) -> dict[str, TradeOff]:
-    """Squared torque over speed, by kind of drive; every design begins from its neighbour's."""
+def drive_curves(
+    speeds: tuple[float, ...] = DRIVE_SPEEDS,
+    kinds: tuple[str, ...] = tuple(actuator.KINDS),
+    folder: str | Path | None = None,
+) -> dict[str, TradeOff]:
+    """Squared torque over speed, by kind of drive; every design begins from its neighbour's. folder: where
+    points are kept."""
     curves = {}
-    for kind in actuator.KINDS:
+    for kind in kinds:
         driven, free = driven_walker(kind)
         curves[kind] = optimal.trade_off(
-            driven, "speed", speeds, free=free, step_length=DRIVE_STEP, intervals=DRIVE_INTERVALS
+            driven,
+            "speed",
+            speeds,
+            free=free,
+            step_length=DRIVE_STEP,
+            intervals=DRIVE_INTERVALS,
+            budget=DRIVE_BUDGET,
+            file=None if folder is None else Path(folder, f"rabbit_{kind}.sweep"),
         )
         for point in curves[kind].points:
             numbers = ", ".join(f"{name} {point.numbers[name]:.4g}" for name in ("cost", *free))
@@ -124,6 +139,7 @@ def drive_figure(curves: dict[str, TradeOff]) -> view.Figure:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--drives"]:
-        drive_figure(drive_curves()).save(sys.argv[2] if len(sys.argv) > 2 else "rabbit_drives.svg")
+        place, folder, *_ = [*sys.argv[2:], *(None, None)]
+        drive_figure(drive_curves(folder=folder)).save(place or "rabbit_drives.svg")
     else:
         main(sys.argv[1] if len(sys.argv) > 1 else None)

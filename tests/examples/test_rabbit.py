@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 from bench.rabbit_step import opti_rabbit
-from examples.rabbit import KNEE_LIMITS, drive_figure, driven_walker, main, robot, walker
+from examples.rabbit import KNEE_LIMITS, drive_curves, drive_figure, driven_walker, main, robot, walker
 
 from strut import optimal, report, simulate
 from strut.errors import ModelError, UnknownNameError
@@ -99,6 +99,17 @@ def test_a_driven_robot_is_alike_on_both_sides(kind, springs):
     system, free = driven_walker(kind)
     assert set(free) == {"shank"} | springs
     check_symmetry(system.using({name: 0.5 * sum(ends) for name, ends in free.items()}))
+
+
+@pytest.mark.slow  # seven designs with free springs and shanks: forty seconds on the processor
+def test_springs_beside_the_motors_save_torque_smoothly_over_speed(tmp_path):
+    curve = drive_curves(kinds=("parallel",), folder=tmp_path)["parallel"]
+    assert curve.ok
+    costs = np.array([point.numbers["cost"] for point in curve.points])
+    assert costs[[0, 3, 6]] == pytest.approx([0.0790, 0.1429, 0.2207], rel=2e-3)
+    steps = np.diff(costs)
+    assert (steps > 0).all()
+    assert np.abs(np.diff(steps)).max() < 0.3 * steps.min()  # no jump from one kind of gait to another
 
 
 def test_points_that_failed_are_not_drawn():
