@@ -1,6 +1,8 @@
 """Closed loops in the world: rough ground, C, pages, the command; floating bases."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -103,6 +105,14 @@ def test_what_is_survived_before_and_after(held):
     costs = {row.name: row for row in held.costs}
     assert costs["cost of transport"].after == pytest.approx(costs["cost of transport"].before, rel=1e-4)
     assert any("root mean square" in name and row.after > 0 for name, row in costs.items())
+
+
+def test_machines_with_servos_are_described_without_designs():
+    """Walkers have servos; what holds a gait, and so all of `optimal`, is imported when it is asked for."""
+    program = "import sys, strut.walkers, strut.control; assert 'strut.optimal' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    with pytest.raises(AttributeError, match="has no attribute 'lqg'"):
+        _ = control.lqg
 
 
 def test_the_page_shows_before_and_after(held, tmp_path):

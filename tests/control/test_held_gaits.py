@@ -156,6 +156,14 @@ def test_what_no_input_moves_is_named(steep):
         control.step_lqr(unmoved, by=["idle"])
 
 
+def test_what_is_conserved_is_said_to_be():
+    """The angle of attack of a runner on a spring does not change its energy."""
+    with pytest.raises(
+        ModelError, match=r"multiplier 1, mostly .* does not die out \(something is conserved\)"
+    ):
+        control.step_lqr(gait.find(walkers.slip()), by=["attack"])
+
+
 def test_designed_knees_are_held():
     """Two phases, with a knee strike between that comes when it comes: 6.4 without, inside a half with it."""
     design = optimal.design(walkers.kneed(), speed=0.5)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import null_space, qr
 
+from strut.extras import optional_module
 from strut.gait.section import section_of
 from strut.optimal.problem import Problem
 from strut.optimal.walk.read_walk import velocity_states
@@ -56,8 +56,9 @@ def independent_states(system: System, rows: ca.SX, at: SystemPoint, among: Sequ
     x, still = system.vector("x"), np.zeros(system.size("u"))
     f = system.function("rows", [ca.densify(ca.jacobian(rows, x[list(among)]))], clock=False)
     slopes = np.array(f(at.x, at.z, still, at.p)).reshape(-1, len(among))
-    directions = null_space(slopes) if slopes.size else np.eye(len(among))
-    _, upper, pivots = qr(directions.T, pivoting=True, mode="economic")
+    linalg = optional_module("scipy.linalg", "a start or a stop")
+    directions = linalg.null_space(slopes) if slopes.size else np.eye(len(among))
+    _, upper, pivots = linalg.qr(directions.T, pivoting=True, mode="economic")
     sizes = np.abs(np.diag(upper))
     count = int((sizes > RANK_SLACK * sizes.max(initial=0.0)).sum())
     return sorted(among[i] for i in pivots[:count])
