@@ -57,11 +57,14 @@ def add_changes(system: System, names: tuple[str, ...]) -> System:
 
 
 def set_by_events(
-    system: System, laws: Mapping[str, Mapping[str, ca.SX]], changes: tuple[str, ...]
+    system: System,
+    laws: Mapping[str, Mapping[str, ca.SX]],
+    changes: tuple[str, ...],
+    parameters: tuple[Param, ...],
 ) -> System:
     """Return a system whose `changes`, parameters so far, are states that events set and nothing else moves.
 
-    laws: by event, what it sets each of them to.
+    laws: by event, what it sets each of them to. parameters: further ones that laws read.
     """
     old = [q for q in system.p if q.name in changes]
     states = tuple(
@@ -70,7 +73,7 @@ def set_by_events(
     return system.replace(
         x=(*system.x, *states),
         flow={**system.flow, **{q.name: ca.SX(0) for q in states}},
-        p=tuple(q for q in system.p if q.name not in changes),
+        p=(*[q for q in system.p if q.name not in changes], *parameters),
         events=tuple(
             replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **laws[e.name]})
             if e.name in laws

@@ -69,14 +69,14 @@ def step_lqr(
     check_controllable(A, B @ B.T, labels, " and ".join(names), plant.name)
     X = discrete_riccati(A, B, np.eye(len(A)), np.eye(len(U)))
     K = np.linalg.solve(np.eye(len(U)) + B.T @ X @ B, B.T @ X @ A)
-    gains = U[:, None] * K / D
-    target = open_gait.y0[rows]
+    gains = Param("step_gains", (U[:, None] * K / D).reshape(-1, order="F"))
+    target = Param("step_target", open_gait.y0[rows], description="the state after a step that is held")
     laws = {
         event: _law(base, event, first=k == 0, labels=labels, target=target, gains=gains, changes=changes)
         for k, event in enumerate(step_end_events(plant, gait.section))
         if event is not None
     }
-    loop = set_by_events(base, laws, changes)
+    loop = set_by_events(base, laws, changes, (gains, target))
     settings = {
         **{f"acceptable deviation of {n}": v for n, v in zip(labels, D, strict=True)},
         **{f"acceptable change of {n}": v for n, v in zip(names, U, strict=True)},
@@ -162,8 +162,8 @@ def _law(
     *,
     first: bool,
     labels: list[str],
-    target: np.ndarray,
-    gains: np.ndarray,
+    target: Param,
+    gains: Param,
     changes: tuple[str, ...],
 ) -> dict[str, ca.SX]:
     """Return what an event that ends a step sets the changes to. first: whether it is the section, after
@@ -171,7 +171,7 @@ def _law(
     states = mirrored_states(system) if system.symmetry and first else system.vector("x")
     places = [system.labels("x").index(name) for name in labels]
     after = system.after(event, states)[places]
-    values = ca.DM(gains) @ (ca.DM(target) - after)
+    values = ca.reshape(gains.sym, len(changes), len(labels)) @ (target.sym - after)
     return {name: sx(values[k]) for k, name in enumerate(changes)}
 
 
