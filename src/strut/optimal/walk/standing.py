@@ -96,7 +96,7 @@ def require_standing(problem: Problem, place: str, at: SystemPoint, *, held: boo
             )
     else:
         problem = problem.end({labels[i]: 0.0 for i in free})
-        problem = keep_swing_behind(problem, phase)
+        problem = keep_swing_away(problem, phase, holding)
     if not held:
         return problem
     for foot in system.walk.feet if system.walk is not None else ():
@@ -118,14 +118,23 @@ def require_standing(problem: Problem, place: str, at: SystemPoint, *, held: boo
     return problem
 
 
-def keep_swing_behind(problem: Problem, phase: str) -> Problem:
-    """Require of a phase in which a walker comes to rest that its swing foot does not pass the other: the
-    event would begin another part of a step."""
+def keep_swing_away(problem: Problem, phase: str, holding: Sequence[Foot]) -> Problem:
+    """Require of a phase in which a walker comes to rest that its swing foot causes no event: one that lands
+    wherever it touches stays above the ground, another does not pass the foot that holds."""
     for foot in problem.system.walk.feet if problem.system.walk is not None else ():
         if foot.passes:
             guard = sx(problem.system.event(foot.passes).guard)
             problem = problem.require(
                 f"{foot.name} stays behind", guard, high=0.0, phase=phase, margin=EVENT_MARGIN
+            )
+        elif foot.gap and foot.stands and foot not in holding:
+            problem = problem.require(
+                f"{foot.name} is above the ground",
+                foot.gap,
+                low=0.0,
+                phase=phase,
+                margin=EVENT_MARGIN,
+                unit="m",
             )
     return problem
 
