@@ -56,8 +56,8 @@ def mjcf() -> str:
                 )
                 text += (
                     f'<body pos="{at[0]} {flip * at[1]} {at[2]}"><joint name="{label}" axis="{axes[axis]}" '
-                    f'damping="{LINK_DAMPING}" armature="{motor.inertia}"/>{_inertial(mass, com, inertia, flip)}'
-                    f"{soles}{links_of(link, mirrored)}</body>"
+                    f'damping="{LINK_DAMPING}" armature="{motor.inertia}"/>'
+                    f"{_inertial(mass, com, inertia, flip)}{soles}{links_of(link, mirrored)}</body>"
                 )
         return text
 
