@@ -4,7 +4,6 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from strut import optimal, simulate
 from strut.errors import ModelError
 from strut.gait.section import default_section
 from strut.optimal.walk.contact_phases import contact_phases, step_section
@@ -124,24 +123,3 @@ def test_conditions_are_of_what_decides_alone(walker):
         moving = [c for c in conditions if ca.depends_on(c, rates)]
         # Who lands comes down (so say its guard and its reset); who stands stays, or is let go.
         assert len(moving) <= 3, event
-
-
-# ---- a design ----
-
-
-@pytest.mark.slow  # three phases of nine degrees of freedom: a minute of processor
-def test_a_heel_toe_walker_is_designed_and_its_forces_balance(walker):
-    design = optimal.design(walker, speed=0.5, intervals=6)
-    assert design.ok, design.wrong
-    assert [m.until for m in design.result.phases][1:] != []
-    run, weight = design.replay.run, 9.81 * 16.6
-    # The mean force of the ground over a step, with what landings give, carries the weight.
-    assert design.replay.balance.relative < 1e-6
-    for load in design.replay.foot_loads:
-        assert load.least_normal >= 0.0
-        assert load.friction_needed <= 1.0 + 1e-6
-    assert run is not None
-    assert weight > 0
-    # The next step is the mirror image.
-    again = simulate(design.machine, t=2 * design.duration)
-    assert again.events.counts()["toe_l_touchdown"] >= 1
