@@ -161,6 +161,9 @@ def test_a_robust_design_beats_the_nominal_one_on_random_slopes(capsys):
     trial = example.main()
     assert trial.robust.ok, trial.robust.wrong
     assert example.count_walks(trial.robust_walks) == len(trial.slopes)
+    steepest = trial.nominal_walks[0]
+    assert not steepest.ok  # its motor is too weak
+    assert "'speed' is missed by" in steepest.wrong[0]
     pairs = list(zip(trial.nominal_walks, trial.robust_walks, strict=True))
     costs = np.array([[walk.result.cost for walk in pair] for pair in pairs if all(walk.ok for walk in pair)])
     assert len(costs) > len(trial.slopes) / 2  # what the nominal machine does not walk is not counted for it
