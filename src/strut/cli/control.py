@@ -39,8 +39,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     method: Annotated[
         str,
         typer.Option(
-            help="lqr: from moment to moment; step: what --by names is set once per step; track: springs and "
-            "dampers that motors play."
+            help="lqr: a linear-quadratic regulator from moment to moment; step: one from step to step, "
+            "which sets what --by names; track: springs and dampers that motors play (joint impedance)."
         ),
     ] = "lqr",
     by: Annotated[
@@ -67,8 +67,16 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             "names, in its unit. Smaller is softer.",
         ),
     ] = [],
-    stiffness: Annotated[float, typer.Option(help="Of track [N m/rad, N/m].")] = 0.0,
-    damping: Annotated[float, typer.Option(help="Of track [N m s/rad, N s/m].")] = 0.0,
+    stiffness: Annotated[
+        float,
+        typer.Option(
+            help="Of track: how hard motors pull joints back to the plan [N m/rad, N/m]; none unless given."
+        ),
+    ] = 0.0,
+    damping: Annotated[
+        float,
+        typer.Option(help="Of track: how hard motors brake the difference of rates [N m s/rad, N s/m]."),
+    ] = 0.0,
     index: Annotated[
         str,
         typer.Option(

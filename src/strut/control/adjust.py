@@ -11,7 +11,9 @@ from strut.system import BatchRewrite, Ledger, Param, State, System, sx
 
 
 def substitute_symbols(system: System, old: list[ca.SX], new: list[ca.SX], **changes: object) -> System:
-    """Return a system with symbols replaced by expressions in all that it does. changes: further fields."""
+    """Return a system with symbols replaced by expressions in all that it does. changes: further fields.
+
+    What samples set and what delays read is not rewritten."""
     batch = BatchRewrite()
     flow, jumps = batch.add(system.flow), batch.add_jumps(system.events)
     enabled = batch.add({e.name: e.when for e in system.events if e.when is not None})
@@ -32,7 +34,7 @@ def substitute_symbols(system: System, old: list[ca.SX], new: list[ca.SX], **cha
 
 
 def change_name(name: str) -> str:
-    """Return the name of what is added to an input or parameter for a step."""
+    """Return the name of the parameter that is added to an input or parameter for a step."""
     return f"{name}_change"
 
 

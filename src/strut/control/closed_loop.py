@@ -115,7 +115,7 @@ class _Loop:
         )
 
     def build(self) -> System:
-        """Return the loop."""
+        """Return the closed loop: the plant, its table and the law joined, with the events that move both."""
         motion, holder = self.table.motion, self.holder
         plant = motion.plant
         width = plant.size("u")
@@ -144,64 +144,65 @@ class _Loop:
             ),
             symmetry={} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym},
         )
-        whole = join(plant.name, plant, part, connect=connect, description=plant.description)
+        loop = join(plant.name, plant, part, connect=connect, description=plant.description)
         units = {q.name: q.unit for q in plant.u}
-        further = {f"{n}_{name}": e for name, each in inputs.items() for n, e in each.items()}
-        whole = whole.replace(
+        signal_outputs = {f"{n}_{name}": e for name, each in inputs.items() for n, e in each.items()}
+        loop = loop.replace(
             scales=plant.scales,
-            outputs={**whole.outputs, **further},
+            outputs={**loop.outputs, **signal_outputs},
             output_units={
-                **whole.output_units,
+                **loop.output_units,
                 **{f"{n}_{name}": units[n] for name in inputs for n in inputs[name] if units[n]},
             },
         )
-        return release_disturbances(self._with_events(whole))
+        return release_disturbances(self._with_events(loop))
 
-    def _with_events(self, whole: System) -> System:
+    def _with_events(self, loop: System) -> System:
         """Return the loop whose events begin the phases of the motion."""
         motion, holder, count = self.table.motion, self.holder, self.pieces.count
-        resets = {name: self._anew(whole, name) for name in motion.step_ends}
+        resets = {name: self._step_end_resets(loop, name) for name in motion.step_ends}
         internal = {phase.event for phase in motion.phases[:-1]}
         for name in internal:
             waiting = [k for k, phase in enumerate(motion.phases[:-1]) if phase.event == name]
-            for each in (name, *opposite_events(whole, name)):
+            for each in (name, *opposite_events(loop, name)):
                 if each not in resets:
-                    resets[each] = self._next_phase(whole, each, waiting)
+                    resets[each] = self._phase_end_resets(loop, each, waiting)
         events = [
             replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **resets[e.name]})
             if e.name in resets
             else e
-            for e in whole.events
+            for e in loop.events
         ]
-        return whole.replace(events=(*events, holder.next_piece_event(count)))
+        return loop.replace(events=(*events, holder.next_piece_event(count)))
 
-    def _anew(self, whole: System, event: str) -> dict[str, ca.SX]:
-        """Return what an event that ends a step sets: the table begins anew, in the mirror image where there
-        is one, and so does the count of how far it has come."""
+    def _step_end_resets(self, loop: System, event: str) -> dict[str, ca.SX]:
+        """Return what an event that ends a step resets: the table begins anew, in the mirror image where
+        there is one, and so does the count of how far it has come."""
         holder, count = self.holder, self.pieces.count
-        turned = {} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym}
-        event_object = whole.event(event)
-        states = [q for q in (*whole.x, *whole.z) if q.name in event_object.reset]
+        mirroring = {} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym}
+        # what is read from the state after the event, is read through its reset
+        reset = loop.event(event).reset
+        states = [q for q in (*loop.x, *loop.z) if q.name in reset]
         old = [q.sym for q in states]
-        new = [sx(event_object.reset[q.name]) for q in states]
+        new = [sx(reset[q.name]) for q in states]
         if self.mirrored is not None:
             old, new = [*old, self.mirrored.sym], [*new, 1 - self.mirrored.sym]
-        changes = dict(turned)
+        changes = dict(mirroring)
         if self.origin is not None:
             seen_after = ca.substitute([self.seen], old, new)[0]
             changes[self.origin.name] = seen_after[list(self.table.motion.cyclic)]
             old, new = [*old, self.origin.sym], [*new, changes[self.origin.name]]
         if holder.clock is not None:
-            return {**holder.anew(count), **changes}
+            return {**holder.first_piece(count), **changes}
         after = ca.substitute([holder.index], old, new)[0]
         return {**holder.piece_at(self._piece_by_index(after, 0), count), **changes}
 
-    def _next_phase(self, whole: System, event: str, waiting: list[int]) -> dict[str, ca.SX]:
-        """Return what an event sets that ends the next of some phases: the one after that begins."""
+    def _phase_end_resets(self, loop: System, event: str, waiting: list[int]) -> dict[str, ca.SX]:
+        """Return what an event resets that ends the next of some phases: the one after that begins."""
         holder, count, holds = self.holder, self.pieces.count, self.table.holds
         if holder.clock is not None:
             return holder.next_phase(count, [ca.SX(holds[k]) for k in waiting])
-        value, number = whole.after(event, holder.index), holder.piece.sym
+        value, number = loop.after(event, holder.index), holder.piece.sym
         for k in reversed(waiting):
             number = ca.if_else(
                 holder.piece.sym <= holds[k] + 0.5, self._piece_by_index(value, k + 1), number
@@ -216,7 +217,7 @@ class _Loop:
 
 
 def plant_inputs(plant: System) -> tuple[str, ...]:
-    """Return the names of inputs as wholes, vectors included."""
+    """Return the names of inputs, each once, vectors included."""
     return tuple(q.name for q in plant.u)
 
 

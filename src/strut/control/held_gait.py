@@ -23,8 +23,8 @@ PUSH_RESOLUTION = 1e-3
 """[1] How exactly the largest push is wanted, as a part of the rates."""
 PARAMETER_RESOLUTION = 0.02
 """[1] How exactly the largest error of a parameter is wanted, relative to its value."""
-MEASURED_PART = 0.01
-"""[1] The push after which it is measured: all rates change by this part of themselves."""
+MEASURED_PUSH = 0.01
+"""[1] The push after which the cost of feedback is measured: all rates change by this part of themselves."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class HeldGait(SavedResult, Tabular, Packed):
     before: the gait as it was. gait: that of the closed loop, with exact multipliers. method: what holds it.
     settings: the numbers that were chosen, by name. inputs: what it acts by.
     system: the closed loop, a machine that walks by itself. stable: whether it is held.
-    comparison: multipliers, and the largest step down, push and wrong parameters that are survived.
+    comparison: multipliers, and the largest step down, push and wrong parameters that are survived. costs:
+        what feedback takes.
     """
 
     before: Gait = field(repr=False)
@@ -70,7 +71,7 @@ class HeldGait(SavedResult, Tabular, Packed):
     @cached_property
     def comparison(self) -> tuple[Compared, ...]:
         """The largest multiplier, and the largest step down, push and wrong parameter that are survived,
-        before and after; and what feedback costs."""
+        before and after. What feedback costs is in `costs`."""
         largest = (float(abs(self.before.multipliers[0])), float(abs(self.gait.multipliers[0])))
         rows = [
             Compared("largest multiplier", *largest),
@@ -129,12 +130,12 @@ class HeldGait(SavedResult, Tabular, Packed):
     @cached_property
     def costs(self) -> tuple[Compared, ...]:
         """What feedback costs: the cost of transport, and what inputs give beyond the plan after a push of
-        `MEASURED_PART`, at most and as a root mean square over `RECOVERY_STEPS` steps."""
-        losses = (self.before.cost_of_transport, self.gait.cost_of_transport)
-        rows = [Compared("cost of transport", *losses)]
+        `MEASURED_PUSH`, at most and as a root mean square over `RECOVERY_STEPS` steps."""
+        transport = (self.before.cost_of_transport, self.gait.cost_of_transport)
+        rows = [Compared("cost of transport", *transport)]
         begin = {
             **self.gait.x0,
-            **{n: self.gait.x0[n] + MEASURED_PART * v for n, v in rates(self.gait, self.before).items()},
+            **{n: self.gait.x0[n] + MEASURED_PUSH * v for n, v in rates(self.gait, self.before).items()},
         }
         run = simulate(self.system, t=RECOVERY_STEPS * self.gait.period, x0=begin, z0=dict(self.gait.z0))
         t = np.linspace(run.t0, run.t1, 2000)
@@ -145,10 +146,10 @@ class HeldGait(SavedResult, Tabular, Packed):
                 continue
             units = {**self.system.output_units, **{q.name: q.unit for q in self.system.x}}
             values = np.abs(moments[label])
-            what = f"{name} beyond the plan after a push of {100 * MEASURED_PART:g} %"
-            rows.append(Compared(f"{what}, at most", 0.0, float(values.max()), units.get(label, "")))
+            quantity = f"{name} beyond the plan after a push of {100 * MEASURED_PUSH:g} %"
+            rows.append(Compared(f"{quantity}, at most", 0.0, float(values.max()), units.get(label, "")))
             mean = float(np.sqrt(np.mean(values**2)))
-            rows.append(Compared(f"{what}, root mean square", 0.0, mean, units.get(label, "")))
+            rows.append(Compared(f"{quantity}, root mean square", 0.0, mean, units.get(label, "")))
         return tuple(rows)
 
     def rows(self) -> list[tuple[str, float, float, str]]:

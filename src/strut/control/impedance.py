@@ -82,17 +82,17 @@ def _law(table: MotionTable, sources: list[Drive], parameters: tuple[Param, ...]
     plant, count = table.motion.plant, len(sources)
     x = plant.vector("x")
     moving = ca.vertcat(*[d.angle for d in sources], *[d.rate for d in sources])
-    value = plant.function("moving", [moving], "xp", clock=False)
+    angles_and_rates = plant.function("moving", [moving], "xp", clock=False)
     p = start(plant).p
     signals = [
-        np.hstack([piece.u, np.array([np.array(value(row, p))[:, 0] for row in piece.x])])
+        np.hstack([piece.u, np.array([np.array(angles_and_rates(row, p))[:, 0] for row in piece.x])])
         for piece in table.pieces
     ]
     gains = ca.vertcat(*[q.sym for q in parameters])
 
     def feedback(wanted: ca.SX, seen: ca.SX) -> ca.SX:
-        off = gains * (wanted - ca.substitute(moving, x, seen))
-        return off[:count] + off[count:]
+        pulls = gains * (wanted - ca.substitute(moving, x, seen))
+        return pulls[:count] + pulls[count:]
 
     return FeedbackLaw(signals, feedback, parameters)
 

@@ -14,17 +14,17 @@ from strut.errors import ModelError
 from strut.system import start
 
 DEGREE = 5
-"""Of the polynomial of a piece."""
+"""[1] Degree of the polynomial that a piece is."""
 OVERTIME = 0.3
-"""Part of a step for which the reference of a phase goes on if its event does not come."""
+"""[1] Part of a step for which the reference of a phase goes on if its event does not come."""
 OVERTIME_PIECES = 3
-"""Pieces of that."""
+"""Pieces into which the reference of a phase past its end is divided, and that before its beginning."""
 PLACES = np.linspace(0, 1, DEGREE + 1)
-"""Places of a piece at which its polynomial is known."""
+"""[1] Places of a piece, 0 to 1, at which its polynomial is known."""
 STEADY_PART = 0.1
-"""An index is chosen where its rate never falls below this part of its largest in a step."""
-CLOSEST = 1e-12
-"""Width that the piece which is held at the end of a phase has at least, in units of the index."""
+"""[1] An index is chosen where its rate never falls below this part of its largest in a step."""
+MIN_PIECE_WIDTH = 1e-12
+"""Least width of the piece that is held at the end of a phase, in the unit of the index."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class MotionTable:
     holds: tuple[int, ...]
 
     def inside_pieces(self, phase: int) -> list[TablePiece]:
-        """The pieces of a phase that are part of the gait."""
+        """Return the pieces of a phase that are part of the gait."""
         return [piece for piece in self.pieces if piece.phase == phase and piece.inside]
 
     @property
@@ -131,27 +131,28 @@ def motion_table(motion: ReferenceMotion, index: ca.SX | None) -> MotionTable:
     elsewhere (by a phase of the machine)."""
     pieces: list[TablePiece] = []
     first, holds, offset = [], [], 0.0
-    over = OVERTIME * motion.gait.period
+    overtime = OVERTIME * motion.gait.period
     for number, phase in enumerate(motion.phases):
+        # the gait itself, then the motion past the end of the phase, and last a piece that is held
         parts = [
             (phase.begin + places, True, *motion.piece_samples(a, b, PLACES))
             for a, b in pairwise(phase.breaks)
             for places in [a - phase.begin + (b - a) * PLACES]
         ]
-        later = phase.end + over * (np.arange(OVERTIME_PIECES * DEGREE + 1) / (OVERTIME_PIECES * DEGREE))
-        beyond = motion.beyond(phase, later)
+        later = phase.end + overtime * (np.arange(OVERTIME_PIECES * DEGREE + 1) / (OVERTIME_PIECES * DEGREE))
+        beyond = motion.states_beyond(phase, later)
         parts += [
             (later[k : k + DEGREE + 1], False, beyond[k : k + DEGREE + 1], _repeat(phase.u_end))
             for k in range(0, OVERTIME_PIECES * DEGREE, DEGREE)
         ]
         last = np.repeat(beyond[-1:], DEGREE + 1, axis=0)
-        parts.append((later[-1] + over * PLACES, False, last, _repeat(phase.u_end)))
+        parts.append((later[-1] + overtime * PLACES, False, last, _repeat(phase.u_end)))
         if index is not None:
-            parts = [*_earlier(motion, phase, parts[0], over), *parts]
+            parts = [*_parts_before(motion, phase, parts[0], overtime), *parts]
         first.append(len(pieces) + (0 if index is None else OVERTIME_PIECES))
-        pieces += _with_ends(parts, motion, number, index, offset - phase.begin)
+        pieces += _table_pieces(parts, motion, number, index, offset - phase.begin)
         holds.append(len(pieces) - 1)
-        offset += phase.end - phase.begin + 2 * over
+        offset += phase.end - phase.begin + 2 * overtime
     pieces = _join_pieces(pieces, holds)
     return MotionTable(motion, tuple(pieces), index, tuple(first), tuple(holds))
 
@@ -164,10 +165,10 @@ def _repeat(row: np.ndarray) -> np.ndarray:
     return np.repeat(row[None], DEGREE + 1, axis=0)
 
 
-def _earlier(motion: ReferenceMotion, phase: ReferencePhase, begin: Part, over: float) -> list[Part]:
+def _parts_before(motion: ReferenceMotion, phase: ReferencePhase, begin: Part, overtime: float) -> list[Part]:
     """Return pieces before the beginning of a phase: the flow backwards, with the first inputs."""
     count = OVERTIME_PIECES * DEGREE
-    before = -over * np.arange(count + 1) / count
+    before = -overtime * np.arange(count + 1) / count
     u = begin[3][0]
     states = continue_flow(motion.plant, begin[2][0], (phase.z, u), before)
     times, states = (phase.begin + before)[::-1], states[::-1]
@@ -177,7 +178,7 @@ def _earlier(motion: ReferenceMotion, phase: ReferencePhase, begin: Part, over: 
     ]
 
 
-def _with_ends(
+def _table_pieces(
     parts: list[Part], motion: ReferenceMotion, number: int, index: ca.SX | None, shift: float
 ) -> list[TablePiece]:
     """Return the parts of a phase as pieces, with where each begins and ends. shift: of the clock [s]."""
@@ -214,12 +215,12 @@ def _at_equal_index(
 def _join_pieces(pieces: list[TablePiece], holds: list[int]) -> list[TablePiece]:
     """Return pieces of which every one ends where the next begins: the last of a phase, which is constant,
     reaches to the next phase."""
-    rows = []
+    joined = []
     for k, piece in enumerate(pieces):
         following = pieces[k + 1].begin if k + 1 < len(pieces) else piece.begin + 1.0
-        end = following if abs(following - piece.begin) > CLOSEST else piece.begin + CLOSEST
-        rows.append(TablePiece(piece.begin, end, piece.phase, piece.inside, piece.times, piece.x, piece.u))
-    return rows
+        end = following if abs(following - piece.begin) > MIN_PIECE_WIDTH else piece.begin + MIN_PIECE_WIDTH
+        joined.append(TablePiece(piece.begin, end, piece.phase, piece.inside, piece.times, piece.x, piece.u))
+    return joined
 
 
 __all__ = ["DEGREE", "PLACES", "MotionTable", "TablePiece", "motion_table", "read_index"]

@@ -21,12 +21,12 @@ from strut.optimal.walk.with_plan import begin_with_plan, step_end_events
 from strut.simulate import Trajectory
 from strut.system import System, hold_disturbances, memo, start, sx, time
 
-SAME_FLOW = 1e-9
-"""Change of a rate in an event, relative to 1 + |rate|, below which the event changes nothing but flags."""
+RATE_CHANGE_SLACK = 1e-9
+"""[1] Change of a rate in an event, relative to 1 + |rate|, up to which it changes nothing but flags."""
 GRAZING_RATE = 1e-9
 """[1/s] Rate of a guard, in units of the guard, below which an event is grazed and has no derivative."""
-INWARD = 1e-9
-"""Part of a piece by which samples at its ends are moved inwards: a plan may jump from piece to piece."""
+END_INSET = 1e-9
+"""[1] Part of a piece by which samples at its ends are moved inwards: a plan may jump from piece to piece."""
 CONTINUATION_STEPS = 8
 """Steps of Runge and Kutta's method between two samples of a motion that goes on past its end."""
 PIECES_PER_STEP = 12
@@ -40,7 +40,7 @@ class ReferencePhase:
     event: that ends it. begin, end: times [s] of the step. breaks: times [s] at which pieces begin and end.
     x_end, z, u_end: the state and the inputs just before its event, and the discrete states throughout.
     jump: the derivative, by a deviation just before the event, of the deviation just after it, each taken
-        where it meets the guard.
+        where it meets the guard: what is left of the saltation matrix where the event sets the clock.
     """
 
     event: str
@@ -96,10 +96,10 @@ class ReferenceMotion:
 
     def piece_samples(self, a: float, b: float, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return states and inputs at places (0 to 1) of the piece from `a` to `b` [s]."""
-        inside = np.clip(places, INWARD, 1 - INWARD)
+        inside = np.clip(places, END_INSET, 1 - END_INSET)
         return self.samples(a + (b - a) * inside)
 
-    def beyond(self, phase: ReferencePhase, times: np.ndarray) -> np.ndarray:
+    def states_beyond(self, phase: ReferencePhase, times: np.ndarray) -> np.ndarray:
         """Return states at times [s] after the end of a phase, in order, as if its event did not come: the
         flow goes on, with the last inputs."""
         return continue_flow(self.plant, phase.x_end, (phase.z, phase.u_end), times - phase.end)
@@ -157,14 +157,14 @@ def _read_motion(gait: Gait, plant: System) -> ReferenceMotion:
         before, after = (np.array([side[n] for n in names]) for side in (event.before, event.after))
         z_before, z_after = (np.array([side[n] for n in discrete]) for side in (event.before, event.after))
         last = event.name == gait.section and event.t > 0.5 * gait.period
-        u = motion.samples(np.array([max(event.t - INWARD * gait.period, 0.0)]))[1][0]
+        u = motion.samples(np.array([max(event.t - END_INSET * gait.period, 0.0)]))[1][0]
         slopes = [
             np.array(rates(event.t, x, w, u, p))[:, 0] for x, w in ((before, z_before), (after, z_after))
         ]
-        changes = np.abs(after - before).max(initial=0.0) > 0 or np.any(
-            np.abs(slopes[1] - slopes[0]) > SAME_FLOW * (1 + np.abs(slopes[0]))
+        changes_motion = np.abs(after - before).max(initial=0.0) > 0 or np.any(
+            np.abs(slopes[1] - slopes[0]) > RATE_CHANGE_SLACK * (1 + np.abs(slopes[0]))
         )
-        if not (changes or last):
+        if not (changes_motion or last):
             continue
         jump = _jump(plant, event.name, (event.t, before, z_before, u, p), slopes[0])
         if last:
@@ -205,13 +205,13 @@ def _breaks(begin: float, end: float, piece_ends: list[float], period: float) ->
 
 
 def flow_function(system: System) -> ca.Function:
-    """The flow as a function of the time and of all vectors."""
+    """Return the flow as a function of the time and of all vectors."""
     return system.function("flow", [ca.vertcat(*[system.flow[q.name] for q in system.x])])
 
 
 def jump_function(system: System, event: str) -> ca.Function:
-    """What a return map's derivative at an event is made of: the derivative of the state after it by the
-    state before, the gradient of its guard, and the guard's own rate."""
+    """Return a function of what the derivative of an event is made of: the derivative of the state after it
+    by the state before, the gradient of its guard, and the guard's own rate."""
     jump = system.event(event)
     after = ca.vertcat(*[sx(jump.reset.get(q.name, q.sym)) for q in system.x])
     guard, x = sx(jump.guard), system.vector("x")
@@ -225,7 +225,8 @@ def _jump(
     rate: np.ndarray,
 ) -> np.ndarray:
     """Return the derivative of the state after an event, by the state before it: a neighbour is first moved
-    along the flow onto the guard. With the clock set by the event, this is the whole saltation."""
+    along the flow onto the guard. With the clock set by the event, nothing else of the saltation matrix
+    is left: its part with the flow after the event belongs to a clock that runs on."""
     by_x, gradient, by_time = (np.array(part) for part in memo(system, jump_function, event)(*point))
     guard_rate = float((gradient @ rate + by_time[:, 0])[0])
     if abs(guard_rate) < GRAZING_RATE:
@@ -247,7 +248,7 @@ def continue_flow(
     system: System, x: np.ndarray, held: tuple[np.ndarray, np.ndarray], times: np.ndarray
 ) -> np.ndarray:
     """Return states, rows, at times [s] from now, along the flow with discrete states and inputs `held`, and
-    no events (Runge and Kutta)."""
+    no events (the classical Runge-Kutta method)."""
     rates, p = memo(system, flow_function), start(system).p
     rows, now = [], 0.0
 

@@ -27,25 +27,26 @@ from strut.gait import Gait
 from strut.optimal import Design
 from strut.system import System, start
 
-GAUSS = (0.5 - np.sqrt(3) / 6, 0.5 + np.sqrt(3) / 6)
-"""The two points of Gauss and Legendre in a stretch (0 to 1)."""
-NO_EFFECT = 1e-12
-"""An input that moves no state by this part of an acceptable deviation has no effect."""
+GAUSS_POINTS = (0.5 - np.sqrt(3) / 6, 0.5 + np.sqrt(3) / 6)
+"""[1] Places of the two points of Gauss and Legendre in a stretch, 0 to 1."""
+MIN_EFFECT = 1e-12
+"""[1] An input that moves no state by this part of an acceptable deviation has no effect."""
 
 
 def rate_derivatives(system: System, index: ca.SX | None) -> ca.Function:
-    """The derivatives, by states and by inputs, of the rates per unit of the index; the rate of the index;
-    and what a deviation is once it is moved along the flow to the same index."""
+    """Return a function that linearises the flow: the derivatives, by states and by inputs, of the rates per
+    unit of the index; the rate of the index; and the projection that moves a deviation along the flow to the
+    same index."""
     x, u = system.vector("x"), system.vector("u")
     flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
     if index is None:
-        same = ca.SX.eye(x.numel())
-        return system.function("rates", [ca.jacobian(flow, x), ca.jacobian(flow, u), ca.SX(1), same])
+        unchanged = ca.SX.eye(x.numel())
+        return system.function("rates", [ca.jacobian(flow, x), ca.jacobian(flow, u), ca.SX(1), unchanged])
     gradient = ca.jacobian(index, x)
     rate = gradient @ flow
     per_index = flow / rate
-    same = ca.SX.eye(x.numel()) - flow @ gradient / rate
-    return system.function("rates", [ca.jacobian(per_index, x), ca.jacobian(per_index, u), rate, same])
+    projection = ca.SX.eye(x.numel()) - flow @ gradient / rate
+    return system.function("rates", [ca.jacobian(per_index, x), ca.jacobian(per_index, u), rate, projection])
 
 
 class _Linearised:
@@ -61,30 +62,30 @@ class _Linearised:
         self.weighed[list(self.motion.cyclic)] = 0.0
 
     def at(self, piece: TablePiece, place: float) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-        """A, B, the rate of the index, and the weight of deviations at a place of a piece."""
+        """Return A, B, the rate of the index, and the weight of deviations at a place of a piece."""
         row = np.vander([place], DEGREE + 1, increasing=True) @ np.linalg.inv(
             np.vander(PLACES, DEGREE + 1, increasing=True)
         )
         z = self.motion.phases[piece.phase].z
-        A, B, rate, same = (
+        A, B, rate, projection = (
             np.array(part)
             for part in self.derivatives(
                 0.0, (row @ piece.x)[0] + self.motion.origin, z, (row @ piece.u)[0], self.p
             )
         )
-        scaled = (same * self.D) / self.D[:, None]
+        scaled = (projection * self.D) / self.D[:, None]
         weight = scaled.T @ np.diag(self.weighed) @ scaled / rate.item()
         return (A * self.D) / self.D[:, None], B / self.D[:, None], rate.item(), weight
 
     def stretches(self, scale: np.ndarray) -> list[tuple[list[LinearStretch], np.ndarray]]:
-        """By phase, its stretches from place to place, and the jump at its end. scale: the acceptable
+        """Return, by phase, its stretches from place to place, and the jump at its end. scale: the acceptable
         inputs."""
         phases = []
         for number, phase in enumerate(self.motion.phases):
             rows = []
             for piece in self.table.inside_pieces(number):
                 for a, b in pairwise(PLACES):
-                    points = [self.at(piece, a + (b - a) * g) for g in GAUSS]
+                    points = [self.at(piece, a + (b - a) * g) for g in GAUSS_POINTS]
                     rows.append(
                         LinearStretch(
                             A=(points[0][0], points[1][0]),
@@ -100,8 +101,8 @@ class _Linearised:
         return phases
 
     def _at_same_index(self, piece: TablePiece) -> np.ndarray:
-        """What a deviation just after an event is once it is moved along the flow to where the index is that
-        of the gait there: planned inputs follow the index."""
+        """Return the projection that moves a deviation just after an event along the flow to where the index
+        is that of the gait there: planned inputs follow the index."""
         z = self.motion.phases[piece.phase].z
         return np.array(self.derivatives(0.0, piece.x[0] + self.motion.origin, z, piece.u[0], self.p)[3])
 
@@ -117,7 +118,7 @@ class _Linearised:
                 )
             moved = jump @ moved
         sizes = np.linalg.norm(moved, axis=0)
-        inputs: np.ndarray = np.where(sizes > NO_EFFECT, 1 / np.maximum(sizes, NO_EFFECT), 1.0)
+        inputs: np.ndarray = np.where(sizes > MIN_EFFECT, 1 / np.maximum(sizes, MIN_EFFECT), 1.0)
         return inputs
 
 
@@ -137,8 +138,8 @@ def lqr(
     effort: Mapping[str, float] | None = None,
     index: str | ca.SX = "auto",
 ) -> HeldGait:
-    """Hold a gait from moment to moment: u = u* - K (x - x*), with the gains of the linear-quadratic
-    regulator along the step, through its impacts.
+    """Hold a gait from moment to moment: u = u* - K (x - x*), with the gains K of the linear-quadratic
+    regulator (LQR, varying along the step), through its impacts.
 
     source: a gait, or a design. deviation: the largest acceptable deviation of a state, by name and in its
         unit; by default a tenth of the largest range that a state of its unit goes through in a step. effort:
@@ -148,10 +149,10 @@ def lqr(
     index: by what the motion is followed: 'time', counted anew from every step, or a state, an output or an
         expression that grows, or falls, all through a step; 'auto' takes the angle or length that moves most
         steadily, or time where none does, and `method` says which.
-    The Riccati equation is solved backwards along the step, through the derivatives of its events, until it
-    repeats. The multipliers that are returned are those of the closed loop itself. Raises ModelError for a
-    machine without inputs, or whose growing modes no input moves; ValueRangeError for weights that are not
-    positive.
+    The periodic Riccati equation is solved backwards along the step, through the derivatives of its events
+    (what is left of saltation matrices where the event sets the clock), until it repeats.
+    The multipliers that are returned are those of the closed loop itself. Raises ModelError for a machine
+    without inputs, or whose growing modes no input moves; ValueRangeError for weights that are not positive.
     """
     motion = reference_motion(source)
     expression, index_name = read_index(motion, index)
@@ -190,19 +191,19 @@ def linear_feedback(plant: System) -> Callable[[ca.SX, ca.SX], ca.SX]:
 
 
 def _signals(linear: _Linearised, solutions: list[list[np.ndarray]], U: np.ndarray) -> list[np.ndarray]:
-    """By piece, planned inputs, states and gains at its places."""
+    """Return, by piece, a row of planned inputs, states and gains at each of its places."""
     motion, table = linear.motion, linear.table
     rows: list[np.ndarray] = []
     gains: dict[int, list[np.ndarray]] = {}
     for number in range(len(motion.phases)):
         gains[number] = []
         for k, piece in enumerate(table.inside_pieces(number)):
-            own = []
+            piece_gains = []
             for j, place in enumerate(PLACES):
                 _, B, rate, _ = linear.at(piece, place)
                 P = solutions[number][k * DEGREE + j]
-                own.append(U[:, None] * ((B * U).T @ P * rate) / linear.D)
-            gains[number].append(np.array(own))
+                piece_gains.append(U[:, None] * ((B * U).T @ P * rate) / linear.D)
+            gains[number].append(np.array(piece_gains))
     count = dict.fromkeys(gains, 0)
     for piece in table.pieces:
         own_gains = gains[piece.phase]

@@ -12,18 +12,18 @@ from strut.errors import ModelError
 
 MAX_SWEEPS = 2000
 """Most sweeps backwards over the step until the solution repeats."""
-REPEATED = 1e-11
-"""Change of the solution over a sweep, relative, at which it repeats."""
+MAX_SOLUTION_CHANGE = 1e-11
+"""[1] Largest change of a solution in a sweep or a doubling, relative to it, at which it has converged."""
 MAX_DOUBLINGS = 60
 """Doublings of the number of steps: 2^60 are enough for anything that can be held."""
-UNREACHED = 1e-9
-"""A mode that inputs move by less than this part of what they can move at all is not controllable."""
+MIN_REACH = 1e-9
+"""[1] A mode that inputs move by less than this part of what they can move at all is not controllable."""
 UNIT_SLACK = 1e-7
-"""Multipliers of at least 1 less this do not die out by themselves."""
-OVERFLOWING = 1e60
-"""Growth of a solution beyond which there is none."""
+"""[1] Multipliers of at least 1 less this do not die out by themselves."""
+MAX_SOLUTION_GROWTH = 1e60
+"""[1] Largest entry of a solution, over that of the weights, beyond which it has diverged."""
 TAYLOR_TERMS = 12
-"""Of a matrix exponential, after scaling to a norm below 1/8."""
+"""Terms of the Taylor series of a matrix exponential, after scaling to a norm of at most 1/8."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def step_back(P: np.ndarray, backward_flow: np.ndarray) -> np.ndarray:
 def periodic_riccati(
     phases: Sequence[tuple[Sequence[LinearStretch], np.ndarray]],
 ) -> list[list[np.ndarray]]:
-    """The periodic solution of the Riccati equation along a step.
+    """Return the periodic solution of the differential Riccati equation along a step.
 
     phases: of each, its stretches, and the jump at its end: the last jump leads to the beginning of the
     first. Returns, by phase, the solutions at the beginning of every stretch and at the end of the last.
@@ -102,7 +102,7 @@ def periodic_riccati(
                 P = step_back(P, flow)
         if not np.isfinite(P).all():
             break
-        if np.abs(P - before).max() <= REPEATED * np.abs(P).max():
+        if np.abs(P - before).max() <= MAX_SOLUTION_CHANGE * np.abs(P).max():
             return _solutions(P, flows, jumps)
     raise ModelError(
         "the Riccati equation along the step does not come to repeat: the gait cannot be held by these "
@@ -142,7 +142,8 @@ def step_matrices(
 
 
 def check_controllable(A: np.ndarray, W: np.ndarray, names: Sequence[str], by: str, machine: str) -> None:
-    """Raise ModelError where a mode of a step that does not die out is not reached by any input (Hautus).
+    """Raise ModelError where a mode of a step that does not die out is not reached by any input: the test of
+    Popov, Belevitch and Hautus for stabilisability.
 
     W: what inputs reach in one step, a Gramian. names: of the states. by: what the inputs are.
     """
@@ -153,7 +154,7 @@ def check_controllable(A: np.ndarray, W: np.ndarray, names: Sequence[str], by: s
         if abs(value) < 1 - UNIT_SLACK:
             continue
         w = left[:, k] / np.linalg.norm(left[:, k])
-        if float(np.real(w.conj() @ W @ w)) <= UNREACHED**2 * total:
+        if float(np.real(w.conj() @ W @ w)) <= MIN_REACH**2 * total:
             mode = right[:, int(np.argmin(np.abs(right_values - value)))]
             largest = [
                 names[i] for i in np.argsort(-np.abs(mode))[:3] if abs(mode[i]) > 1e-3 * np.abs(mode).max()
@@ -173,7 +174,7 @@ def discrete_riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray)
     E, G = A, B @ np.linalg.solve(R, B.T)
     H: np.ndarray = Q
     for _ in range(MAX_DOUBLINGS):
-        if np.abs(H).max() > OVERFLOWING * max(np.abs(Q).max(), 1e-300):
+        if np.abs(H).max() > MAX_SOLUTION_GROWTH * max(np.abs(Q).max(), 1e-300):
             break
         W = np.eye(n) + G @ H
         later = np.linalg.solve(W, E)
@@ -182,7 +183,7 @@ def discrete_riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray)
         E, change, H = E @ later, np.abs(H_next - H).max(), (H_next + H_next.T) / 2
         if not np.isfinite(H).all():
             break
-        if change <= REPEATED * np.abs(H).max():
+        if change <= MAX_SOLUTION_CHANGE * np.abs(H).max():
             return H
     raise ModelError(
         "the discrete Riccati equation has no stabilising solution: a mode that does not die out is not "

@@ -49,10 +49,10 @@ def servo(  # noqa: PLR0913 -- options of a public function, by keyword
 
     references: by drive, HIP or HIP_voltage: a `ReferenceSignal`, or an angle to hold [rad].
     kp, kd, ki: gains, per rad, rad/s and rad s of what the input takes; a number for all, or one by drive.
-    limit: of the command; the integral waits while it decides (anti-windup).
+    limit: of the command, in the unit of the input; the integral waits while it decides (anti-windup).
     side: 'link' reads the joint's angle, HIP and HIP_rate; 'motor' HIP_motor and HIP_motor_rate.
     follow_rate: kd acts on the difference from the reference's rate, not on the rate.
-    every: sampled, so many seconds apart, and held in between; continuous without it.
+    every: sampled, so many seconds apart, and held in between (zero-order hold) [s]; continuous without it.
     resolution: of the encoder [rad]. A sampled servo then takes the rate from differences of what it reads.
     delay: by which all that it reads is late [s]; before, it reads where the system itself begins.
     angles: angle and rate of a drive, as expressions, where they are no states of these names.
@@ -69,8 +69,8 @@ def servo(  # noqa: PLR0913 -- options of a public function, by keyword
         name = _drive_name(target)
         angle, rate = _angle_of(system, target, name, side, angles or {})
         followed = reference if isinstance(reference, ReferenceSignal) else ReferenceSignal(sx(reference))
-        chosen = {"kp": kp, "kd": kd} | ({} if is_number(ki) and ki == 0 else {"ki": ki})
-        gains = {key: _gain(key, gain, label, name) for key, gain in chosen.items()}
+        gain_values = {"kp": kp, "kd": kd} | ({} if is_number(ki) and ki == 0 else {"ki": ki})
+        gains = {key: _gain(key, gain, label, name) for key, gain in gain_values.items()}
         loop = _Loop(name, target, followed, gains=gains, angle=angle, rate=rate, options=options)
         loop.check_exchanges(system)
         loops.append(loop)
@@ -129,16 +129,16 @@ class _Loop:
         self.name, self.target, self.reference, self.options = name, target, reference, options
         self.angle, self.gains, self.delays = angle, gains, dict[Delay, ca.SX]()
         self.first_reading: tuple[Discrete, ca.SX] | None = None
-        seen, seen_rate = self._late("angle", angle), self._late("rate", rate)
+        seen, seen_rate = self._delayed("angle", angle), self._delayed("rate", rate)
         self.states: dict[State, ca.SX] = {}
         self.discrete: dict[Discrete, ca.SX] = {}  # with what the sample sets them to
         step = options.every
         if options.resolution > 0:
-            seen = options.resolution * ca.floor(seen / options.resolution + 0.5)
+            seen = _nearest_tick(seen, options.resolution)
             assert step is not None
             before = Discrete(f"{name}_seen", 0.0, "rad", description="what the encoder read last")
             self.discrete[before] = seen
-            self.first_reading = (before, options.resolution * ca.floor(angle / options.resolution + 0.5))
+            self.first_reading = (before, _nearest_tick(angle, options.resolution))
             seen_rate = (seen - before.sym) / step
         error = reference.value - seen
         wanted_rate = reference.rate if options.follow_rate else ca.SX(0)
@@ -153,7 +153,7 @@ class _Loop:
         self.command = limited
         self.outputs = {f"{name}_reference": reference.value, f"{name}_error": reference.value - angle}
 
-    def _late(self, word: str, signal: ca.SX) -> ca.SX:
+    def _delayed(self, word: str, signal: ca.SX) -> ca.SX:
         """A signal as the servo reads it."""
         if self.options.delay == 0:
             return signal
@@ -162,20 +162,21 @@ class _Loop:
         return late.sym
 
     def _with_integral(self, command: ca.SX, error: ca.SX) -> ca.SX:
-        """The command with its integral part, which waits while the limit decides."""
+        """The command with its integral part, which waits while the limit decides (anti-windup by conditional
+        integration)."""
         label, unit, every = f"{self.name}_integral", "rad s", self.options.every
         memory: State | Discrete = State(label, 0.0, unit) if every is None else Discrete(label, 0.0, unit)
-        whole = command + self.gains["ki"].sym * memory.sym
+        total = command + self.gains["ki"].sym * memory.sym
         waits = ca.SX(0)
         if math.isfinite(self.options.limit):
-            waits = ca.logic_and(ca.fabs(whole) >= self.options.limit, whole * error > 0)
+            waits = ca.logic_and(ca.fabs(total) >= self.options.limit, total * error > 0)
         growth = ca.if_else(waits, 0, error)
         if isinstance(memory, State):
             self.states[memory] = growth
         else:
             assert every is not None
             self.discrete[memory] = memory.sym + every * growth
-        return whole
+        return total
 
     def check_exchanges(self, system: System) -> None:
         """Raise ModelError where an event gives the angle another drive's value, and the servo remembers."""
@@ -192,7 +193,7 @@ class _Loop:
 
 
 def _join_loops(system: System, loops: list[_Loop]) -> System:
-    """The system with servos where inputs were."""
+    """The system with servos in the place of their inputs."""
     discrete = {q: e for loop in loops for q, e in loop.discrete.items()}
     states = {q: e for loop in loops for q, e in loop.states.items()}
     delays = {q: e for loop in loops for q, e in loop.delays.items()}
@@ -240,6 +241,11 @@ def _first_value(system: System, expression: ca.SX) -> ca.SX:
     """What an expression of states is where a run of the system begins, as an expression of parameters."""
     states = [q.sym for q in system.x]
     return ca.substitute([expression], states, [sx(q.value) for q in system.x])[0] if states else expression
+
+
+def _nearest_tick(angle: ca.SX, resolution: float) -> ca.SX:
+    """What an encoder of a resolution [rad] reads."""
+    return resolution * ca.floor(angle / resolution + 0.5)
 
 
 def _clip(value: ca.SX, limit: float) -> ca.SX:

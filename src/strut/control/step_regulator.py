@@ -36,7 +36,8 @@ def step_lqr(
     change: Mapping[str, float] | None = None,
 ) -> HeldGait:
     """Hold a gait from step to step: when a step ends, what may change is set for the next one to
-    p* - K (y - y*), with the gains of the linear-quadratic regulator of the return map.
+    p* - K (y - y*), with the gains K of the linear-quadratic regulator (LQR) of the return
+    map, from its discrete Riccati equation.
 
     source: a gait, or a design. by: names of inputs, to which something constant is added for a step, and of
         parameters: a push-off, the rest length of a spring, the angle at which a leg is put down.
@@ -53,14 +54,16 @@ def step_lqr(
     changes = tuple(change_name(name) for name in names)
     own = {n: v for n, v in gait.x0.items() if n in base.labels("x")}
     open_gait = find_held_gait(base, own, gait)
+    # the return map linearised, y' = A y + B change, in the states of the machine itself
     step = open_gait.map(changes)(open_gait.y0)
     rows = [k for k, name in enumerate(open_gait.names) if name in plant.labels("x")]
     A, B = step.by_y[np.ix_(rows, rows)], step.by_p[rows]
     labels = [open_gait.names[k] for k in rows]
+    # in units in which acceptable deviations and changes are one (Bryson's rule)
     moments = gait.trajectory.at(np.linspace(0, gait.period * (1 - 1e-9), SAMPLED_MOMENTS))
     x = np.column_stack([moments[name] for name in plant.labels("x")])
-    whole = dict(zip(plant.labels("x"), deviations(plant, x, deviation), strict=True))
-    D = np.array([whole[name] for name in labels])
+    acceptable = dict(zip(plant.labels("x"), deviations(plant, x, deviation), strict=True))
+    D = np.array([acceptable[name] for name in labels])
     A, B = A * D / D[:, None], B / D[:, None]
     sizes = np.linalg.norm(B, axis=0)
     natural = np.where(sizes > 0, 1 / np.maximum(sizes, 1e-300), 1.0)
@@ -71,6 +74,7 @@ def step_lqr(
     K = np.linalg.solve(np.eye(len(U)) + B.T @ X @ B, B.T @ X @ A)
     gains = Param("step_gains", (U[:, None] * K / D).reshape(-1, order="F"))
     target = Param("step_target", open_gait.y0[rows], description="the state after a step that is held")
+    # every event that ends a step sets the changes for the next one
     laws = {
         event: _law(base, event, first=k == 0, labels=labels, target=target, gains=gains, changes=changes)
         for k, event in enumerate(step_end_events(plant, gait.section))

@@ -12,12 +12,13 @@ from strut.errors import UnknownNameError, did_you_mean
 from strut.system import System
 
 ACCEPTABLE_PART = 0.1
-"""Of the range that states of a unit go through in a step: the largest acceptable deviation, by default."""
+"""[1] Part of the range that states of a unit go through in a step, which by default is acceptable."""
 
 
 def deviations(plant: System, x: np.ndarray, chosen: Mapping[str, float] | None) -> np.ndarray:
     """Return the largest acceptable deviation of every state: as chosen by name, else `ACCEPTABLE_PART` of
-    the largest range that a state of the same unit goes through in a step. x: states of the step, rows."""
+    the largest range that a state of the same unit goes through in a step, or 1 where none of that unit
+    moves. x: states of the step, rows."""
     units = [q.unit for q in plant.x for _ in range(q.size)]
     ranges = np.ptp(x, axis=0)
     largest = {unit: max(r for r, own in zip(ranges, units, strict=True) if own == unit) for unit in units}

@@ -53,8 +53,13 @@ class PlanQuantities:
     """What holds a table of pieces in a system: its numbers as parameters, what it is indexed by, and the
     piece that it is in.
 
-    index: the clock, or an expression of the state that grows in a step; then there is no clock.
-    holds: the pieces that last until an event comes.
+    values: the signals at the places of all pieces. times: where pieces begin and end [s, or the unit of the
+        index]. used: how many pieces there are; the rest only fills up. holds: numbers of the pieces that
+        last until an event comes.
+    clock: the time since the table began [s]; None where `phase`, an expression of the state that grows in a
+        step, is what it is indexed by.
+    piece, begin, end, now: the number of the piece that the table is in, where that begins and ends, and its
+        signals.
     """
 
     values: Param
@@ -82,7 +87,7 @@ class PlanQuantities:
         clock = () if self.clock is None else (self.clock,)
         return (self.piece, *clock, self.begin, self.end, self.now)
 
-    def anew(self, count: int) -> dict[str, ca.SX]:
+    def first_piece(self, count: int) -> dict[str, ca.SX]:
         """Return what these are when the table, of so many pieces, begins anew by its clock."""
         assert self.clock is not None
         return {

@@ -84,7 +84,7 @@ def _machine(result: Solution) -> System:
         return whole.replace(events=(*whole.events, turn))
     if not result.problem.repeats:  # the second half of it need not be the image of the first
         whole = whole.replace(symmetry={})
-    anew = plan.anew(pieces.count) | turned
+    anew = plan.first_piece(pieces.count) | turned
     if often > 1:
         is_last = strikes.sym >= often - 1.5
         unchanged = {q.name: q.sym for q in plan.states}
