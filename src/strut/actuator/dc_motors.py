@@ -13,28 +13,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 
-from strut.actuator.drives import Drive, common_name, drives
-from strut.actuator.exchange import Places, after_event, after_mirroring, motor_images, sides_of_joints
-from strut.actuator.motor import UNITS, DcMotor, motor_named
+from strut.actuator.drives import Drive, drives
+from strut.actuator.exchange import Places, after_event, after_mirroring, motor_images
+from strut.actuator.motor import DcMotor, motor_named
+from strut.actuator.motor_parameters import MotorOptions, joint_inertia, motor_parameters
 from strut.actuator.reflected import torques_behind_rotors
 from strut.actuator.series import SeriesElement, join_springs
 from strut.actuator.stiction import Stiction, smooth_friction
 from strut.actuator.winding import Winding
-from strut.checks import checked, is_number, short_repr
-from strut.errors import ModelError, ValueRangeError
+from strut.checks import checked
+from strut.errors import ModelError
 from strut.system import Event, Input, Ledger, Param, System, join, sx
-
-CURRENTS = ("absorbed", "state")
-"""How the current of a motor is modelled: it follows voltage and speed at once, or it is a state."""
-MAX_PARAMETER = 1e12
-"""The largest value of a motor's parameter, in its own unit."""
-MIN_PARAMETER = 1e-12
-"""The smallest value of a motor's parameter that must be positive, in its own unit."""
 
 
 @checked
@@ -71,12 +65,12 @@ def dc_motors(  # noqa: PLR0913 -- options of a public function, by keyword
     """
     if not isinstance(motor, DcMotor):
         motor = motor_named(motor)
-    options = _Options(spring, spring_damping, link_damping, printed_damping, current, smooth)
+    options = MotorOptions(spring, spring_damping, link_damping, printed_damping, current, smooth)
     options.check(motor)
     chosen = drives(system, of)
     if not chosen:
         raise ModelError(f"'{system.name}' has no drives: there is nothing to put motors to")
-    params = _parameters(system, chosen, motor, options)
+    params = motor_parameters(system, chosen, motor, options)
     elastic = math.isfinite(motor.gear_stiffness) or math.isfinite(spring)
     if elastic:
         sprung = join_springs(system, chosen, [_series_element(p, printed=printed_damping) for p in params])
@@ -87,152 +81,39 @@ def dc_motors(  # noqa: PLR0913 -- options of a public function, by keyword
         _Motor(sprung, joint, at, p, with_inductance=current == "state", limits=motor, smooth=smooth)
         for joint, at, p in zip(chosen, motor_drives, params, strict=True)
     ]
-    gives = [m.torque for m in motors]
+    # what motors give to the joints: less what a rigid gear's rotor takes, and less what the link drags
+    torques = [m.torque for m in motors]
     if not elastic and not armature:
-        gives = torques_behind_rotors(sprung, motor_drives, gives, [_inertia(p) for p in params])
+        torques = torques_behind_rotors(sprung, motor_drives, torques, [joint_inertia(p) for p in params])
     drags = [
         p["link_damping"].sym * d.rate if "link_damping" in p and not elastic else None
         for d, p in zip(chosen, params, strict=True)
     ]
-    gives = [torque if drag is None else torque - drag for torque, drag in zip(gives, drags, strict=True)]
-    whole = _join_motors(sprung, motors, gives, params)
-    book = _books(whole.ledger, motors, params, rotors=not elastic and not armature)
+    torques = [t if drag is None else t - drag for t, drag in zip(torques, drags, strict=True)]
+    driven = _join_motors(sprung, motors, torques, params)
+    # the books, the events and the mirror image follow
+    book = _books(driven.ledger, motors, params, rotors=not elastic and not armature)
     for d, drag in zip(chosen, drags, strict=True):
         if drag is not None:
             book = replace(book, dissipated={**book.dissipated, f"{d.name}_link_damper": drag * d.rate})
     described = f"{system.description}; motors driven by voltage".removeprefix("; ")
     exchanged = after_mirroring(system, chosen) if system.symmetry else []
-    powers = {f"{d.name}_power": whole[d.input.name] * d.rate for d in chosen}
+    powers = {f"{d.name}_power": driven[d.input.name] * d.rate for d in chosen}
     turning = {m.stiction.turning.name: m.stiction.initial_state() for m in motors if m.stiction is not None}
-    return whole.replace(
+    return driven.replace(
         ledger=book,
-        z=tuple(turning.get(q.name, q) for q in whole.z),
-        flow=_frozen_flow(whole, motors),
-        events=(*_events(system, chosen, whole, motors), *_own_events(motors, params)),
+        z=tuple(turning.get(q.name, q) for q in driven.z),
+        flow=_frozen_flow(driven, motors),
+        events=(*_events(system, chosen, driven, motors), *_stiction_events(motors, params)),
         symmetry={
-            **whole.symmetry,
+            **driven.symmetry,
             **(_exchange(motors, exchanged) if exchanged else {}),
             **motor_images(system, chosen, [m.voltage for m in motors]),
         },
-        outputs={**whole.outputs, **powers},
-        output_units={**_units(whole, motors), **dict.fromkeys(powers, "W")},
+        outputs={**driven.outputs, **powers},
+        output_units={**_units(driven, motors), **dict.fromkeys(powers, "W")},
         description=described,
     )
-
-
-@dataclass(frozen=True)
-class _Options:
-    """How motors are put to joints; see `dc_motors`."""
-
-    spring: float
-    spring_damping: float
-    link_damping: float
-    printed_damping: bool
-    current: str
-    smooth: bool
-
-    def check(self, motor: DcMotor) -> None:
-        """Raise what is wrong."""
-        if self.current not in CURRENTS:
-            names = " and ".join(repr(word) for word in CURRENTS)
-            raise ValueRangeError(f"current of motors is {self.current!r}: allowed are {names}")
-        if not is_number(self.spring) or not self.spring > 0:
-            raise ValueRangeError(
-                f"spring of a motor is {short_repr(self.spring)}: a positive stiffness in N m/rad is needed; "
-                f"leave it out for none"
-            )
-        for word in ("spring_damping", "link_damping"):
-            value = getattr(self, word)
-            if not is_number(value) or not 0 <= value < math.inf:
-                raise ValueRangeError(
-                    f"{word} of a motor is {short_repr(value)}: zero or a positive number in N m s/rad is "
-                    f"needed"
-                )
-        if self.current == "state" and not motor.inductance > 0:
-            raise ValueRangeError(
-                f"the current is to be a state, and the inductance of the motor is {motor.inductance:g} H: "
-                f"give a positive one, or current='absorbed'"
-            )
-        if self.printed_damping and not (math.isfinite(motor.gear_stiffness) or math.isfinite(self.spring)):
-            raise ValueRangeError(
-                "printed_damping puts the damping of the joint on the motor, too, and the motor of a rigid "
-                "gear is the joint: give a spring or a gear_stiffness, or leave it out"
-            )
-
-
-def _parameters(
-    system: System, chosen: Sequence[Drive], motor: DcMotor, options: _Options
-) -> list[dict[str, Param]]:
-    """The numbers of every motor as parameters, which both sides of a joint share."""
-    values = {
-        "gear_ratio": motor.gear_ratio,
-        "resistance": motor.resistance,
-        "torque_constant": motor.torque_constant,
-        "rotor_inertia": motor.rotor_inertia + motor.gear_inertia,
-        "viscous": motor.viscous,
-    }
-    if options.current == "state":
-        values["inductance"] = motor.inductance
-    if motor.breakaway > 0:
-        values |= {"coulomb": motor.coulomb, "stiction": motor.breakaway}
-    values |= {
-        name: getattr(motor, name)
-        for name in ("gear_stiffness", *(() if options.smooth else ("voltage_limit", "current_limit")))
-        if math.isfinite(getattr(motor, name))
-    }
-    if math.isfinite(options.spring):
-        values["series_spring"] = options.spring
-    if math.isfinite(options.spring) or math.isfinite(motor.gear_stiffness):
-        values["series_damping"] = options.spring_damping
-    if options.link_damping > 0:
-        values["link_damping"] = options.link_damping
-    by_drive: dict[int, dict[str, Param]] = {}
-    for sides in sides_of_joints(system, chosen):
-        first, name = chosen[sides.members[0]], common_name([chosen[i].name for i in sides.members])
-        units = {
-            **UNITS,
-            "gear_ratio": "rad/m" if first.unit == "m" else "",
-            "gear_stiffness": first.stiffness_unit,
-            "series_spring": first.stiffness_unit,
-            "series_damping": first.damping_unit,
-            "link_damping": first.damping_unit,
-        }
-        shared = {
-            key: Param(f"{name}_{key}", value, units[key], (_least(key), MAX_PARAMETER), MEANINGS[key])
-            for key, value in values.items()
-        }
-        by_drive |= dict.fromkeys(sides.members, shared)
-    return [by_drive[i] for i in range(len(chosen))]
-
-
-MEANINGS: Mapping[str, str] = {
-    "gear_ratio": "turns of the rotor per turn of the joint",
-    "resistance": "of the winding",
-    "torque_constant": "torque per current, and back-EMF per speed of the rotor",
-    "rotor_inertia": "of rotor and gear, at the rotor",
-    "viscous": "friction per speed of the rotor",
-    "inductance": "of the winding",
-    "coulomb": "dry friction while the rotor turns",
-    "stiction": "dry friction up to which the rotor rests",
-    "voltage_limit": "of the driver",
-    "current_limit": "of the driver",
-    "gear_stiffness": "of the gear, at the joint",
-    "series_spring": "between gear and joint",
-    "series_damping": "of spring and gear",
-    "link_damping": "of the joint",
-}
-"""What each parameter of a motor is, by the ending of its name."""
-_MAY_BE_ZERO = ("viscous", "coulomb", "stiction", "series_damping", "link_damping")
-
-
-def _least(key: str) -> float:
-    """The smallest value that a parameter may have."""
-    return 0.0 if key in _MAY_BE_ZERO else MIN_PARAMETER
-
-
-def _inertia(params: Mapping[str, Param]) -> ca.SX:
-    """Of rotor and gear, at the joint [kg m^2]."""
-    return params["gear_ratio"].sym ** 2 * params["rotor_inertia"].sym
 
 
 def _series_element(params: Mapping[str, Param], *, printed: bool) -> SeriesElement:
@@ -251,7 +132,7 @@ def _series_element(params: Mapping[str, Param], *, printed: bool) -> SeriesElem
     return SeriesElement(
         stiffness=stiffness,
         damping=params["series_damping"].sym,
-        inertia=_inertia(params),
+        inertia=joint_inertia(params),
         params=tuple(params[key] for key in used if key in params),
         link_damping=params["link_damping"].sym if "link_damping" in params else None,
         printed=printed,
@@ -311,10 +192,10 @@ class _Motor:
 def _join_motors(
     system: System,
     motors: Sequence[_Motor],
-    gives: Sequence[ca.SX],
+    torques: Sequence[ca.SX],
     params: Sequence[Mapping[str, Param]],
 ) -> System:
-    """The system with windings and voltages where torques were; these stay as outputs."""
+    """Return the system with windings and voltages in the place of torques; these stay as outputs."""
     names = {q.name for q in system.p}
     currents = {s: rate for m in motors for s, rate in m.winding.rates.items()}
     part = System(
@@ -325,16 +206,16 @@ def _join_motors(
         p=tuple(dict.fromkeys(q for each in params for q in each.values() if q.name not in names)),
         flow=dict.fromkeys(currents, 0.0),
     )
-    torques = {m.at.input.name: torque for m, torque in zip(motors, gives, strict=True)}
+    connected = {m.at.input.name: torque for m, torque in zip(motors, torques, strict=True)}
     observables = {f"{m.name}_current": m.winding.current for m in motors if m.winding.state is None}
     observables |= {f"{m.name}_friction": m.friction for m in motors if m.friction is not None}
     return join(
         system.name,
         system,
         part,
-        connect=torques,
+        connect=connected,
         couplings={state.name: rate for state, rate in currents.items()},
-        outputs={**torques, **observables},
+        outputs={**connected, **observables},
     )
 
 
@@ -363,7 +244,7 @@ def _books(
         if m.winding.stored is not None:
             stored[f"{m.name}_inductance"] = m.winding.stored
         if rotors:
-            stored["kinetic"] = stored.get("kinetic", ca.SX(0)) + _inertia(p) * m.at.rate**2 / 2
+            stored["kinetic"] = stored.get("kinetic", ca.SX(0)) + joint_inertia(p) * m.at.rate**2 / 2
     return Ledger(stored, supplied, dissipated, electrical=tuple(electrical))
 
 
@@ -377,13 +258,13 @@ def _frozen_flow(whole: System, motors: Sequence[_Motor]) -> dict[str, Any]:
     return flow
 
 
-def _own_events(motors: Sequence[_Motor], params: Sequence[Mapping[str, Param]]) -> list[Event]:
-    """Breaking away and sticking."""
+def _stiction_events(motors: Sequence[_Motor], params: Sequence[Mapping[str, Param]]) -> list[Event]:
+    """Return the events of motors: breaking away and sticking."""
     return [
         event
         for m, p in zip(motors, params, strict=True)
         if m.stiction is not None
-        for event in m.stiction.events(_inertia(p))
+        for event in m.stiction.events(joint_inertia(p))
     ]
 
 
@@ -416,4 +297,4 @@ def _exchange(motors: Sequence[_Motor], places: Places) -> dict[str, ca.SX]:
     return values
 
 
-__all__ = ["CURRENTS", "dc_motors"]
+__all__ = ["dc_motors"]

@@ -1,5 +1,5 @@
-"""The inertia of a motor that a rigid gear ties to its joint: the joint feels it multiplied by the squared
-ratio."""
+"""Reflected inertia: the rotor of a motor that a rigid gear ties to its joint. The joint feels it multiplied
+by the squared ratio."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from strut.system import System, sx
 def torques_behind_rotors(
     system: System, chosen: Sequence[Drive], torques: Sequence[ca.SX], inertias: Sequence[ca.SX]
 ) -> list[ca.SX]:
-    """What is left of motor torques for the joints, after the rotors that turn with them are accelerated.
+    """Return what is left of motor torques for the joints [N m], after the rotors that turn with them are
+    accelerated.
 
-    The rates' rates are a + A (torque - J a'), linear in the torques, whoever described the machine; so the
-    accelerations a' solve (1 + A J) a' = a + A torque. Raises ModelError where an event resets such a rate:
-    an impact that stops a joint stops its rotor, too, which only who described the impact can work out.
+    inertias: of the rotors, at the joints [kg m^2].
+    Accelerations are linear in the torques, whoever described the machine: a' = a + A (torque - J a'); so
+    they solve (1 + A J) a' = a + A torque. Raises ModelError where an event resets such a rate: an impact
+    that stops a joint stops its rotor, too, which only who described the impact can work out.
     """
     for event in system.events:
         reset = ca.vertcat(*[q.sym for q in system.x if q.name in event.reset], ca.SX(0, 1))
@@ -42,8 +44,8 @@ def torques_behind_rotors(
         )
     free = ca.substitute([accelerations], [inputs], [ca.SX.zeros(inputs.numel())])[0]
     J = ca.diag(ca.vertcat(*inertias))
-    joint = ca.solve(ca.SX.eye(len(chosen)) + gains @ J, free + gains @ ca.vertcat(*torques))
-    return ca.vertsplit(ca.vertcat(*torques) - J @ joint)
+    joint_accelerations = ca.solve(ca.SX.eye(len(chosen)) + gains @ J, free + gains @ ca.vertcat(*torques))
+    return ca.vertsplit(ca.vertcat(*torques) - J @ joint_accelerations)
 
 
 __all__ = ["torques_behind_rotors"]

@@ -15,7 +15,8 @@ from strut.errors import ModelError
 from strut.system import Discrete, Event, State, System, sx
 
 SMOOTH_RATE = 0.01
-"""[rad/s], behind the gear: where the smooth law gives three quarters of the Coulomb friction."""
+"""[rad/s] Rate of the motor, behind its gear, at which the smooth law gives three quarters of the Coulomb
+friction."""
 BREAK_SLACK = 1e-9
 """[1] The part of the stiction by which a push must exceed it to break a motor loose: where both are equal by
 rounding it would break loose and stick for ever."""
@@ -58,15 +59,16 @@ class Stiction:
         self.torque = ca.if_else(self.stuck, self.push, coulomb * self.turning.sym)
 
     def initial_state(self) -> Discrete:
-        """The discrete state, beginning as the rate says with which a run begins."""
+        """Return the discrete state, which begins as the rate says with which a run begins."""
         return self.turning.copy_with(value=ca.sign(self._rate))
 
     def freeze(self, flow: ca.SX) -> ca.SX:
-        """The rate of the motor's rate: exactly zero while it is stuck."""
+        """Return the acceleration of the motor: exactly zero while it is stuck."""
         return ca.if_else(self.stuck, 0, flow)
 
     def events(self, inertia: ca.SX) -> list[Event]:
-        """Breaking away and sticking. inertia: of the motor [kg m^2], for what is lost in stopping it."""
+        """Return the events of breaking away and of sticking. inertia: of the motor [kg m^2], for what is
+        lost in stopping it."""
         holds = ca.fabs(self.push) <= self.breakaway * (1 + BREAK_SLACK)
         way = ca.sign(self.push)
         return [

@@ -20,9 +20,9 @@ winding alone would, resistance over inductance."""
 
 
 class Winding:
-    """One winding.
+    """One winding, with its back-EMF, torque and copper loss.
 
-    rate: of the motor behind its gear [rad/s]. voltage: what the driver is asked for.
+    rate: of the motor behind its gear [rad/s]. voltage: what the driver is asked for [V].
     with_inductance: the current is a state. current_limit: that a plan keeps such a state in [A]. Limits that
     are parameters are kept by the driver.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
 
-from strut.actuator import dc_motors, drives
+from strut.actuator import MOTORS, dc_motors, drives
 from strut.checks import checked
 from strut.contact import anchored, compliant, geyer, hertz, linear, rigid
 from strut.control import ReferenceSignal, servo, sine
@@ -32,8 +32,8 @@ HERTZ_STIFFNESS, HERTZ_DAMPING = 400e3, 400.0
 """[N/m^1.5, N s/m^1.5] Of one point on nonlinear ground, as Dallali et al. tuned it."""
 GEYER_STIFFNESS, GEYER_SPEED = 27818.0, 0.3
 """[N/m, m/s] Of the public simulator's soft ground, here at each point."""
-MU = 0.7
-"""[1] The coefficient of friction of the paper's example."""
+FRICTION = 0.7
+"""[1] Coefficient of Coulomb friction of every ground, from the paper's example."""
 GROUNDS = ("linear", "hertz", "geyer", "rigid", "none")
 """What COMAN may stand on; on 'none' it falls, or hangs where its base is fixed."""
 MOTOR = "rbe1211-csd17"
@@ -52,7 +52,7 @@ SPRUNG = ("hip_sag", "knee_sag", "ankle_sag", "waist_sag", "waist_yaw")
 SPRUNG_ARMS = ("shoulder_sag", "shoulder_lat", "elbow")
 """Joints of the arms with a spring."""
 KP, KD = 150.0, 10.0
-"""[V/rad, V s/rad] The gains of the servos."""
+"""[V/rad, V s/rad] The gains of the servos, by default."""
 
 
 @checked
@@ -99,19 +99,19 @@ def _on_ground(machine: Mechanism, ground: str, events: bool) -> System:
         return system_of(machine)
     feet = [f"{side}_sole{k}" for side in "rl" for k in range(len(FOOT_POINTS))]
     if ground == "rigid":
-        return rigid(machine, feet, friction=MU)
+        return rigid(machine, feet, friction=FRICTION)
     law = {
         "linear": linear(GROUND_STIFFNESS, GROUND_DAMPING),
         "hertz": hertz(HERTZ_STIFFNESS, HERTZ_DAMPING),
         "geyer": geyer(GEYER_STIFFNESS, GEYER_SPEED),
     }[ground]
-    grip = anchored(GROUND_STIFFNESS, GROUND_DAMPING, MU)
+    grip = anchored(GROUND_STIFFNESS, GROUND_DAMPING, FRICTION)
     return compliant(machine, feet, law=law, friction=grip, events=events)
 
 
 def _with_motors(machine: System, names: Sequence[str]) -> System:
     """The same motor at every joint, with the springs and dampers that each has."""
-    arm_spring = 1 / (1 / ARM_STIFFNESS - 1 / 8400.0)
+    arm_spring = 1 / (1 / ARM_STIFFNESS - 1 / MOTORS[MOTOR].gear_stiffness)
     groups: tuple[tuple[Callable[[str], bool], dict[str, float]], ...] = (
         (lambda n: n.endswith(SPRUNG), {"spring": LEG_SPRING, "spring_damping": SPRING_DAMPING}),
         (lambda n: n.endswith(SPRUNG_ARMS), {"spring": arm_spring, "spring_damping": SPRING_DAMPING}),
