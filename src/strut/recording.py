@@ -15,7 +15,7 @@ from strut.units import to_si
 
 HEADER = re.compile(r"\s*([^\[\]()]*?)\s*(?:[\[(]\s*([^\[\]()]*?)\s*[\])])?\s*")
 """The head of a column: a name, and a unit in brackets."""
-DEGREES = "_deg"
+DEGREES_ENDING = "_deg"
 """What the name of a column in degrees may end with."""
 
 
@@ -90,8 +90,8 @@ def name_and_unit(file: str | Path, label: str) -> tuple[str, str]:
     match = HEADER.fullmatch(label)
     if not match or not match[1]:
         raise ValueRangeError(f"{file}: '{label}' is no head of a column: write NAME or NAME [UNIT]")
-    if match[2] is None and match[1].endswith(DEGREES):
-        return match[1].removesuffix(DEGREES), "deg"
+    if match[2] is None and match[1].endswith(DEGREES_ENDING):
+        return match[1].removesuffix(DEGREES_ENDING), "deg"
     return match[1], match[2] or ""
 
 

@@ -25,10 +25,10 @@ NVCC_FLAGS = ("-O3", "-cubin")
 """Of nvcc alone: machine code of a card, without a program around it."""
 EMULATION_FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-x", "c++")
 """Of a C++ compiler that compiles the same text for the processor."""
-MAIN = "model.cu"
-"""The file of the unit."""
-ELF = b"\x7fELF"
-"""How machine code of a card begins."""
+UNIT_FILE = "model.cu"
+"""Name of the file of the unit that is compiled."""
+ELF_MAGIC = b"\x7fELF"
+"""First bytes of a file of machine code of a card."""
 
 
 @dataclass(frozen=True)
@@ -74,19 +74,21 @@ def build_device_library(
         raise DeviceError(f"precision '{precision}' is unknown: allowed are {', '.join(PRECISIONS)}")
     runtime, generator = runtime_and_digest(method)
     low = low if ledger else low.without_account()
-    more = ("-DSTRUT_FLOAT",) if precision == "single" else ()
+    precision_flags = ("-DSTRUT_FLOAT",) if precision == "single" else ()
 
     def sources() -> dict[str, str]:
         with pause_gc():
-            return {**runtime, MAIN: device_text(low, method)}
+            return {**runtime, UNIT_FILE: device_text(low, method)}
 
     title = f"{low.name} for a graphics card"
     if capability is None:
         cc = compiler()
         if cc is None:
             raise CompileError("no C compiler found: install gcc or clang, or set CC")
-        flags = (*EMULATION_FLAGS, *more)
-        return build(key_of(low.digest() + generator, cc, flags=flags), sources, MAIN, cc, title, flags=flags)
+        flags = (*EMULATION_FLAGS, *precision_flags)
+        return build(
+            key_of(low.digest() + generator, cc, flags=flags), sources, UNIT_FILE, cc, title, flags=flags
+        )
     chosen = chosen or find_cuda_compiler()
     if chosen is None:
         raise CompileError(
@@ -94,13 +96,14 @@ def build_device_library(
             "where it is, or the wheel nvidia-cuda-nvrtc (pip install 'strut[cuda]'); or leave out "
             "device='cuda'"
         )
-    flags = (*CUDA_FLAGS, *(NVCC_FLAGS if chosen.kind == "nvcc" else ()), f"-arch=sm_{capability}", *more)
+    flags = (*CUDA_FLAGS, *(NVCC_FLAGS if chosen.kind == "nvcc" else ()), f"-arch=sm_{capability}")
+    flags = (*flags, *precision_flags)
     cc = (str(chosen.path),)
-    produce = _nvcc(chosen.path, flags) if chosen.kind == "nvcc" else _nvrtc(chosen.path, flags)
+    produce = _nvcc_step(chosen.path, flags) if chosen.kind == "nvcc" else _nvrtc_step(chosen.path, flags)
     return build(
         key_of(low.digest() + generator, cc, flags=flags),
         sources,
-        MAIN,
+        UNIT_FILE,
         cc,
         title,
         flags=flags,
@@ -112,11 +115,11 @@ Produce = Callable[[Path, Path], None]
 """Compiles the unit in a folder into a file."""
 
 
-def _nvcc(nvcc: Path, flags: tuple[str, ...]) -> Produce:
-    """Compile with nvcc."""
+def _nvcc_step(nvcc: Path, flags: tuple[str, ...]) -> Produce:
+    """Return what compiles with nvcc. Raises `CompileError` where it fails."""
 
     def produce(folder: Path, product: Path) -> None:
-        command = [str(nvcc), *flags, "-o", str(product), str(folder / MAIN)]
+        command = [str(nvcc), *flags, "-o", str(product), str(folder / UNIT_FILE)]
         try:
             process = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
@@ -126,18 +129,18 @@ def _nvcc(nvcc: Path, flags: tuple[str, ...]) -> Produce:
             ) from error
         if process.returncode != 0:
             raise CompileError(f"{nvcc} could not compile the generated C:\n{process.stderr[:2000]}")
-        if not product.is_file() or not product.read_bytes().startswith(ELF):
+        if not product.is_file() or not product.read_bytes().startswith(ELF_MAGIC):
             raise CompileError(f"'{nvcc}' ended well but wrote no machine code: set NVCC to a CUDA compiler")
 
     return produce
 
 
-def _nvrtc(library: Path, flags: tuple[str, ...]) -> Produce:
-    """Compile with NVRTC."""
+def _nvrtc_step(library: Path, flags: tuple[str, ...]) -> Produce:
+    """Return what compiles with NVRTC. Raises `CompileError` where it fails."""
 
     def produce(folder: Path, path: Path) -> None:
         headers = {header.name: header.read_text() for header in folder.glob("*.h")}
-        path.write_bytes(Nvrtc(library).compile((folder / MAIN).read_text(), headers, flags))
+        path.write_bytes(Nvrtc(library).compile((folder / UNIT_FILE).read_text(), headers, flags))
 
     return produce
 

@@ -17,17 +17,17 @@ from strut.errors import DeviceError
 
 DRIVER_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 """The driver's own library, which comes with it."""
-MESSAGE_LENGTH = 256
+MAX_NAME_LENGTH = 256
 """Characters of a card's name, at most."""
 
 NO_MEMORY = 2
-"""CUDA_ERROR_OUT_OF_MEMORY"""
+"""Number of the error CUDA_ERROR_OUT_OF_MEMORY."""
 NO_DEVICE = 100
-"""CUDA_ERROR_NO_DEVICE"""
-TOO_OLD = (35, 200, 209, 218, 222, 223, 803, 804)
-"""Errors of a driver that does not know the code, or the library, that it is given: insufficient driver,
-invalid image, no binary for this card, invalid or unsupported PTX, mismatch with the kernel's part of the
-driver."""
+"""Number of the error CUDA_ERROR_NO_DEVICE."""
+TOO_OLD_ERRORS = (35, 200, 209, 218, 222, 223, 803, 804)
+"""Numbers of the errors of a driver that does not know the code, or the library, that it is given:
+insufficient driver, invalid image, no binary for this card, invalid or unsupported PTX, mismatch with the
+kernel's part of the driver."""
 
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
@@ -112,7 +112,7 @@ class Driver:
             self.card = self._read_card()
             self.call("cuDevicePrimaryCtxRetain", byref(context), self.device)
         except DriverError as error:
-            if error.number in TOO_OLD:
+            if error.number in TOO_OLD_ERRORS:
                 raise DeviceError(
                     f"the driver of the graphics card is too old, or not the one that is running ({error}): "
                     f"install a newer one and restart"
@@ -142,8 +142,8 @@ class Driver:
         return number.value
 
     def _read_card(self) -> Card:
-        name = ctypes.create_string_buffer(MESSAGE_LENGTH)
-        self.call("cuDeviceGetName", name, MESSAGE_LENGTH, self.device)
+        name = ctypes.create_string_buffer(MAX_NAME_LENGTH)
+        self.call("cuDeviceGetName", name, MAX_NAME_LENGTH, self.device)
         major, minor, multiprocessors = (
             self.integer("cuDeviceGetAttribute", attribute, self.device)
             for attribute in (CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS)
@@ -161,8 +161,8 @@ class Driver:
 
     def free_memory(self) -> int:
         """Return how much of the card's memory is free [bytes]."""
-        free, whole = c_size_t(), c_size_t()
-        self.call("cuMemGetInfo_v2", byref(free), byref(whole))
+        free, total = c_size_t(), c_size_t()
+        self.call("cuMemGetInfo_v2", byref(free), byref(total))
         return free.value
 
     def load(self, path: Path) -> c_void_p:
@@ -172,7 +172,7 @@ class Driver:
         try:
             self.call("cuModuleLoad", byref(module), str(path).encode())
         except DriverError as error:
-            if error.number in TOO_OLD:
+            if error.number in TOO_OLD_ERRORS:
                 raise DeviceError(
                     f"the driver of {self.card.name} knows CUDA {self.card.cuda_words}, and does not take "
                     f"what the compiler made ({error}): install a newer driver, or a compiler that is not "

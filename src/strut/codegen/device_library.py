@@ -21,9 +21,9 @@ THREADS_PER_BLOCK = 64
 SUMMARY_BLOCKS = 64
 """Blocks that sum up a population: enough to read its results as fast as memory gives them."""
 MEMORY_SHARE = 0.8
-"""The part of a card's free memory that one launch takes at most."""
-NO_NUMBER = 0xFF
-"""What every byte of a double is that is not a number."""
+"""[1] The part of a card's free memory that one launch takes at most."""
+NAN_BYTE = 0xFF
+"""Every byte of a double that is not a number (NaN)."""
 ALIGNMENT = 256
 """[bytes] What addresses of arrays on a card are multiples of."""
 
@@ -133,7 +133,7 @@ class DeviceLibrary:
             for array, place in zip(arrays, places, strict=True):
                 setattr(there, array.field, place)
                 if array.result:  # as of a run that is not done: outputs are no numbers, others zero
-                    self.driver.fill(place, array.size(runs), NO_NUMBER if array.field == "y" else 0)
+                    self.driver.fill(place, array.size(runs), NAN_BYTE if array.field == "y" else 0)
                 else:
                     host = (getattr(many, array.field) or 0) + (begin * array.row if array.per_run else 0)
                     self.driver.send(place, host, array.size(runs))

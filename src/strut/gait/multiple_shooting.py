@@ -21,14 +21,14 @@ from strut.gait.transport import distance_between
 from strut.simulate import simulate
 
 MAX_ITERATIONS = 8
-"""Of Newton's method: it begins next to the gait, and is quadratic there."""
-JOINED = 1e-9
-"""Pieces join where states at their ends differ by no more, relative to 1 + |state|."""
-SAME_STEP = 1e-6
-"""A second step is the first where states at the ends of its pieces differ by no more, relative to
+"""Iterations of Newton's method, at most: it begins next to the gait, and is quadratic there."""
+MAX_GAP = 1e-9
+"""[1] Pieces join where states at their ends differ by no more, relative to 1 + |state|."""
+MAX_STEP_DIFFERENCE = 1e-6
+"""[1] A second step is the first where states at the ends of its pieces differ by no more, relative to
 1 + |state|: begun at the same states, only discrete ones may make it another."""
-LATEST = 1.25
-"""The event that ends the step comes within so many times the planned time of the last piece."""
+MAX_TIME_FACTOR = 1.25
+"""[1] The event that ends the step comes within so many times the planned time of the last piece."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +57,19 @@ def gait_through(step: ReturnMap, moments: Sequence[Shot], period: float) -> tup
     count, nx = len(moments), step.nx
     x = np.array([m.x for m in moments])
     z = [m.z for m in moments]
-    spans = [*np.diff([m.t for m in moments]), LATEST * (period - moments[-1].t)]
+    spans = [*np.diff([m.t for m in moments]), MAX_TIME_FACTOR * (period - moments[-1].t)]
     free, spread = len(step.chosen), step.shape.spread
     pieces: list[_Piece] = []
     for _ in range(MAX_ITERATIONS):
-        ran = [_run(step, x[k], z[k], float(spans[k]), k == count - 1) for k in range(count)]
-        pieces = [piece for piece in ran if piece is not None]
+        outcomes = [_run(step, x[k], z[k], float(spans[k]), k == count - 1) for k in range(count)]
+        pieces = [piece for piece in outcomes if piece is not None]
         if len(pieces) < count:
-            return None, f"piece {ran.index(None) + 1} of {count} does not end as planned"
+            return None, f"piece {outcomes.index(None) + 1} of {count} does not end as planned"
         end, by_end = _exchange(step, pieces[-1])
         y = step.free(x[0])
         gaps = [pieces[k].x - x[k + 1] for k in range(count - 1)]
         residual = np.concatenate([*gaps, step.free(end) - y])
-        if np.abs(residual).max() <= JOINED * (1 + np.abs(x).max()):
+        if np.abs(residual).max() <= MAX_GAP * (1 + np.abs(x).max()):
             break
         # Unknown are the free states where the step begins, and all states at the other moments.
         places = np.concatenate([[0], free + nx * np.arange(count)])
@@ -135,7 +135,7 @@ def _why_another(step: ReturnMap, x: np.ndarray, pieces: list[_Piece], spans: li
         second = _run(step, x[k], z, spans[k], k == len(pieces) - 1)
         if second is None:
             return "the second step was another"
-        if np.abs(second.x - first.x).max() > SAME_STEP * (1 + np.abs(first.x).max()):
+        if np.abs(second.x - first.x).max() > MAX_STEP_DIFFERENCE * (1 + np.abs(first.x).max()):
             return "the second step was another"
         z = second.z
     return ""

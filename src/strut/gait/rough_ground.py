@@ -13,8 +13,9 @@ from strut.gait.robust import check_can_be_lifted
 from strut.simulate import simulate_batch
 from strut.system import Discrete, Param, Random, System, start, sx
 
-LONGER = 1.5
-"""How many times the time of the gait a walk over rough ground may take before it counts as stopped."""
+MAX_TIME_FACTOR = 1.5
+"""[1] Longest time of a walk over rough ground, over that of as many steps of the gait: after it the walk
+counts as stopped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def walk_over(gait: Gait, height: float, steps: int = 1000, walks: int = 1, seed
     z0 = np.concatenate([np.array(list(gait.z0.values())), [0.0]])
     batch = simulate_batch(
         system,
-        LONGER * steps * gait.period / gait.steps,
+        MAX_TIME_FACTOR * steps * gait.period / gait.steps,
         x0=np.repeat(gait.vector[None], walks, axis=0),
         z0=z0,
         u=values.u,
@@ -84,14 +85,14 @@ def walk_over(gait: Gait, height: float, steps: int = 1000, walks: int = 1, seed
 
 
 def step_events(gait: Gait) -> tuple[str, ...]:
-    """The events that end a step: the section, and what the walk says."""
+    """Return the events that end a step: the section, and what the walk says."""
     walk = gait.system.walk
     return tuple(dict.fromkeys((gait.section, *(walk.step_events if walk is not None else ()))))
 
 
 def rough_ground(system: System, section: str) -> System:
-    """A walker on ground whose height is random from step to step: the parameter `ground_height` [m] says how
-    much, up and down.
+    """Return a walker on ground whose height is random from step to step: the parameter `ground_height` [m]
+    says how much, up and down.
 
     The ground of the next step is lower than that of the last, and so the machine is lifted over it, as in
     `step_down`.
@@ -107,19 +108,19 @@ def rough_ground(system: System, section: str) -> System:
             f"'{system.name}' draws random numbers of its own: its ground is not made random too"
         )
     height = Param("ground_height", 0.0, "m", description="of rough ground, up and down")
-    here = Discrete("ground_here", 0.0, "m", description="height of the ground of this step")
+    own_height = Discrete("ground_here", 0.0, "m", description="height of the ground of this step")
     drawn = Random("ground_drawn")
     walk = system.walk
     ends = {section, *(walk.step_events if walk is not None else ())}
-    following = height.sym * (2 * drawn.sym - 1)
+    next_height = height.sym * (2 * drawn.sym - 1)
     place = next(q for q in (*system.x, *system.z) if q.name == lift)
     events = tuple(
         replace(
             e,
             reset={
                 **{k: sx(v) for k, v in e.reset.items()},
-                lift: sx(e.reset.get(lift, place.sym)) + here.sym - following,
-                here.name: following,
+                lift: sx(e.reset.get(lift, place.sym)) + own_height.sym - next_height,
+                own_height.name: next_height,
             },
             loss=None,
         )
@@ -127,7 +128,7 @@ def rough_ground(system: System, section: str) -> System:
         else e
         for e in system.events
     )
-    return system.replace(z=(*system.z, here), p=(*system.p, height), randoms=(drawn,), events=events)
+    return system.replace(z=(*system.z, own_height), p=(*system.p, height), randoms=(drawn,), events=events)
 
 
 __all__ = ["RoughWalk", "rough_ground", "walk_over"]

@@ -90,17 +90,18 @@ class Anchor:
                 )
 
     def read(self, bench: Bench) -> Readings:
-        """Of the frame as it moves before the eyes of the other one."""
+        """Read the frame as it moves relative to the other one."""
         tree, base = bench.tree, self.relative_to
         pose, J = observe.pose(tree, self.frame), observe.world_jacobian(tree, self.frame)
         R, p, spin_rows, velocity_rows = pose.R, pose.p, J[:3, :], J[3:, :]
         if base != "world":
-            eye, E = observe.pose(tree, base), observe.world_jacobian(tree, base)
-            arm = p - eye.p
-            turned = ca.horzcat(*[cross(E[:3, k], arm) for k in range(tree.nv)])
-            velocity_rows = eye.R.T @ (velocity_rows - E[3:, :] - turned)
-            spin_rows = eye.R.T @ (spin_rows - E[:3, :])
-            R, p = eye.R.T @ R, eye.R.T @ arm
+            base_pose, base_J = observe.pose(tree, base), observe.world_jacobian(tree, base)
+            arm = p - base_pose.p
+            # the place moves with the base, too, which turns
+            carried_rows = ca.horzcat(*[cross(base_J[:3, k], arm) for k in range(tree.nv)])
+            velocity_rows = base_pose.R.T @ (velocity_rows - base_J[3:, :] - carried_rows)
+            spin_rows = base_pose.R.T @ (spin_rows - base_J[:3, :])
+            R, p = base_pose.R.T @ R, base_pose.R.T @ arm
         velocity, spin = velocity_rows @ tree.v, spin_rows @ tree.v
         values = {
             "position": lambda: p,
@@ -124,7 +125,7 @@ class Imu:
     frame: str
 
     def read(self, bench: Bench) -> Readings:
-        """Angular velocity and specific force."""
+        """Read the angular velocity and the specific force."""
         tree = bench.tree
         R, twist = observe.pose(tree, self.frame).R, observe.twist(tree, self.frame)
         acceleration = bench.rate(observe.velocity(tree, self.frame))
@@ -153,7 +154,7 @@ class Encoder:
             )
 
     def read(self, bench: Bench) -> Readings:
-        """The nearest step."""
+        """Read the nearest step of the angle."""
         label = f"{self.joint}_motor" if self.motor else self.joint
         state = next((q for q in bench.system.x if q.name == label and q.size == 1), None)
         if state is None:
@@ -169,9 +170,10 @@ class Encoder:
 @checked
 @dataclass(frozen=True)
 class FootForce:
-    """A six-axis force sensor in a foot: output FRAME_force, what the ground gives to the contacts [N], and
-    FRAME_moment about the frame [N m], along the frame's axes; and FRAME_pressure_x and FRAME_pressure_y, the
-    centre of pressure in the frame's x-y plane [m].
+    """A six-axis force sensor in a foot, which reads the wrench of its contacts: outputs FRAME_force,
+    what the ground gives to the contacts [N], and FRAME_moment about the frame [N m], along the frame's axes;
+    and FRAME_pressure_x and FRAME_pressure_y, the centre of pressure in the frame's x-y plane [m], 0 while
+    nothing is loaded.
 
     contacts: the feet of the system, points of contact, whose forces it feels.
     """
@@ -204,7 +206,7 @@ class ZeroMomentPoint:
     contacts: Sequence[str] = ()
 
     def read(self, bench: Bench) -> Readings:
-        """Places of contacts, weighted with their loads."""
+        """Read the mean place of contacts, weighted with their loads."""
         arrows = _arrows(bench, self.contacts)
         load = sum((arrow.force[2] for arrow in arrows), ca.SX(0))
         return {

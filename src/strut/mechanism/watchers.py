@@ -55,7 +55,7 @@ class FallBelow:
     ends: bool = True
 
     def alarms(self, bench: Bench) -> list[Alarm]:
-        """One, of the height."""
+        """Return one alarm, of the height."""
         at = observe.position(bench.tree, self.frame)[2]
         if self.over:
             at = at - observe.position(bench.tree, self.over)[2]
@@ -75,7 +75,7 @@ class JointRange:
     ends: bool = True
 
     def alarms(self, bench: Bench) -> list[Alarm]:
-        """One for each joint: it is positive beyond either end."""
+        """Return an alarm for each joint, positive beyond either end of its range."""
         limits = self.limits or bench.tree.mechanism.limits
         if not limits:
             raise ModelError(
@@ -111,7 +111,7 @@ class OutputLimit:
     ends: bool = True
 
     def alarms(self, bench: Bench) -> list[Alarm]:
-        """One, of the output's length."""
+        """Return one alarm, of the output's absolute value or length."""
         positive(f"the limit of '{self.output}'", self.limit)
         value = bench.system[self.output]
         size = ca.fabs(value) if value.numel() == 1 else ca.sqrt(ca.sumsqr(value) + TOUCH_SLACK)
@@ -124,8 +124,8 @@ class OutputLimit:
 @checked
 @dataclass(frozen=True)
 class Hull:
-    """A capsule about a part of a body: all that is nearer than `radius` [m] to the line from `start` to
-    `end` in the body's frame [m]; a sphere about `start` without an end."""
+    """A capsule about a part of a body, for `SelfCollision`: all that is nearer than `radius` [m] to
+    the line from `start` to `end` in the body's frame [m]; a sphere about `start` without an end."""
 
     body: str
     radius: float
@@ -172,7 +172,7 @@ class SelfCollision:
         ]
 
     def alarms(self, bench: Bench) -> list[Alarm]:
-        """One, of the pair that is nearest."""
+        """Return one alarm, of the pair that is nearest."""
         pairs = self.pairs(bench.tree.mechanism)
         if not pairs:
             raise ModelError(

@@ -148,11 +148,11 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         ended).
     seed: run k draws its random numbers from stream k of this seed.
     threads: how many; all cores by default.
-    device: 'cuda' for a graphics card, one run per thread of it, several launches where its memory is
-    short. Where
-        there is none, or it fails under way, a warning says so and the rest is done on the processor;
-        `device` of the batch says what ran. precision: on a card or in lanes 'double' or 'single', which has
-        tolerances of its own unless rtol and atol are given.
+    device: 'cuda' for a graphics card, one run per thread of it, in several launches where its memory is
+        short. Where there is no card, or it fails under way, a warning says so and the rest is done on the
+        processor; `device` of the batch says what ran.
+    precision: on a card or in lanes 'double' or 'single', which has tolerances of its own unless rtol and
+        atol are given.
     lanes: how many runs each core does at once, in its vector registers: 'auto' for as many as they hold.
         For systems without samples, delays and events, but for those that end a run, with method='rk4' or
         'euler': five to seven times as fast, compiled by a C++ compiler at first. An event is seen where its
@@ -253,7 +253,7 @@ def _prepare(
     way: _Way,
     options: dict[str, Any],
 ) -> tuple[BatchTask, Sequence[str]]:
-    """What the runs have in common, and the names of outputs. Everything is checked before anything is
+    """Return what the runs have in common, and the names of outputs. Everything is checked before anything is
     compiled."""
     refuse_schedules(starts["u"], "simulate_batch")
     check_system(system)

@@ -147,9 +147,8 @@ def _spread(
     together: int = 1,
 ) -> bool:
     """Do all runs in small pieces on several threads, as many together as a core does. Returned is whether
-    they were interrupted. short: they
-    are expected to take less than `ALONE_TIME`; the calling thread begins alone, and others join in where it
-    takes longer."""
+    they were interrupted. short: they are expected to take less than `ALONE_TIME`; the calling thread begins
+    alone, and others join in where it takes longer."""
     piece = max(1, min(256, len(runs) // (8 * threads) or 1))
     piece = -(-piece // together) * together
     starts, end = runs[::piece], runs.stop

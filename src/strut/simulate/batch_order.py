@@ -13,7 +13,7 @@ from strut.simulate.batch_task import BatchTask
 MAX_CELLS = 2**16
 """Cells of starts, at most: their numbers are sorted by their digits, which is quick."""
 RUNS_PER_CELL = 32
-"""As many as the threads of a warp."""
+"""Runs of a cell, about: as many as a warp has threads."""
 MAX_CELL_COLUMNS = 8
 """Quantities by which starts are put into cells, at most: with two halves of each that makes 256 cells."""
 SAMPLE_RUNS = 4096
