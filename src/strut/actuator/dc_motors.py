@@ -206,16 +206,16 @@ def _join_motors(
         p=tuple(dict.fromkeys(q for each in params for q in each.values() if q.name not in names)),
         flow=dict.fromkeys(currents, 0.0),
     )
-    connected = {m.at.input.name: torque for m, torque in zip(motors, torques, strict=True)}
+    joint_torques = {m.at.input.name: torque for m, torque in zip(motors, torques, strict=True)}
     observables = {f"{m.name}_current": m.winding.current for m in motors if m.winding.state is None}
     observables |= {f"{m.name}_friction": m.friction for m in motors if m.friction is not None}
     return join(
         system.name,
         system,
         part,
-        connect=connected,
+        connect=joint_torques,
         couplings={state.name: rate for state, rate in currents.items()},
-        outputs={**connected, **observables},
+        outputs={**joint_torques, **observables},
     )
 
 

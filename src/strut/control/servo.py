@@ -129,7 +129,7 @@ class _Loop:
         self.name, self.target, self.reference, self.options = name, target, reference, options
         self.angle, self.gains, self.delays = angle, gains, dict[Delay, ca.SX]()
         self.first_reading: tuple[Discrete, ca.SX] | None = None
-        seen, seen_rate = self._delayed("angle", angle), self._delayed("rate", rate)
+        seen, seen_rate = self._late_signal("angle", angle), self._late_signal("rate", rate)
         self.states: dict[State, ca.SX] = {}
         self.discrete: dict[Discrete, ca.SX] = {}  # with what the sample sets them to
         step = options.every
@@ -153,7 +153,7 @@ class _Loop:
         self.command = limited
         self.outputs = {f"{name}_reference": reference.value, f"{name}_error": reference.value - angle}
 
-    def _delayed(self, word: str, signal: ca.SX) -> ca.SX:
+    def _late_signal(self, word: str, signal: ca.SX) -> ca.SX:
         """A signal as the servo reads it."""
         if self.options.delay == 0:
             return signal
