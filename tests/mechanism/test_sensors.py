@@ -2,6 +2,7 @@
 
 import math
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -165,6 +166,20 @@ def test_self_collision_is_where_capsules_meet():
     assert 1 - 2 * math.sin(0.3 * run.t1) == pytest.approx(0.1, abs=1e-9)
     assert guard.pair_of(m, run["collision_pair"][-1]) == ("one", "two")
     assert "1 one and two" in run.ending_meaning
+
+
+def test_capsules_that_are_parallel_have_a_distance_with_a_rate():
+    """Both rods along x: any of their points may be the nearest, and nothing is 0/0."""
+    m = scissors()
+    hulls = [Hull(name, 0.05, (0.1 * k, 0, 0), (1.0, 0, 0)) for k, name in enumerate(("one", "two"))]
+    watched = mechanism.watch(mechanism.system(m), m, [watchers.SelfCollision(hulls)])
+    guard, x = watched.event("self_collision").guard, watched.vector("x")
+    flow = ca.vertcat(*[watched.flow[q.name] for q in watched.x])
+    f = ca.Function("f", [x, watched.vector("p")], [guard, ca.jtimes(guard, x, flow)])
+    begin = strut.system.start(watched)
+    value, rate = (float(each) for each in f(begin.x, begin.p))
+    assert value == pytest.approx(0.1 - 1.0)
+    assert math.isfinite(rate)
 
 
 def test_ranges_and_limits():

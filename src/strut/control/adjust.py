@@ -13,9 +13,10 @@ from strut.system import BatchRewrite, Ledger, Param, State, System, sx
 def substitute_symbols(system: System, old: list[ca.SX], new: list[ca.SX], **changes: object) -> System:
     """Return a system with symbols replaced by expressions in all that it does. changes: further fields.
 
-    What samples set and what delays read is not rewritten."""
+    What delays read is not rewritten."""
     batch = BatchRewrite()
     flow, jumps = batch.add(system.flow), batch.add_jumps(system.events)
+    samples = batch.add_jumps(system.samples)
     enabled = batch.add({e.name: e.when for e in system.events if e.when is not None})
     outputs = batch.add(system.outputs)
     books = [batch.add(getattr(system.ledger, group)) for group in ("stored", "supplied", "dissipated")]
@@ -26,7 +27,8 @@ def substitute_symbols(system: System, old: list[ca.SX], new: list[ca.SX], **cha
         flow=flow() or {},
         events=tuple(replace(e, when=when.get(e.name)) for e in jumps()),
         outputs=outputs() or {},
-        ledger=Ledger(*(book() or {} for book in books)),
+        samples=samples(),
+        ledger=Ledger(*(book() or {} for book in books), electrical=system.ledger.electrical),
         scene=system.scene.with_columns(looks() or {}),
         implied=None,
         **changes,

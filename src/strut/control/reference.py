@@ -13,6 +13,7 @@ import numpy as np
 
 from strut.checks import checked, number_array, positive
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.extras import optional_module
 from strut.recording import name_and_unit, read_recording
 from strut.system import Expression, Packed, Param, Quantity, known_symbol, sx, time
 from strut.units import FACTORS
@@ -125,9 +126,8 @@ def spline(
 
 def _spline_expression(t: np.ndarray, v: np.ndarray, periodic: bool) -> ca.SX:
     """The spline, piece by piece: coefficients are looked up by time."""
-    from scipy.interpolate import CubicSpline
-
-    curve = CubicSpline(t, v, bc_type="periodic" if periodic else "clamped")
+    interpolate = optional_module("scipy.interpolate", "a spline as a reference")
+    curve = interpolate.CubicSpline(t, v, bc_type="periodic" if periodic else "clamped")
     first, last = float(t[0]), float(t[-1])
     if periodic:
         clock = time - (last - first) * ca.floor((time - first) / (last - first))

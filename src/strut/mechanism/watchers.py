@@ -19,6 +19,9 @@ from strut.system import Discrete, Event, System, sx
 
 MIN_LENGTH = 1e-9
 """[m] A capsule that is shorter is a sphere."""
+PARALLEL_SLACK = 1e-12
+"""[1] Squared sine of the angle between two axes up to which they are parallel: any of their points may then
+be the nearest, and the quotient that says which would be 0/0."""
 TOUCH_SLACK = 1e-12
 """[m] Added under the root of a distance, whose slope would be infinite where two axes meet."""
 
@@ -214,7 +217,7 @@ def _distance(p: ca.SX, u: ca.SX, q: ca.SX, w: ca.SX) -> ca.SX:
     r = p - q
     uu, ww, uw = ca.dot(u, u) + MIN_LENGTH**2, ca.dot(w, w) + MIN_LENGTH**2, ca.dot(u, w)
     ur, wr = ca.dot(u, r), ca.dot(w, r)
-    spread = uu * ww - uw * uw
+    spread = ca.fmax(uu * ww - uw * uw, PARALLEL_SLACK * uu * ww)
 
     def unit(value: ca.SX) -> ca.SX:
         return ca.fmax(0, ca.fmin(1, value))
