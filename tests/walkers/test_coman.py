@@ -8,7 +8,7 @@ import pytest
 
 import strut
 from strut import actuator, control, mechanism, walkers
-from strut.errors import UnknownNameError, ValueRangeError
+from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import Tree, observe
 from strut.walkers.coman import coman_mechanism
 
@@ -112,6 +112,8 @@ def test_what_it_has_not_is_said():
         walkers.coman_motion("arms-up", 0.1, 1.0, parts="legs")
     with pytest.raises(UnknownNameError, match="COMAN has no joint 'r_elbow' that moves"):
         walkers.coman("legs", base="planar", references={"r_elbow": 0.1})
+    with pytest.raises(ModelError, match=r"without servos \(kp=0\) follows nothing: r_knee_sag"):
+        walkers.coman("legs", base="planar", kp=0, references={"r_knee_sag": 0.1})
 
 
 @pytest.mark.slow  # compiles the whole robot: a minute

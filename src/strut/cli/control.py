@@ -70,7 +70,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     stiffness: Annotated[
         float,
         typer.Option(
-            help="Of track: how hard motors pull joints back to the plan [N m/rad, N/m]; none unless given."
+            help="Of track: how hard motors pull joints back to the plan [N m/rad, N/m]; not at all unless "
+            "given."
         ),
     ] = 0.0,
     damping: Annotated[
@@ -120,6 +121,12 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
         raise ModelError(f"method '{method}' is unknown: {did_you_mean(method, METHODS)}")
     if by and method != "step":
         raise ModelError(f"--by {by} is for --method step: what it names is set once per step")
+    if index != "auto" and method == "step":
+        raise ModelError(f"--index {index} is for --method lqr and track: step acts once per step")
+    if method == "step" and not by:
+        raise ModelError("--method step needs --by: the inputs and parameters that it sets once per step")
+    if method == "track" and not (stiffness or damping):
+        raise ModelError("--method track needs --stiffness [N m/rad], --damping [N m s/rad] or both")
     if (stiffness or damping) and method != "track":
         raise ModelError("--stiffness and --damping are for --method track")
     if (deviation or effort) and method == "track":
@@ -163,8 +170,11 @@ def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path
             raise ModelError(f"'{model}' is a result: its machine and its speed are what they are")
         try:
             saved: Design | Gait | Any = optimal.load(model)
-        except strut.StrutError:
-            saved = gaits.load(model)
+        except strut.StrutError as no_design:
+            try:
+                saved = gaits.load(model)
+            except strut.StrutError as no_gait:
+                raise ModelError(f"'{model}' holds neither: {no_design}; {no_gait}") from no_gait
         if not isinstance(saved, (Design, Gait)):
             raise ModelError(f"'{model}' holds a {type(saved).__name__}: a design or a gait can be held")
         return saved
@@ -197,7 +207,11 @@ def held_text(held: HeldGait) -> None:
     """Print a gait that is held as tables."""
     word = "held" if held.stable else "not held"
     out.print(f"[bold]{escape(held.system.name)}[/bold]: {word} by {escape(held.method)}\n", soft_wrap=True)
-    table("", ["", "before", "after", "unit"], [list(row) for row in held.rows()])
+    rows = [[n, *("not known" if v != v else v for v in (a, b)), unit] for n, a, b, unit in held.rows()]
+    table("", ["", "before", "after", "unit"], rows)
+    for compared in held.comparison:
+        if compared.unknown:
+            out.print(f"{escape(compared.name)}: not known: {escape(compared.note)}", soft_wrap=True)
     table("settings", ["", "value"], [[name, value] for name, value in held.settings.items()])
 
 

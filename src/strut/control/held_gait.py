@@ -40,6 +40,11 @@ class Compared:
     unit: str = ""
     note: str = ""
 
+    @property
+    def unknown(self) -> bool:
+        """Whether a number is missing; `note` then says why."""
+        return bool(np.isnan(self.before) or np.isnan(self.after))
+
 
 @dataclass(frozen=True, eq=False)
 class HeldGait(SavedResult, Tabular, Packed):
@@ -175,8 +180,14 @@ class HeldGait(SavedResult, Tabular, Packed):
                 for word, g in (("before", self.before), ("after", self.gait))
             },
             "comparison": [
-                {"name": n, "before": _number(a), "after": _number(b), "unit": unit}
-                for n, a, b, unit in self.rows()
+                {
+                    "name": c.name,
+                    "before": _number(c.before),
+                    "after": _number(c.after),
+                    "unit": c.unit,
+                    "note": c.note,
+                }
+                for c in (*self.comparison, *self.costs)
             ],
             "gait": self.gait.data(),
         }

@@ -11,7 +11,7 @@ from strut.actuator import MOTORS, dc_motors, drives
 from strut.checks import checked
 from strut.contact import anchored, compliant, geyer, hertz, linear, rigid
 from strut.control import ReferenceSignal, servo, sine
-from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
 from strut.mechanism import system as system_of
 from strut.system import System, time
@@ -84,6 +84,11 @@ def coman(
     names = [drive.name for drive in drives(machine)]
     if motors:
         machine = _with_motors(machine, names)
+    if kp == 0 and references:
+        raise ModelError(
+            f"COMAN without servos (kp=0) follows nothing: {', '.join(references)} were given as references; "
+            f"leave them out, or give kp a value above zero"
+        )
     if kp == 0:
         return machine
     for name in references or {}:
