@@ -141,9 +141,10 @@ MOTORS: Mapping[str, DcMotor] = {
         voltage_limit=24.0,
         current_limit=8.0,
         source=(
-            "maxon RE 40, 150 W, 24 V (148867) with planetary gearhead GP 42 C, maxon's data sheet: friction "
-            "is the no-load current of 137 mA. Dribbel's hip motor (Duindam, PhD thesis, section 5.3), of "
-            "which the thesis prints the limit of 8 A; the ratio of 12 is ours, it prints none"
+            "maxon RE 40, 150 W, 24 V (148867) with planetary gearhead GP 42 C, as commonly quoted from the "
+            "maker's data sheets, of which there are several editions: compare with that of your motor. "
+            "Friction is the no-load current of 137 mA. Dribbel's hip motor (Duindam, PhD thesis, section "
+            "5.3), of which the thesis prints the limit of 8 A; the ratio of 12 is ours, it prints none"
         ),
     ),
 }
