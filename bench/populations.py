@@ -175,7 +175,12 @@ def run(effort: Effort) -> list[Section]:
         compare("compass, dop853", {"": walkers.compass()}, ("stance_rate", -1.2, -1.0), 5.0, effort),
         Section(person.title, person.error_is, (*person.rows, *quoted), "time per step and run"),
         compare(
-            "COMAN, 29 joints, ten contacts, RK4", {"": coman()}, ("z", 0.53, 0.56), 0.02, effort, **fixed
+            "COMAN, 29 velocities, ten contacts, RK4",
+            {"": coman(), "with drives and servos": walkers.coman(events=False)},
+            ("z", 0.53, 0.56),
+            0.02,
+            effort,
+            **fixed,
         ),
         compare(
             "exoskeleton, 19 coordinates, loops, rigid ground, RK4",

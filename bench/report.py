@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import re
@@ -67,11 +68,15 @@ def table(results: Mapping[str, Sequence[Section]]) -> Table:
 
 
 def _error(error: float | None) -> str:
-    """Counts as they are, the rest by magnitude."""
+    """Counts as they are, the rest by magnitude; an infinite one is of results of another kind."""
+    if error is not None and not math.isfinite(error):
+        return "other"
     return "-" if error is None else f"{error:.0f}" if error == round(error) else f"{error:.1e}"
 
 
 def _ratio(ratio: float | None) -> str:
+    if ratio is not None and ratio < 0.01:
+        return f"{ratio:.1e}"
     return "-" if ratio is None else f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
 
 

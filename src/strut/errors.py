@@ -92,7 +92,11 @@ def did_you_mean(name: object, known: "list[str] | tuple[str, ...]") -> str:
     """Return a sentence for a wrong name: the nearest that exists, and what there is."""
     import difflib
 
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
-    hint = f"did you mean '{near[0]}'? " if near else ""
+    # of names that are equally near, the one that is known first: difflib would take the last by the alphabet
+    near = set(difflib.get_close_matches(str(name), known, n=3, cutoff=0.6))
+    likeness = {
+        each: difflib.SequenceMatcher(None, each, str(name)).ratio() for each in known if each in near
+    }
+    hint = f"did you mean '{max(likeness, key=likeness.__getitem__)}'? " if near else ""
     choices = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     return hint + (f"known: {choices}" if known else "there are none")

@@ -125,8 +125,6 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
         raise ModelError(f"--index {index} is for --method lqr and track: step acts once per step")
     if method == "step" and not by:
         raise ModelError("--method step needs --by: the inputs and parameters that it sets once per step")
-    if method == "track" and not (stiffness or damping):
-        raise ModelError("--method track needs --stiffness [N m/rad], --damping [N m s/rad] or both")
     if (stiffness or damping) and method != "track":
         raise ModelError("--stiffness and --damping are for --method track")
     if (deviation or effort) and method == "track":
@@ -134,6 +132,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             "--deviation and --effort are weights of lqr and step: --method track has --stiffness and "
             "--damping"
         )
+    if method == "track" and not (stiffness or damping):
+        raise ModelError("--method track needs --stiffness [N m/rad], --damping [N m s/rad] or both")
     if output is not None:
         check_directory(output)
     source = read_source(model, settings, speed, tuple(root))

@@ -18,6 +18,7 @@ from strut.contact.pad import Pad
 from strut.contact.touch import Touch, add_contact_parameters, reachable_spot, touches_of
 from strut.contact.walk import walk_of
 from strut.errors import ModelError
+from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
 from strut.mechanism.mechanism import Mechanism
@@ -134,7 +135,7 @@ def _feet(
         replace(
             pad.foot,
             at=assembly.in_states([pad.spot.point])[0],
-            body=assembly.mechanism.frames[touch.frame].body.name,
+            body=observe.frame_of(assembly.tree, touch.frame).body.name,
             opposite=opposite_foot(exchange, pad.touching.state, by_flag) if isinstance(pad, Pad) else "",
         )
         for touch, pad in zip(touches, pads, strict=True)

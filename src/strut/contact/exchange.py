@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 import casadi as ca
 
+from strut.checks import short_repr
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mirror import Symmetry, symmetry
@@ -31,16 +32,22 @@ def exchange_of(exchange: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
             )
         exchange = symmetry(assembly.mechanism)
     if not isinstance(exchange, Symmetry):
-        return dict(exchange(assembly.tree))
-    values = {q.name: q.sym for q in (*assembly.positions, *assembly.velocities, *assembly.inputs.values())}
+        values = exchange(assembly.tree)
+        if not isinstance(values, Mapping):
+            raise ModelError(
+                f"the function given as symmetry returns {short_repr(values)}: new values of states by name "
+                f"are needed, a dictionary"
+            )
+        return dict(values)
+    symbols = {q.name: q.sym for q in (*assembly.positions, *assembly.velocities, *assembly.inputs.values())}
     images = {**exchange.states, **exchange.inputs}
-    missing = sorted(set(images) - set(values))
+    missing = sorted(set(images) - set(symbols))
     if missing:
         raise ModelError(
             f"the symmetry names '{missing[0]}', which '{assembly.mechanism.name}' does not have: it is that "
             f"of another mechanism"
         )
-    return {image: sign * values[name] for name, (image, sign) in images.items()}
+    return {image: sign * symbols[name] for name, (image, sign) in images.items()}
 
 
 def exchange_with_flags(

@@ -16,6 +16,7 @@ from strut.contact.ground import Ground
 from strut.contact.switched_rows import MaskedRows, SlidingRow, SwitchedRows
 from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import RANK_TOLERANCE, drift
 from strut.mechanism.mechanism import Mechanism
@@ -134,7 +135,7 @@ class StandingMachine:
         )
         self.loops = self.closure.K.shape[0]
         self.feet = self._feet(spots, footing.arm, footing.rearm)
-        self.bodies = [mechanism.frames[t.frame].body.name for t in touches]
+        self.bodies = [observe.frame_of(tree, t.frame).body.name for t in touches]
         used = [s.K[0, :] if self.frictionless else s.K for s in spots]
         self.K = ca.densify(ca.vertcat(self.closure.K, *used))
         self.contacts = ConstraintRows(
