@@ -101,7 +101,7 @@ def exoskeleton() -> System:
 
 
 def coman() -> System:
-    """The humanoid COMAN, 29 joints, on ten soft points without events; its joints hold nothing."""
+    """The humanoid COMAN, 29 velocities, on ten soft points without events; its joints hold nothing."""
     m = walkers.coman_mechanism()
     feet = [f"{side}_sole{k}" for side in "rl" for k in range(5)]
     law, friction = contact.hunt_crossley(2e5, 0.5), contact.coulomb(0.8, 0.05)
