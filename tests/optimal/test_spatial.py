@@ -98,7 +98,7 @@ def test_a_friction_cone_in_space_is_round(walker):
     assert StepGoal(friction=0.5).friction == 0.5
 
 
-@pytest.mark.slow  # twelve degrees of freedom: a minute of processor
+@pytest.mark.slow  # three minutes: twelve degrees of freedom, of which the replay takes most
 def test_a_biped_in_space_is_designed_and_repeats(walker):
     design = optimal.design(walker, speed=0.5)
     assert design.ok, design.wrong
