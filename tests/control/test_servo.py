@@ -191,3 +191,11 @@ def test_mistakes_are_explained():
         control.servo(walkers.compass(), {"hip": 0.3}, kp=1.0, ki=1.0)
     with pytest.raises(ModelError, match="no servo is asked for"):
         control.servo(wheel, {}, kp=1.0)
+
+
+@pytest.mark.parametrize("reference", [float("nan"), float("inf")])
+def test_a_reference_that_is_no_number_is_refused(reference):
+    with pytest.raises(ValueRangeError, match=f"has the number {reference} in it: finite ones are needed"):
+        control.minimum_jerk(reference, 1.0, duration=1.0)
+    with pytest.raises(ValueRangeError, match="finite ones are needed"):
+        control.sine(reference, 1.0)

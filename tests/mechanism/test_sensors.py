@@ -207,3 +207,8 @@ def test_ranges_and_limits():
         Hull("one", 0.0)
     with pytest.raises(ModelError, match="no joint of 'arm' has limits to watch"):
         mechanism.watch(mechanism.system(arm()), arm(), [watchers.JointRange()])
+
+
+def test_a_height_that_is_no_number_is_refused():
+    with pytest.raises(ValueRangeError, match="the height to which 'hand' may come down is nan"):
+        watchers.FallBelow("hand", float("nan"))

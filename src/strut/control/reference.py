@@ -34,6 +34,7 @@ class ReferenceSignal(Packed):
         column = sx(self.value)
         if column.numel() != 1:
             raise ModelError(f"a reference is one number over time: this has {column.numel()}")
+        _check_constants(column)
         object.__setattr__(self, "value", column)
 
     @property
@@ -66,6 +67,16 @@ class ReferenceSignal(Packed):
 
     def __neg__(self) -> ReferenceSignal:
         return ReferenceSignal(-self.value)
+
+
+def _check_constants(value: ca.SX) -> None:
+    """Raise ValueRangeError where a number in an expression is not finite."""
+    terms = ca.Function("reference", [ca.vertcat(ca.SX(0, 1), *ca.symvar(value))], [value])
+    for k in range(terms.n_instructions()):
+        if terms.instruction_id(k) == ca.OP_CONST and not math.isfinite(terms.instruction_constant(k)):
+            raise ValueRangeError(
+                f"a reference has the number {terms.instruction_constant(k)} in it: finite ones are needed"
+            )
 
 
 @checked

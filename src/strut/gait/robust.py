@@ -16,6 +16,9 @@ from strut.system import System, start, sx
 
 SURVIVED_STEPS = 25
 """Steps after a disturbance by which a walker has survived it."""
+MAX_INTEGRATOR_STEPS = 2000
+"""Most steps of the integrator for each step of the walker, which takes about a hundred: one that needs more
+rattles on the spot, and has not survived."""
 TRIALS_PER_ROUND = 32
 """Disturbances tried at once; each round narrows the limit to one interval between two of them."""
 TRIALS_BEYOND = 400
@@ -209,7 +212,16 @@ def survives(
     system, values = gait.system, start(gait.system)
     p = values.p if p is None else p
     batch = simulate_batch(
-        system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, device=device, rtol=rtol, atol=1e-2 * rtol
+        system,
+        steps * gait.period,
+        x0=x,
+        z0=z,
+        u=values.u,
+        p=p,
+        device=device,
+        rtol=rtol,
+        atol=1e-2 * rtol,
+        max_steps=steps * gait.steps * MAX_INTEGRATOR_STEPS,
     )
     step_events = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
     step_counts = np.sum([batch.counts[name] for name in step_events], axis=0)

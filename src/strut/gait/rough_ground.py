@@ -39,8 +39,9 @@ class RoughWalk:
     def __str__(self) -> str:
         falls = sorted({why for why in self.ended if why != "walks on"})
         fewer = self.steps_made[self.steps_made < self.steps]
+        who = "the others" if self.whole_walks else "they"
         others = (
-            f"; the others made {int(fewer.min())} to {int(fewer.max())} and ended by {', '.join(falls)}"
+            f"; {who} made {int(fewer.min())} to {int(fewer.max())} and ended by {', '.join(falls)}"
             if falls
             else ""
         )

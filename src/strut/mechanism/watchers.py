@@ -10,7 +10,7 @@ from typing import Protocol
 
 import casadi as ca
 
-from strut.checks import checked, is_number, positive, short_repr
+from strut.checks import checked, finite, is_number, positive, short_repr
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
@@ -56,6 +56,9 @@ class FallBelow:
     height: float
     over: str = ""
     ends: bool = True
+
+    def __post_init__(self) -> None:
+        finite(f"the height to which '{self.frame}' may come down", self.height, "m")
 
     def alarms(self, bench: Bench) -> list[Alarm]:
         """Return one alarm, of the height."""
