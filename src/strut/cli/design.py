@@ -93,8 +93,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             metavar="FILE",
             help="FILE.toml or FILE.json: all of these as keys (speed, slope, step_length, duration, torque, "
             "...), and requirements of your own: \\[\\[require]] name, expression, low, high, equal, at "
-            "(path, begin, end, after, integral), phase; \\[within] NAME = [LOW, HIGH]; \\[free]; \\[cost] with "
-            'expressions; track = "angles.csv". Flags stand before the file.',
+            "(path, begin, end, after, integral), phase; \\[within] NAME = [LOW, HIGH]; \\[free]; \\[cost] "
+            'with expressions; track = "angles.csv". Flags stand before the file.',
         ),
     ] = None,
     drive: Annotated[
