@@ -309,7 +309,7 @@ BODY = '<mujoco><worldbody><body name="leg">{}</body></worldbody></mujoco>'
         (CLOSED.format('<tendon name="t" tendon1="u"/>'), "equality 't' has tendon1 'u': known: one, two, line"),
         (CLOSED.format('<joint name="t" joint1="q1" active="yes"/>'), "an equality has active=\"yes\""),
         (CLOSED.format('<connect name="t" body1="x" anchor="0 0 0"/>'), "equality 't' has body1 'x'"),
-        (CLOSED.format('<weld name="t" site1="tip" site2="tap"/>'), "equality 't' has site2 'tap': did you mean 'top'"),
+        (CLOSED.format('<weld name="t" site1="tip" site2="tap"/>'), "equality 't' has site2 'tap': did you mean 'tip'"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(text, message):
