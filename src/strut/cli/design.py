@@ -399,6 +399,8 @@ def design_text(result: Design) -> None:
     )
     for limit in result.active_limits:
         notes.print(escape(f"{limit.sentence}{flag_hint(limit)}"), soft_wrap=True)
+    for sentence in result.turned_joints:
+        notes.print(f"[yellow]{escape(sentence)}[/]", soft_wrap=True)
     for why in result.wrong:
         notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
     for name, amount in r.worst.items() if not r.success else ():

@@ -94,7 +94,7 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
     ]
     wrong = design.wrong if plan.success else ()
     slopes = f"{design.no_sensitivities}." if sensitivity and design.no_sensitivities else ""
-    parts = (*wrong, *defaults, *design.advice.splitlines(), slopes, remarks)
+    parts = (*wrong, *design.turned_joints, *defaults, *design.advice.splitlines(), slopes, remarks)
     remarks = "\n".join(part for part in parts if part)
     return Result(
         named,

@@ -24,6 +24,7 @@ from strut.optimal.walk.stairs import climbing_doubt, has_stairs, stair_rise
 from strut.optimal.walk.step_limits import StepLimits
 from strut.optimal.walk.track import STEP_TIME
 from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
+from strut.optimal.walk.turned_joints import turned_joints
 from strut.optimal.walk.verify import plan_faults, replay_faults
 from strut.simulate import SavedResult
 from strut.system import Packed, System, time
@@ -103,6 +104,12 @@ class Design(SavedResult, Tabular, Packed):
         if not self.ok:
             return "not ok"
         return "ok" if self.gait is None or self.gait.stable else f"ok, {self.gait.kind} in open loop"
+
+    @cached_property
+    def turned_joints(self) -> tuple[str, ...]:
+        """A sentence for each joint that is all through the step far from where the machine was described,
+        as of a torso that hangs down."""
+        return turned_joints(self.result, self.section)
 
     @cached_property
     def active_limits(self) -> tuple[ActiveLimit, ...]:
@@ -380,6 +387,7 @@ class Design(SavedResult, Tabular, Packed):
             "ok": self.ok,
             "verdict": self.verdict,
             "wrong": list(self.wrong),
+            "turned_joints": list(self.turned_joints),
             "active_limits": [each.data() for each in self.active_limits],
             "cost_name": self.cost.name,
             "cost_unit": self.cost.unit,

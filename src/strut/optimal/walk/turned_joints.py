@@ -1,0 +1,40 @@
+"""Joints that a motion keeps far from where the machine was described: a torso that hangs down is balanced,
+too, and nobody asked for it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from strut.gait.section import section_of
+from strut.optimal.solver.result import Solution
+from strut.optimal.walk.read_walk import position_places
+from strut.system import start
+
+MAX_TURN = math.pi / 2
+"""[rad] By how much a joint may be turned all through a motion from where its machine was described, before
+it is named."""
+
+
+def turned_joints(result: Solution, section: str) -> tuple[str, ...]:
+    """Return a sentence for each angle that is all through a motion more than `MAX_TURN` away from the value
+    with which the system was described. section: the event that ends a step; angles that only say how far
+    the walker has come are left out."""
+    walker = result.problem.system
+    described, motion = start(walker).x, np.concatenate([m.x for m in result.phases])
+    units = [q.unit for q in walker.x for _ in q.labels]
+    travelled = section_of(walker, section).cyclic
+    sentences = []
+    for i in position_places(walker):
+        nearest = motion[np.argmin(np.abs(motion[:, i] - described[i])), i]
+        if units[i] == "rad" and i not in travelled and abs(nearest - described[i]) > MAX_TURN:
+            name = walker.labels("x")[i]
+            sentences.append(
+                f"'{name}' is about {nearest:.3g} rad all through the step, far from {described[i]:.3g}, "
+                f"where the machine was described: within={{'{name}': (low, high)}} keeps it nearer"
+            )
+    return tuple(sentences)
+
+
+__all__ = ["turned_joints"]
