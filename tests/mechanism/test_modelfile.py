@@ -23,8 +23,8 @@ from strut.mechanism import (
     system,
     urdf,
 )
-from strut.mechanism.io.expressions import ExpressionError, parse, text_of
 from strut.mechanism.spatial import Pose, rotation_of_rpy
+from strut.system import ExpressionError, parse_expression, write_expression
 from strut.walkers.coman import coman_mechanism
 from tests.mechanism.test_mjcf import WITH
 from tests.mechanism.test_urdf import ROBOT
@@ -219,10 +219,10 @@ def evaluate(expression):
     ],
 )
 def test_arithmetic(text, value):
-    made = parse(text, NAMES)
+    made = parse_expression(text, NAMES)
     assert evaluate(made) == pytest.approx(value, rel=1e-14)
-    back = text_of(made, {name: p.sym for name, p in NAMES.items()})
-    assert evaluate(parse(back, NAMES)) == evaluate(made)
+    back = write_expression(made, {name: p.sym for name, p in NAMES.items()})
+    assert evaluate(parse_expression(back, NAMES)) == evaluate(made)
 
 
 def test_random_arithmetic_survives_writing():
@@ -256,9 +256,9 @@ def test_random_arithmetic_survives_writing():
                 ][int(rng.integers(11))]
             )
         made = pool[-1]
-        assert evaluate(parse(text_of(made, symbols), NAMES)) == pytest.approx(evaluate(made), rel=1e-12), (
-            text_of(made, symbols)
-        )
+        assert evaluate(parse_expression(write_expression(made, symbols), NAMES)) == pytest.approx(
+            evaluate(made), rel=1e-12
+        ), write_expression(made, symbols)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_random_arithmetic_survives_writing():
 )
 def test_what_is_no_arithmetic(text, reason, column):
     with pytest.raises(ExpressionError) as caught:
-        parse(text, NAMES)
+        parse_expression(text, NAMES)
     assert reason in caught.value.reason
     assert caught.value.column == column
 
@@ -304,7 +304,7 @@ def test_what_is_no_arithmetic(text, reason, column):
 def test_nested_text_never_kills_the_process(text):
     """Deep nesting is either read or refused, depending on the interpreter's stack."""
     try:
-        assert math.isfinite(float(ca.DM(parse(text, {}))))
+        assert math.isfinite(float(ca.DM(parse_expression(text, {}))))
     except ExpressionError as error:
         refused = error.reason
         assert refused in ("this is no arithmetic", "this is nested too deeply")
@@ -313,12 +313,12 @@ def test_nested_text_never_kills_the_process(text):
 def test_expressions_that_cannot_be_written():
     a = NAMES["a"].sym
     with pytest.raises(ModelError, match="an operation that has no text"):
-        text_of(ca.floor(a), {"a": a})
+        write_expression(ca.floor(a), {"a": a})
     long = a
     for _ in range(12):
         long = ca.sin(long) * long + long
     with pytest.raises(ModelError, match="more than 2000 characters"):
-        text_of(long, {"a": a})
+        write_expression(long, {"a": a})
 
 
 # ---- mistakes ----

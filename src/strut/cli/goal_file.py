@@ -23,12 +23,11 @@ from strut.errors import ModelError, StorageError, StrutError, did_you_mean
 from strut.files import DAMAGE
 from strut.gait.section import default_section
 from strut.gait.transport import distance, weight
-from strut.mechanism.io.expressions import ExpressionError, parse
 from strut.mechanism.io.toml import TomlTable, check_toml
 from strut.optimal import Integral, OwnCost, StepGoal, StepRequirement, track
 from strut.optimal.walk.goal_field import GoalField, goal_fields
 from strut.optimal.walk.own_limits import PLACE_WORDS
-from strut.system import System, time
+from strut.system import ExpressionError, System, parse_expression, time
 from strut.units import number
 
 DEFAULT_TRACK = "track"
@@ -260,7 +259,7 @@ class GoalReader:
             "absolute_integral": integrate("absolute"),
         }
         try:
-            expression = parse(text, self.names, "state, output, input or parameter", functions)
+            expression = parse_expression(text, self.names, "state, output, input or parameter", functions)
         except ExpressionError as error:
             raise table.error(f"{key}: {error.reason}", key, text.strip(), error) from None
         except StrutError as error:

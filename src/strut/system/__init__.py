@@ -5,6 +5,7 @@ from strut.system.compose import add_prefix, join
 from strut.system.differences import model_differences
 from strut.system.disturbance import hold_disturbances, release_disturbances
 from strut.system.event import Event, Sample
+from strut.system.expression_text import ExpressionError, number_text, parse_expression, write_expression
 from strut.system.implied import Implied
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
@@ -73,6 +74,7 @@ __all__ = [
     "Entry",
     "Event",
     "Expression",
+    "ExpressionError",
     "ExpressionTape",
     "Factors",
     "Floor",
@@ -110,9 +112,11 @@ __all__ = [
     "make_ported_function",
     "memo",
     "model_differences",
+    "number_text",
     "operation_count",
     "own_value",
     "parameters",
+    "parse_expression",
     "place",
     "port",
     "rate_unit",
@@ -126,4 +130,5 @@ __all__ = [
     "sx",
     "time",
     "to_archive",
+    "write_expression",
 ]

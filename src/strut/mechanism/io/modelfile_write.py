@@ -14,14 +14,13 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import constraints
-from strut.mechanism.io.expressions import number_text, text_of
 from strut.mechanism.joint import Joint, JointArgument
 from strut.mechanism.joints import KINDS, neutral
 from strut.mechanism.looks.shape_types import Colour, Shape
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import Body, Connection, Constraint, ConstraintArgument
 from strut.mechanism.spatial import AXES, axis_of, rotation_of_rpy, rpy_of_rotation
-from strut.system import Param, sx, time
+from strut.system import Param, number_text, sx, time, write_expression
 
 ROTATION_ROUNDING = 1e-15
 """[1] by which the entries of a rotation may differ from those that its written angles give."""
@@ -231,7 +230,7 @@ class _Writer:
         """One number, or one expression in quotes."""
         if expression.is_constant():
             return _number(float(ca.DM(expression)))
-        return _quote(text_of(expression, {**self.names, **more}))
+        return _quote(write_expression(expression, {**self.names, **more}))
 
 
 def _head(kind: str, name: str) -> str:

@@ -11,8 +11,7 @@ from typing import Any
 import casadi as ca
 
 from strut.errors import ModelError, did_you_mean
-from strut.mechanism.io.expressions import ExpressionError, parse
-from strut.system import Expression
+from strut.system import Expression, ExpressionError, parse_expression
 
 HEADER = re.compile(r"^\s*\[\[?\s*(.+?)\s*\]\]?\s*(#.*)?$")
 """A line that begins a table, [a.b] or [[a.b]]."""
@@ -148,7 +147,7 @@ class TomlTable:
         if not isinstance(value, str):
             raise self.error(f"{key} is {value!r}: a number, or an expression in quotes, is needed", key)
         try:
-            expression = parse(value, {**self.names, **(more or {})})
+            expression = parse_expression(value, {**self.names, **(more or {})})
         except ExpressionError as error:
             raise self.error(f"{key}: {error.reason}", key, value.strip(), error) from None
         return float(expression) if expression.is_constant() and expression.numel() == 1 else expression

@@ -1,12 +1,13 @@
-"""Arithmetic of parameters as text: "0.43 * thigh_length" to an expression, and back.
+"""Arithmetic as text: "0.43 * thigh_length" to an expression, and back.
 
-Only numbers, names of parameters, + - * / **, parentheses and the functions below are known. The text is
-parsed, never run.
+Only numbers, names, + - * / **, parentheses and the functions below are known, and comparisons where a
+condition is asked for. The text is parsed, never run.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, did_you_mean
-from strut.system import Expression, sx
+from strut.system.quantity import Expression, sx
 
 MAX_CONSTANT = 1e300
 """[1] A number beyond it counts as infinite, and is refused."""
@@ -59,6 +60,13 @@ OPERATORS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
     ast.Pow: lambda a, b: a**b,
 }
 """Operators that an expression may use."""
+COMPARISONS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+}
+"""Comparisons that a condition may use."""
 
 
 class ExpressionError(ModelError):
@@ -73,12 +81,18 @@ Functions = Mapping[str, tuple[int, Callable[..., ca.SX]]]
 """Functions by name: how many arguments they take, and what they do."""
 
 
-def parse(
-    text: str, names: Mapping[str, Expression], kind: str = "parameter", functions: Functions | None = None
+def parse_expression(
+    text: str,
+    names: Mapping[str, Expression],
+    kind: str = "parameter",
+    functions: Functions | None = None,
+    *,
+    conditions: bool = False,
 ) -> ca.SX:
-    """The expression that `text` says, of the quantities in `names`.
+    """Return the expression that `text` says, of the quantities in `names`.
 
-    kind: what messages call these quantities. functions: further ones, besides `FUNCTIONS`.
+    kind: what messages call these quantities. functions: further ones, besides `FUNCTIONS`. conditions:
+    comparisons, `and`, `or` and `not` are allowed, too; what holds is 1.
     """
     if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
@@ -96,7 +110,7 @@ def parse(
         ) from None
     try:
         expression = ca.densify(
-            _Walk(text.strip(), names, kind, {**FUNCTIONS, **(functions or {})}).value(tree.body)
+            _Walk(text.strip(), names, kind, {**FUNCTIONS, **(functions or {})}, conditions).value(tree.body)
         )
     except RecursionError:
         raise ExpressionError("this is nested too deeply", text.strip(), 0) from None
@@ -119,8 +133,11 @@ def _with_unit(text: str) -> str:
 class _Walk:
     """From the nodes that are allowed to an expression; all others are errors that point at themselves."""
 
-    def __init__(self, text: str, names: Mapping[str, Expression], kind: str, functions: Functions) -> None:
+    def __init__(
+        self, text: str, names: Mapping[str, Expression], kind: str, functions: Functions, conditions: bool
+    ) -> None:
         self.text, self.names, self.kind, self.functions = text, names, kind, functions
+        self.conditions = conditions
 
     def value(self, node: ast.expr) -> ca.SX:
         """The expression that a node says."""
@@ -138,6 +155,10 @@ class _Walk:
             if a.shape != b.shape and 1 not in (a.numel(), b.numel()):
                 raise self.error(node, f"vectors of {a.numel()} and {b.numel()} numbers cannot be combined")
             return OPERATORS[type(node.op)](a, b)
+        if self.conditions and isinstance(node, (ast.Compare, ast.BoolOp)):
+            return self.condition(node)
+        if self.conditions and isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return ca.logic_not(self.value(node.operand))
         if isinstance(node, ast.Call):
             return self.call(node)
         if isinstance(node, ast.Subscript):
@@ -149,6 +170,19 @@ class _Walk:
             f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, names, + - * / "
             f"** and functions",
         )
+
+    def condition(self, node: ast.Compare | ast.BoolOp) -> ca.SX:
+        """A comparison, a < b < c, or several conditions joined by `and` or `or`."""
+        if isinstance(node, ast.BoolOp):
+            join = ca.logic_and if isinstance(node.op, ast.And) else ca.logic_or
+            return functools.reduce(join, [self.value(each) for each in node.values])
+        sides = [self.value(each) for each in (node.left, *node.comparators)]
+        holds: list[ca.SX] = []
+        for operator, left, right in zip(node.ops, sides, sides[1:], strict=False):
+            if type(operator) not in COMPARISONS:
+                raise self.error(node, "only <, <=, > and >= compare here")
+            holds.append(COMPARISONS[type(operator)](left, right))
+        return functools.reduce(ca.logic_and, holds)
 
     def quantity(self, node: ast.expr) -> ca.SX:
         """The parameter, or pi, that a name stands for."""
@@ -229,8 +263,8 @@ CALLS = {
 """CasADi's operations that are written as calls, by the name they have in text."""
 
 
-def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
-    """A scalar expression as text that `parse` reads; `names` are the symbols it may be made of."""
+def write_expression(expression: Any, names: Mapping[str, ca.SX]) -> str:
+    """Return a scalar expression as text that `parse_expression` reads. names: the symbols it may have."""
     f = ca.Function("f", [ca.SX(s) for s in names.values()], [sx(expression)])
     labels = list(names)
     sizes = [int(ca.SX(s).numel()) for s in names.values()]
