@@ -36,6 +36,10 @@ NOT_SI = {
 }
 """Units that are not read, and the SI unit to use instead."""
 
+LIMIT_FLAG = "1 at limit"
+"""The unit of outputs that are 1 while a limit decides over something, such as that of a motor's driver, and
+0 otherwise: runs say for how long (`Trajectory.time_at_limits`)."""
+
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
 _FIRST = re.compile(r"[A-Za-z%]*")
 

@@ -6,7 +6,20 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import strut
-from strut import Input, Ledger, Mechanism, Param, State, System, actuator, gait, joints, mechanism, walkers
+from strut import (
+    Input,
+    Ledger,
+    Mechanism,
+    Param,
+    State,
+    System,
+    actuator,
+    contact,
+    gait,
+    joints,
+    mechanism,
+    walkers,
+)
 from strut.actuator.exchange import after_event, sides_of_joints
 from strut.errors import ModelError, UnknownNameError
 from tests.export.test_export import build, table
@@ -130,6 +143,22 @@ def exchanged(walker, event="heel_strike"):
     return {
         d.name: ("-" if sign < 0 else "") + found[j].name for d, (j, sign) in zip(found, places, strict=True)
     }
+
+
+def test_sides_may_be_said_by_the_beginnings_of_names():
+    """A symmetry that is worked out took l_hip to l_hip: every leg was its own mirror image, in silence."""
+    m = strut.Mechanism("pair", planar=True)
+    trunk = m.body("trunk", mass=3.0, inertia=0.1)
+    m.joint("base", m.world, trunk, strut.joints.planar(), initial=(0, 1, 0), actuated=False)
+    for side in "lr":
+        leg = m.body(f"{side}_leg", mass=1.0, com=(0, 0, -0.4), inertia=0.02)
+        m.joint(f"{side}_hip", trunk, leg, strut.joints.revolute("y"))
+        m.frame(f"{side}_foot", leg, (0, 0, -0.8))
+    driven = actuator.dc_motors(contact.rigid(m, ["l_foot", "r_foot"], symmetry="auto"), "rbe1211-csd17")
+    images = {name: str(image) for name, image in driven.symmetry.items()}
+    assert (images["l_hip"], images["r_hip_motor"]) == ("r_hip", "l_hip_motor")
+    assert images["l_foot_on"] == "r_foot_on"
+    assert [q.name for q in driven.p if q.name.endswith("gear_ratio")] == ["hip_gear_ratio"]
 
 
 @pytest.mark.parametrize(

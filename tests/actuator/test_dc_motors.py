@@ -188,7 +188,23 @@ def test_driver_limits():
         assert run.ledger.residual < 1e-9
         top = 5.0 / (motor.damping / motor.voltage_gain)  # where back-EMF and friction take the 5 V
         assert run["axle_motor_rate"][-1] == pytest.approx(top, rel=1e-4)
+        # while the current is at its limit and, once back-EMF has taken that away, the voltage at its own
+        assert run["axle_applied_voltage"].max() == pytest.approx(5.0, abs=1e-9)
+        assert run.time_at_limits == {"axle_driver_at_limit": pytest.approx(1.0, abs=0.01)}
     assert wheel.u[0].limits == (-5.0, 5.0)
+    gentle = strut.simulate(wheel, t=2, u={"axle_voltage": 1.0}, **EXACT)
+    assert gentle.time_at_limits == {}
+    assert gentle["axle_applied_voltage"][-1] == 1.0
+
+
+@pytest.mark.parametrize("current", ["absorbed", "state"])
+def test_a_voltage_that_is_no_number_does_not_become_the_limit(current):
+    """C's fmin(40, nan) is 40: full voltage in the place of a fault."""
+    wheel = actuator.dc_motors(flywheel(), COMAN, spring=SPRING, spring_damping=4.2, current=current)
+    changed = [q for q in wheel.x if q.name.endswith(("motor_rate", "current"))]
+    rates = wheel.function("rates", [ca.vertcat(*[wheel.flow[q.name] for q in changed])])
+    state = strut.system.start(wheel)
+    assert np.isnan(rates(0, state.x, state.z, np.nan, state.p).full()).any()
 
 
 def test_both_ways_of_damping_the_link():

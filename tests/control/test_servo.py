@@ -78,6 +78,7 @@ def test_an_integral_takes_the_error_away_and_does_not_wind_up():
     run = strut.simulate(control.servo(pendulum, {"drive": asked}, **weak), t=40)
     assert abs(run["drive_error"][-1]) < 1e-3
     assert np.abs(run["drive_integral"]).max() < 1.0
+    assert 0.1 < run.time_at_limits["drive_servo_at_limit"] < 0.5  # until the reference comes down, of 40 s
 
 
 def replay(every, resolution, kp, kd, end):
@@ -189,6 +190,8 @@ def test_mistakes_are_explained():
         control.servo(wheel, {"axle": 0.0}, kp={"knee": 1.0})
     with pytest.raises(ModelError, match="gives the angle of 'hip' a new value"):
         control.servo(walkers.compass(), {"hip": 0.3}, kp=1.0, ki=1.0)
+    with pytest.raises(ValueRangeError, match="kp of 'axle' is -1: a servo with a negative gain drives away"):
+        control.servo(wheel, {"axle": 0.0}, kp=-1.0)
     with pytest.raises(ModelError, match="no servo is asked for"):
         control.servo(wheel, {}, kp=1.0)
 

@@ -29,6 +29,7 @@ from strut.actuator.winding import Winding
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.system import Event, Input, Ledger, Param, System, join, sx
+from strut.units import LIMIT_FLAG
 
 
 @checked
@@ -61,7 +62,9 @@ def dc_motors(  # noqa: PLR0913 -- options of a public function, by keyword
     have states HIP_motor and HIP_motor_rate, and an output HIP_motor_torque. Each number of the motor is a
     parameter, HIP_gear_ratio and so on, one for both sides of a joint: a design may find it. The account of
     energy has HIP_electrical (supplied), HIP_copper, HIP_viscous and HIP_friction (dissipated), the spring
-    and its damper; HIP_power is an output, the mechanical power that the joint gets [W].
+    and its damper; HIP_power is an output, the mechanical power that the joint gets [W]. Where the driver has
+    limits, HIP_applied_voltage is what it gives [V], and HIP_driver_at_limit is 1 while a limit decides; a
+    run says for how long.
     """
     if not isinstance(motor, DcMotor):
         motor = motor_named(motor)
@@ -209,6 +212,10 @@ def _join_motors(
     joint_torques = {m.at.input.name: torque for m, torque in zip(motors, torques, strict=True)}
     observables = {f"{m.name}_current": m.winding.current for m in motors if m.winding.state is None}
     observables |= {f"{m.name}_friction": m.friction for m in motors if m.friction is not None}
+    for m in motors:
+        if m.winding.limit_flag is not None:
+            observables[f"{m.name}_applied_voltage"] = m.winding.terminal
+            observables[f"{m.name}_driver_at_limit"] = m.winding.limit_flag
     return join(
         system.name,
         system,
@@ -223,6 +230,9 @@ def _units(whole: System, motors: Sequence[_Motor]) -> dict[str, str]:
     """The units of the outputs that motors add."""
     units = dict(whole.output_units) | {m.at.input.name: m.at.input.unit for m in motors}
     units |= {f"{m.name}_friction": m.at.input.unit for m in motors if m.friction is not None}
+    limited = [m.name for m in motors if m.winding.limit_flag is not None]
+    units |= {f"{name}_applied_voltage": "V" for name in limited}
+    units |= {f"{name}_driver_at_limit": LIMIT_FLAG for name in limited}
     return units | {f"{m.name}_current": "A" for m in motors if m.winding.state is None}
 
 

@@ -37,6 +37,7 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
         "meaning": trajectory.ending_meaning,
         "t": [trajectory.t0, trajectory.t1],
         "final": final,
+        "time_at_limits": trajectory.time_at_limits,
         "parameters": dict(zip(names.p, trajectory.p, strict=True)),
         "events": [
             {"name": n, "t": t} for n, t in zip(trajectory.events.names, trajectory.events.t, strict=True)
@@ -97,6 +98,9 @@ def run_text(trajectory: Trajectory) -> None:
         )
     elif not trajectory.ok:
         out.print(escape(trajectory.message), soft_wrap=True)
+    limits = [f"{name} {share:.1%} of the time" for name, share in trajectory.time_at_limits.items()]
+    if limits:
+        out.print(f"[yellow]at a limit:[/yellow] {escape(', '.join(limits))}", soft_wrap=True)
     out.print()
     rows = [
         [n, float(v), shown_unit(trajectory, names.units.get(n.split("[")[0], ""))]

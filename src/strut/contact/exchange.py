@@ -9,12 +9,15 @@ import casadi as ca
 from strut.checks import short_repr
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
+from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.mirror import Symmetry, symmetry
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Quantity
 
 AUTOMATIC = "auto"
 """The word for the symmetry that `mechanism.symmetry` works out."""
+SIDE_MARKS = (("_l", "_r"), ("l_", "r_"))
+"""How names say left and right: by their ends, or by their beginnings."""
 Exchange = str | Symmetry | Callable[[Tree], Mapping[str, ca.SX]] | None
 """'auto', what `mechanism.symmetry` returns, or a function of the tree to new values of states by name."""
 
@@ -30,7 +33,7 @@ def exchange_of(exchange: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
                 f"symmetry is '{exchange}': give 'auto', what mechanism.symmetry returns, or a function of "
                 f"the tree"
             )
-        exchange = symmetry(assembly.mechanism)
+        exchange = symmetry(assembly.mechanism, _side_marks(assembly.mechanism))
     if not isinstance(exchange, Symmetry):
         values = exchange(assembly.tree)
         if not isinstance(values, Mapping):
@@ -54,8 +57,8 @@ def exchange_with_flags(
     exchange: Exchange, assembly: Assembly, companions: Iterable[Quantity]
 ) -> dict[str, ca.SX]:
     """New values of states and inputs with left and right exchanged: what the modeller says of the tree, and
-    what feet and locks have besides (`companions`) in pairs, whose names differ by _l and _r. Nothing where
-    the modeller says nothing."""
+    what feet and locks have besides (`companions`) in pairs, whose names differ by their side, foot_l_on or
+    l_foot_on. Nothing where the modeller says nothing."""
     if exchange is None:
         return {}
     names = {q.name: q for q in companions}
@@ -67,9 +70,22 @@ def exchange_with_flags(
     return values
 
 
+def _side_marks(mechanism: Mechanism) -> tuple[str, str]:
+    """How the names of a mechanism say left and right: by their ends, 'shank_l', unless those of its bodies
+    say it by their beginnings alone, 'l_shank'."""
+    ends, beginnings = SIDE_MARKS
+    bodies = list(mechanism.bodies)
+    by_end = any(name.endswith(ends) for name in bodies)
+    return beginnings if not by_end and any(name.startswith(beginnings) for name in bodies) else ends
+
+
 def _other_side(name: str, names: Collection[str]) -> str:
-    """The name with _l and _r exchanged, if there is such a name; empty otherwise."""
-    images = (name.replace(one, other) for one, other in (("_l_", "_r_"), ("_r_", "_l_")) if one in name)
+    """The name with left and right exchanged, if there is such a name; empty otherwise."""
+    images = [name.replace(one, other) for one, other in (("_l_", "_r_"), ("_r_", "_l_")) if one in name]
+    left, right = SIDE_MARKS[1]
+    for here, there in ((left, right), (right, left)):
+        if name.startswith(here):
+            images.append(there + name.removeprefix(here))
     return next((image for image in images if image in names), "")
 
 

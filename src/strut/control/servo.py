@@ -19,7 +19,21 @@ from strut.actuator.drives import DEFAULT_NAME
 from strut.checks import checked, finite, is_number, short_repr
 from strut.control.reference import ReferenceSignal
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.system import Delay, Discrete, Expression, Input, Param, Sample, State, System, join, sx
+from strut.system import (
+    Delay,
+    Discrete,
+    Expression,
+    Input,
+    Param,
+    Sample,
+    State,
+    System,
+    join,
+    limit_to,
+    nearest_step,
+    sx,
+)
+from strut.units import LIMIT_FLAG
 
 COMMAND_ENDINGS = ("voltage", "torque", "force")
 """What the name of an input that a servo drives may end with."""
@@ -59,7 +73,7 @@ def servo(  # noqa: PLR0913 -- options of a public function, by keyword
 
     HIP_voltage becomes an output. Gains are parameters HIP_kp, HIP_kd, HIP_ki; the integral is a state (or,
     sampled, a discrete one) HIP_integral; sampled commands are HIP_command. HIP_reference and HIP_error are
-    outputs.
+    outputs; with a limit HIP_servo_at_limit, too, 1 while it decides.
     """
     options = _Options(limit, side, follow_rate, every, resolution, delay)
     options.check()
@@ -134,24 +148,29 @@ class _Loop:
         self.discrete: dict[Discrete, ca.SX] = {}  # with what the sample sets them to
         step = options.every
         if options.resolution > 0:
-            seen = _nearest_tick(seen, options.resolution)
+            seen = nearest_step(seen, options.resolution)
             assert step is not None
             before = Discrete(f"{name}_seen", 0.0, "rad", description="what the encoder read last")
             self.discrete[before] = seen
-            self.first_reading = (before, _nearest_tick(angle, options.resolution))
+            self.first_reading = (before, nearest_step(angle, options.resolution))
             seen_rate = (seen - before.sym) / step
         error = reference.value - seen
         wanted_rate = reference.rate if options.follow_rate else ca.SX(0)
         command = gains["kp"].sym * error + gains["kd"].sym * (wanted_rate - seen_rate)
         if "ki" in gains:
             command = self._with_integral(command, error)
-        limited = _clip(command, options.limit)
+        limited = limit_to(command, options.limit) if math.isfinite(options.limit) else command
         if step is not None:
             command_state = Discrete(f"{name}_command", 0.0, target.unit, description="of the servo, held")
             self.discrete[command_state] = limited
             limited = command_state.sym
         self.command = limited
         self.outputs = {f"{name}_reference": reference.value, f"{name}_error": reference.value - angle}
+        self.limit_flags = (
+            {f"{name}_servo_at_limit": ca.fabs(limited) >= options.limit}
+            if math.isfinite(options.limit)
+            else {}
+        )
 
     def _late_signal(self, word: str, signal: ca.SX) -> ca.SX:
         """A signal as the servo reads it."""
@@ -209,17 +228,18 @@ def _join_loops(system: System, loops: list[_Loop]) -> System:
     )
     commands = {loop.target.name: loop.command for loop in loops}
     outputs = {name: e for loop in loops for name, e in loop.outputs.items()}
+    flags = {name: e for loop in loops for name, e in loop.limit_flags.items()}
     whole = join(
         system.name,
         system,
         part,
         connect=commands,
         couplings={q.name: e for q, e in states.items()},
-        outputs={**commands, **outputs},
+        outputs={**commands, **outputs, **flags},
         description=f"{system.description}; with servos".removeprefix("; "),
     )
     units = {loop.target.name: loop.target.unit for loop in loops}
-    units |= dict.fromkeys(outputs, "rad")
+    units |= dict.fromkeys(outputs, "rad") | dict.fromkeys(flags, LIMIT_FLAG)
     signals = {q.name: q.copy_with(signal=e, before=_first_value(system, e)) for q, e in delays.items()}
     readings = [loop.first_reading for loop in loops if loop.first_reading is not None]
     first = {q.name: q.copy_with(value=e) for q, e in readings}
@@ -241,16 +261,6 @@ def _first_value(system: System, expression: ca.SX) -> ca.SX:
     """What an expression of states is where a run of the system begins, as an expression of parameters."""
     states = [q.sym for q in system.x]
     return ca.substitute([expression], states, [sx(q.value) for q in system.x])[0] if states else expression
-
-
-def _nearest_tick(angle: ca.SX, resolution: float) -> ca.SX:
-    """What an encoder of a resolution [rad] reads."""
-    return resolution * ca.floor(angle / resolution + 0.5)
-
-
-def _clip(value: ca.SX, limit: float) -> ca.SX:
-    """A value held between a limit and its negative."""
-    return ca.fmax(-limit, ca.fmin(limit, value)) if math.isfinite(limit) else value
 
 
 def _input_named(system: System, label: str) -> Input:
@@ -310,7 +320,13 @@ def _gain(key: str, gain: Gain, label: str, name: str) -> Param:
         if label not in gain:
             raise UnknownNameError(f"{key} has no entry for '{label}': {did_you_mean(label, list(gain))}")
         gain = gain[label]
-    return Param(f"{name}_{key}", finite(f"{key} of '{label}'", gain), description=f"{key} of the servo")
+    value = finite(f"{key} of '{label}'", gain)
+    if value < 0:
+        raise ValueRangeError(
+            f"{key} of '{label}' is {value:g}: a servo with a negative gain drives away from its reference; "
+            f"give zero or a positive one"
+        )
+    return Param(f"{name}_{key}", value, bounds=(0.0, math.inf), description=f"{key} of the servo")
 
 
 __all__ = ["servo"]

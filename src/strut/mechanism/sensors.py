@@ -21,7 +21,7 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import cross
 from strut.mechanism.states import coordinate_names, velocity_names
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, System, sx
+from strut.system import Arrow, System, nearest_step, sx
 
 QUANTITIES = ("position", "rotation", "velocity", "spin", "acceleration", "angular_acceleration", "jacobian")
 """What can be read of an anchor point."""
@@ -163,8 +163,7 @@ class Encoder:
                 f"the encoder reads '{label}', which is no state of '{bench.system.name}': "
                 f"{did_you_mean(label, names)}"
             )
-        steps = self.resolution * ca.floor(state.sym / self.resolution + 0.5)
-        return {f"{label}_encoder": (steps, state.unit)}
+        return {f"{label}_encoder": (nearest_step(state.sym, self.resolution), state.unit)}
 
 
 @checked

@@ -24,6 +24,7 @@ from strut.simulate.record import Raw
 from strut.simulate.scene_samples import SceneSamples
 from strut.simulate.steps import StepLedger, step_ledger
 from strut.tabular import dataframe
+from strut.units import LIMIT_FLAG
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +155,20 @@ class Trajectory:
         return ending_message(
             self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states
         )
+
+    @property
+    def time_at_limits(self) -> dict[str, float]:
+        """For which part of the time each limit decided, such as that of a motor's driver, by the name of the
+        output that says so; those that never did are left out. Steps of the run are counted by their ends."""
+        flags = [name for name in self.names.outputs if self.names.units.get(name) == LIMIT_FLAG]
+        span = self.t1 - self.t0
+        if not flags or not span > 0:
+            return {}
+        weights = np.zeros(len(self.t))
+        weights[:-1] += np.diff(self.t) / 2
+        weights[1:] += np.diff(self.t) / 2
+        shares = {name: float(np.asarray(self[name]) @ weights) / span for name in flags}
+        return {name: share for name, share in shares.items() if share > 0}
 
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"

@@ -1,0 +1,23 @@
+"""Expressions in pieces: a limit, and the steps of an encoder. What is no number stays none: fmin and fmax
+would give the limit in its place."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from strut.system.quantity import Expression, sx
+
+
+def limit_to(value: ca.SX, bound: Expression) -> ca.SX:
+    """A value held between a bound and its negative (saturation)."""
+    high = sx(bound)
+    return ca.if_else(value > high, high, ca.if_else(value < -high, -high, value))
+
+
+def nearest_step(value: ca.SX, step: float) -> ca.SX:
+    """The multiple of a step that is nearest to a value: what an encoder of this resolution reads
+    (quantisation)."""
+    return step * ca.floor(value / step + 0.5)
+
+
+__all__ = ["limit_to", "nearest_step"]
