@@ -37,7 +37,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "export": {"system", "codegen"},
     "gait": {"system", "codegen", "simulate"},
     "optimal": {"system", "codegen", "simulate", "gait"},
-    "control": {"system", "actuator", "simulate", "gait", "optimal"},
+    "control": {"system", "mechanism", "codegen", "actuator", "simulate", "gait", "optimal"},
     "view": {"system", "simulate"},
     "report": {"system", "simulate", "gait", "optimal", "control", "view"},
     "studies": {

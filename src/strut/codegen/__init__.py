@@ -20,6 +20,14 @@ from strut.codegen.lanes import LANES, LanesLibrary, build_lanes_library, full_l
 from strut.codegen.lower import Lowered, column
 from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
 from strut.codegen.private_folder import check_private_directory, make_private
+from strut.codegen.qp_library import QpReport, QpShape, QpSolver, QpStatus, solve_qp, solver_sources
+from strut.codegen.qp_unit import (
+    REPORT_FIELDS,
+    LoopState,
+    NativeController,
+    QpFunctions,
+    compile_controller,
+)
 from strut.codegen.runtime.integrators import (
     INTEGRATORS,
     Integrator,
@@ -44,6 +52,7 @@ __all__ = [
     "LANES",
     "NO_MEMORY",
     "PRECISIONS",
+    "REPORT_FIELDS",
     "RK4",
     "SINGLE_DEFAULTS",
     "STATUS_WORDS",
@@ -60,11 +69,18 @@ __all__ = [
     "Field",
     "Integrator",
     "LanesLibrary",
+    "LoopState",
     "Lowered",
     "Many",
     "Native",
+    "NativeController",
     "NativeOptions",
     "PopulationAccount",
+    "QpFunctions",
+    "QpReport",
+    "QpShape",
+    "QpSolver",
+    "QpStatus",
     "Record",
     "RecordingEnd",
     "RowsOnCard",
@@ -85,6 +101,7 @@ __all__ = [
     "check_private_directory",
     "chosen_backend",
     "column",
+    "compile_controller",
     "compile_system",
     "compiler",
     "emit",
@@ -103,6 +120,8 @@ __all__ = [
     "open_driver",
     "required_compiler",
     "runtime_sources",
+    "solve_qp",
+    "solver_sources",
     "split_long_functions",
     "straight_line",
     "wait_for_builds",

@@ -12,19 +12,49 @@ from strut.control.reference import ReferenceSignal, minimum_jerk, sine, spline,
 from strut.control.servo import servo
 
 if TYPE_CHECKING:
+    from strut.control.body_model import BodyModel
+    from strut.control.controlled_run import ControlledRun
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
+    from strut.control.qp_controller import QpController
+    from strut.control.qp_program import Bound, Goal, QpRow, QuadraticProgram, Unknown
     from strut.control.regulator import lqr
     from strut.control.step_regulator import step_lqr
+    from strut.control.tasks import (
+        CentreOfMassTask,
+        FrameTask,
+        JointTask,
+        MomentumTask,
+        OrientationTask,
+        PostureTask,
+    )
+    from strut.control.whole_body_control import PointContact, body_unknowns, whole_body
 
 _HOME_OF = {
+    "BodyModel": "body_model",
+    "Bound": "qp_program",
+    "CentreOfMassTask": "tasks",
     "Compared": "held_gait",
+    "ControlledRun": "controlled_run",
+    "FrameTask": "tasks",
+    "Goal": "qp_program",
     "HeldGait": "held_gait",
+    "JointTask": "tasks",
+    "MomentumTask": "tasks",
+    "OrientationTask": "tasks",
+    "PointContact": "whole_body_control",
+    "PostureTask": "tasks",
+    "QpController": "qp_controller",
+    "QpRow": "qp_program",
+    "QuadraticProgram": "qp_program",
+    "Unknown": "qp_program",
+    "body_unknowns": "whole_body_control",
     "lqr": "regulator",
     "step_lqr": "step_regulator",
     "track": "impedance",
+    "whole_body": "whole_body_control",
 }
-"""By name, the file of what holds a gait."""
+"""By name, the file of what is imported when it is first asked for."""
 
 
 def __getattr__(name: str) -> Any:
@@ -34,9 +64,25 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "BodyModel",
+    "Bound",
+    "CentreOfMassTask",
     "Compared",
+    "ControlledRun",
+    "FrameTask",
+    "Goal",
     "HeldGait",
+    "JointTask",
+    "MomentumTask",
+    "OrientationTask",
+    "PointContact",
+    "PostureTask",
+    "QpController",
+    "QpRow",
+    "QuadraticProgram",
     "ReferenceSignal",
+    "Unknown",
+    "body_unknowns",
     "lqr",
     "minimum_jerk",
     "servo",
@@ -45,4 +91,5 @@ __all__ = [
     "step_lqr",
     "table",
     "track",
+    "whole_body",
 ]

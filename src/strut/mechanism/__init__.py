@@ -8,6 +8,7 @@ from strut.mechanism import constraints, forces, joints, observe, sensors, watch
 from strut.mechanism.assemble import closed_state, system
 from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
+from strut.mechanism.generalised_forces import passive_forces
 from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import default_shapes
@@ -16,6 +17,7 @@ from strut.mechanism.mirror import Symmetry, add_mirror_image, symmetry
 from strut.mechanism.parts import Body, Connection, Frame, Stop
 from strut.mechanism.sensors import sense
 from strut.mechanism.spatial import Pose
+from strut.mechanism.states import quantities_of as joint_states
 from strut.mechanism.tree import Tree
 from strut.mechanism.watchers import watch
 
@@ -50,10 +52,12 @@ __all__ = [
     "forward_derivatives",
     "functions",
     "hamiltonian_system",
+    "joint_states",
     "joints",
     "mjcf",
     "modelfile",
     "observe",
+    "passive_forces",
     "sense",
     "sensors",
     "shapes",

@@ -55,6 +55,11 @@ def forces_of(
     return total, entries
 
 
+def passive_forces(tree: Tree) -> ca.SX:
+    """The generalised forces of springs, dampers, stops and other forces of a mechanism, without inputs."""
+    return forces_of(tree, {})[0]
+
+
 def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Push, stored energy and dissipation of a soft stop. Its damper grows with the penetration, so the push
     is continuous, and it never pulls."""

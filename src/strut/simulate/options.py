@@ -197,11 +197,15 @@ class Hold:
 
     function: called with the present `Moment`, returns the inputs as a mapping by name or a sequence in
         order; or a C function of type `strut.CONTROLLER`, which is called without Python.
+    data: an address that a C function is called with.
+    sets: names of the inputs that a C function sets, if not all: the others may have schedules.
     """
 
     function: Callable[..., Any]
     every: float
     offset: float = 0.0
+    data: int | None = None
+    sets: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not is_number(self.every) or not self.every > 0:

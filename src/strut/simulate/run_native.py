@@ -176,6 +176,7 @@ def native_controller(run: NativeRun, hold: Hold, begin: float) -> None:
     import ctypes
 
     run.control.act = ctypes.cast(hold.function, ctypes.c_void_p)  # type: ignore[arg-type]  # `is_native` said so
+    run.control.data = hold.data
     run.control.every, run.control.offset = hold.every, hold.offset
     run.control.tick = first_tick(hold, begin)
 

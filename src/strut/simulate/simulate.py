@@ -135,12 +135,9 @@ def _run_to_end(
         if control is None and not inputs.times:
             run.go(end, progress)
         elif control is not None and is_native(control.function):
-            if inputs.names:
-                raise ModelError(
-                    f"a C controller sets all inputs, and '{min(inputs.names)}' has a schedule: use a Python "
-                    f"function as the controller, or leave out the schedule"
-                )
-            _run_with_c_controller(run, control, begin, end, progress)
+            _run_with_c_controller(
+                system, run, control, begin=begin, end=end, inputs=inputs, progress=progress
+            )
         else:
             _run_with_changing_inputs(
                 system, run, control, begin=begin, end=end, values=values, inputs=inputs, progress=progress
@@ -211,14 +208,40 @@ def check_times(system: System, p: np.ndarray) -> None:
 
 
 def _run_with_c_controller(
-    run: NativeRun | Engine, control: Hold, begin: float, end: float, progress: Any
+    system: System,
+    run: NativeRun | Engine,
+    control: Hold,
+    *,
+    begin: float,
+    end: float,
+    inputs: InputChanges,
+    progress: Any,
 ) -> None:
-    """Run with a controller in C, which the compiled run calls by itself."""
+    """Run with a controller in C, which the compiled run calls by itself; inputs that it does not set change
+    as their schedules say."""
     if isinstance(run, Engine):
         raise ModelError(
             "a C controller needs compiled code: use a Python function here, or another method or backend"
         )
+    set_by_both = set(inputs.names) & set(system.labels("u") if control.sets is None else control.sets)
+    if set_by_both:
+        all_or_this = "all inputs" if control.sets is None else "it"
+        raise ModelError(
+            f"a C controller sets {all_or_this}, and '{min(set_by_both)}' has a schedule: use a Python "
+            f"function as the controller, say which inputs it sets, or leave out the schedule"
+        )
     native_controller(run, control, begin)
+    for time_of_change, changes in zip(inputs.times, inputs.changes, strict=True):
+        if time_of_change >= end:
+            break
+        run.go(time_of_change, progress)
+        t, _, _, counts = run.see()
+        if counts[0] != DONE or t < time_of_change:
+            return
+        u = run.parts[3].copy()
+        for place, row in changes:
+            u[place] = row
+        run.hold(u)
     run.go(end, progress)
 
 

@@ -1,0 +1,370 @@
+/* strut: see strut_qp.h. Variables are scaled by the diagonal of the Hessian (Jacobi), without which weights of
+ * many magnitudes make feasible programs look infeasible. No flag of the solver is believed: every solution is
+ * checked against the conditions of Karush, Kuhn and Tucker of the program as it was given. */
+#include "strut_qp.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "utils.h"
+
+#define MAX_KKT 1e-8        /* largest residual of a solution that is taken */
+#define LEVEL_DAMPING 1e-9  /* Tikhonov's, of all but the last level, relative to the scaled Hessian */
+#define RELAXED_WEIGHT 1e5  /* of a relaxed row, relative to the scaled Hessian */
+#define LEAST_DIAGONAL 1e-12 /* of the Hessian, relative to its largest: what is smaller is scaled as this */
+#define NO_BOUND 1e29
+
+struct strut_qp {
+    int n, goals, rows, slack, top_level, top_rank, most_variables, most_rows;
+    int *level, *rank, *sense, *slack_of; /* slack_of: for every bound and row, its relaxing variable or -1 */
+    double *H, *f, *A, *low, *up, *d, *z, *lam; /* the scaled program handed to daqp, and its answer */
+    double *base, *met, *gradient, *size, *row_lam, *goal_lam; /* of the program as given */
+    DAQPSettings settings;
+    DAQPWorkspace work;
+    DAQPProblem problem;
+    int has_work;
+};
+
+static void *room(size_t count, size_t each) { return calloc(count ? count : 1, each); }
+
+strut_qp *strut_qp_new(int n, int goals, int rows, const int *levels, const int *ranks, int slack)
+{
+    strut_qp *s = calloc(1, sizeof *s);
+    size_t N, M;
+    int i;
+    if (!s) return 0;
+    s->n = n, s->goals = goals, s->rows = rows, s->slack = slack;
+    s->most_variables = n + goals + n + rows;
+    s->most_rows = goals + n + rows;
+    N = (size_t)s->most_variables, M = (size_t)s->most_rows;
+    s->level = room((size_t)goals, sizeof(int)), s->rank = room((size_t)(n + rows), sizeof(int));
+    s->sense = room(N + M, sizeof(int)), s->slack_of = room((size_t)(n + rows), sizeof(int));
+    s->H = room(N * N, 8), s->f = room(N, 8), s->A = room(M * N, 8), s->low = room(N + M, 8), s->up = room(N + M, 8);
+    s->d = room(N, 8), s->z = room(N, 8), s->lam = room(N + M, 8), s->base = room((size_t)n * (size_t)n, 8);
+    s->met = room((size_t)goals, 8), s->gradient = room((size_t)n, 8), s->size = room((size_t)n, 8);
+    s->row_lam = room((size_t)(n + rows), 8), s->goal_lam = room((size_t)goals, 8);
+    if (!s->level || !s->rank || !s->sense || !s->slack_of || !s->H || !s->f || !s->A || !s->low || !s->up || !s->d
+        || !s->z || !s->lam || !s->base || !s->met || !s->gradient || !s->size || !s->row_lam || !s->goal_lam) {
+        strut_qp_free(s);
+        return 0;
+    }
+    for (i = 0; i < goals; i++) {
+        s->level[i] = levels[i];
+        if (levels[i] > s->top_level) s->top_level = levels[i];
+    }
+    for (i = 0; i < n + rows; i++) {
+        s->rank[i] = ranks[i];
+        if (ranks[i] > s->top_rank) s->top_rank = ranks[i];
+    }
+    daqp_default_settings(&s->settings);
+    return s;
+}
+
+static void forget_work(strut_qp *s)
+{
+    if (!s->has_work) return;
+    s->work.settings = 0; /* ours */
+    free_daqp_workspace(&s->work);
+    free_daqp_ldp(&s->work);
+    s->has_work = 0;
+}
+
+void strut_qp_free(strut_qp *s)
+{
+    if (!s) return;
+    forget_work(s);
+    free(s->level), free(s->rank), free(s->sense), free(s->slack_of), free(s->H), free(s->f), free(s->A);
+    free(s->low), free(s->up), free(s->d), free(s->z), free(s->lam), free(s->base), free(s->met);
+    free(s->gradient), free(s->size), free(s->row_lam), free(s->goal_lam), free(s);
+}
+
+typedef struct { /* a program as given */
+    const double *H, *g, *T, *target, *w, *A, *low, *up;
+} given;
+
+typedef struct { /* one attempt: its form and its care */
+    int slack, relax, level, reduce, keep;
+    double tolerance;
+} attempt;
+
+static int all_numbers(const double *a, int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (!isfinite(a[i])) return 0;
+    return 1;
+}
+
+static int is_good(const strut_qp *s, const given *q)
+{
+    int i, n = s->n;
+    for (i = 0; i < n + s->rows; i++)
+        if (isnan(q->low[i]) || isnan(q->up[i])) return 0;
+    for (i = 0; i < s->goals; i++)
+        if (q->w[i] < 0) return 0;
+    return all_numbers(q->H, n * n) && all_numbers(q->g, n) && all_numbers(q->T, s->goals * n)
+           && all_numbers(q->target, s->goals) && all_numbers(q->w, s->goals) && all_numbers(q->A, s->rows * n);
+}
+
+/* The Hessian of goals of one level (0: of all), upper triangle of an N x N matrix, and their linear term. */
+static void add_goals(const strut_qp *s, const given *q, int level, int N, double *H, double *f)
+{
+    int i, j, k, n = s->n;
+    for (k = 0; k < s->goals; k++) {
+        const double *row = q->T + k * n;
+        if (q->w[k] == 0 || (level && s->level[k] != level)) continue;
+        for (i = 0; i < n; i++) {
+            double a = q->w[k] * row[i];
+            if (a == 0) continue;
+            f[i] -= a * q->target[k];
+            for (j = i; j < n; j++) H[i * N + j] += a * row[j];
+        }
+    }
+}
+
+/* Write the scaled program of an attempt; returns how many variables it has, and its rows. */
+static int write_program(strut_qp *s, const given *q, const attempt *a, int *row_count)
+{
+    int i, j, k, n = s->n, N = n, r = 0, last = !a->level || a->level == s->top_level;
+    double largest = 0, damping;
+    for (k = 0; k < s->goals; k++)
+        if (a->slack && (!a->level || s->level[k] == a->level)) N++;
+    for (k = 0; k < n + s->rows; k++) {
+        int relaxed = a->relax && s->rank[k] >= a->relax && (q->low[k] > -NO_BOUND || q->up[k] < NO_BOUND);
+        s->slack_of[k] = relaxed ? N++ : -1;
+    }
+    memset(s->H, 0, sizeof(double) * (size_t)N * (size_t)N);
+    memset(s->f, 0, sizeof(double) * (size_t)N);
+    for (i = 0; i < n; i++) { /* H and g count at the last level */
+        for (j = i; j < n; j++) s->H[i * N + j] = last ? q->H[i * n + j] : 0;
+        s->f[i] = last ? q->g[i] : 0;
+    }
+    if (!a->slack) add_goals(s, q, a->level, N, s->H, s->f);
+    for (i = 0; i < n; i++) { /* scaled as if every goal were there, so that all levels share a scale */
+        double diagonal = q->H[i * n + i];
+        for (k = 0; k < s->goals; k++) diagonal += q->w[k] * q->T[k * n + i] * q->T[k * n + i];
+        s->d[i] = diagonal;
+        if (diagonal > largest) largest = diagonal;
+    }
+    if (largest <= 0) largest = 1;
+    for (i = 0; i < n; i++)
+        s->d[i] = 1 / sqrt(s->d[i] > LEAST_DIAGONAL * largest ? s->d[i] : LEAST_DIAGONAL * largest);
+    for (i = n; i < N; i++) s->d[i] = 1;
+    damping = last ? 0 : LEVEL_DAMPING;
+    for (i = 0; i < n; i++) {
+        s->f[i] *= s->d[i];
+        for (j = i; j < n; j++) s->H[i * N + j] *= s->d[i] * s->d[j];
+        s->H[i * N + i] += damping;
+        s->low[i] = s->slack_of[i] >= 0 || q->low[i] <= -NO_BOUND ? -DAQP_INF : q->low[i] / s->d[i];
+        s->up[i] = s->slack_of[i] >= 0 || q->up[i] >= NO_BOUND ? DAQP_INF : q->up[i] / s->d[i];
+    }
+    for (i = n; i < N; i++) s->low[i] = -DAQP_INF, s->up[i] = DAQP_INF;
+    /* rows: of goals that have slacks or were met at earlier levels, of relaxed bounds, and those given */
+    {
+        int variable = n;
+        for (k = 0; k < s->goals; k++) {
+            int own = a->slack && (!a->level || s->level[k] == a->level), before = a->level && s->level[k] < a->level;
+            double *row = s->A + r * N, weight = sqrt(q->w[k]);
+            if (own && weight == 0) { /* the slack of what has no weight takes no part */
+                s->H[variable * N + variable] = 1, variable++;
+                continue;
+            }
+            if ((!own && !before) || weight == 0) continue;
+            memset(row, 0, sizeof(double) * (size_t)N);
+            for (i = 0; i < n; i++) row[i] = (own ? weight : 1) * q->T[k * n + i] * s->d[i];
+            s->low[N + r] = s->up[N + r] = own ? weight * q->target[k] : s->met[k];
+            if (own) row[variable] = -1, s->H[variable * N + variable] = 1, variable++;
+            r++;
+        }
+    }
+    for (k = 0; k < n + s->rows; k++) {
+        double *row = s->A + r * N, norm = 0;
+        if (k < n && s->slack_of[k] < 0) continue;
+        memset(row, 0, sizeof(double) * (size_t)N);
+        for (i = 0; i < n; i++) {
+            row[i] = (k < n ? i == k : q->A[(k - n) * n + i]) * s->d[i];
+            norm += row[i] * row[i];
+        }
+        if (s->slack_of[k] >= 0) {
+            int variable = s->slack_of[k];
+            row[variable] = -(norm > 0 ? sqrt(norm) : 1);
+            s->H[variable * N + variable] = RELAXED_WEIGHT;
+        }
+        s->low[N + r] = q->low[k] <= -NO_BOUND ? -DAQP_INF : q->low[k];
+        s->up[N + r] = q->up[k] >= NO_BOUND ? DAQP_INF : q->up[k];
+        r++;
+    }
+    for (i = 0; i < N; i++)
+        for (j = 0; j < i; j++) s->H[i * N + j] = s->H[j * N + i];
+    *row_count = r;
+    return N;
+}
+
+/* Hand the scaled program to daqp; returns its flag. keep: in a workspace that is kept from call to call. */
+static int call_daqp(strut_qp *s, const attempt *a, int N, int r, int *iterations)
+{
+    DAQPResult result;
+    memset(&result, 0, sizeof result);
+    result.x = s->z, result.lam = s->lam;
+    memset(s->lam, 0, sizeof(double) * (size_t)(N + r));
+    memset(s->sense, 0, sizeof(int) * (size_t)(N + r));
+    s->problem.n = N, s->problem.m = N + r, s->problem.ms = N, s->problem.nh = 0, s->problem.problem_type = 0;
+    s->problem.H = s->H, s->problem.f = s->f, s->problem.A = s->A;
+    s->problem.bupper = s->up, s->problem.blower = s->low, s->problem.sense = s->sense;
+    s->problem.break_points = 0;
+    s->settings.primal_tol = a->tolerance, s->settings.eq_reduction = a->reduce;
+    if (!a->keep) {
+        DAQPProblem problem = s->problem;
+        daqp_quadprog(&result, &problem, &s->settings);
+    } else if (!s->has_work) {
+        memset(&s->work, 0, sizeof s->work);
+        s->work.settings = &s->settings;
+        result.exitflag = setup_daqp(&s->problem, &s->work, 0);
+        s->has_work = result.exitflag >= 0;
+        if (s->has_work) daqp_solve(&result, &s->work);
+    } else {
+        int mask = DAQP_UPDATE_Rinv + DAQP_UPDATE_M + DAQP_UPDATE_v + DAQP_UPDATE_d + DAQP_UPDATE_sense;
+        result.exitflag = daqp_update_ldp(mask, &s->work, &s->problem);
+        if (result.exitflag >= 0) daqp_solve(&result, &s->work);
+        if (result.exitflag <= 0) forget_work(s); /* begin anew with the next one */
+    }
+    *iterations += result.iter;
+    return result.exitflag;
+}
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* Residuals of the program as given, at y with multipliers of bounds and rows. */
+static void check(const strut_qp *s, const given *q, const attempt *a, const double *y, strut_qp_report *report)
+{
+    int i, j, k, n = s->n, last = !a->level || a->level == s->top_level;
+    double terms = 0, residual = 0;
+    report->stationarity = report->feasibility = report->complementarity = report->relaxation = 0;
+    for (i = 0; i < n; i++) {
+        double sum = last ? q->g[i] : LEVEL_DAMPING * y[i] / (s->d[i] * s->d[i]), size = fabs(sum);
+        for (j = 0; last && j < n; j++) {
+            double part = (i <= j ? q->H[i * n + j] : q->H[j * n + i]) * y[j];
+            sum += part, size = larger(size, fabs(part));
+        }
+        s->gradient[i] = sum + s->row_lam[i], s->size[i] = larger(size, fabs(s->row_lam[i]));
+    }
+    for (k = 0; k < s->goals; k++) {
+        double miss = -q->target[k], size = fabs(q->target[k]);
+        if (a->level && s->level[k] < a->level) /* met before: an equation with a multiplier */
+            for (i = 0; i < n; i++) {
+                double part = q->T[k * n + i] * s->goal_lam[k];
+                s->gradient[i] += part, s->size[i] = larger(s->size[i], fabs(part));
+            }
+        if (a->level && s->level[k] != a->level) continue;
+        for (i = 0; i < n; i++) {
+            double part = q->T[k * n + i] * y[i];
+            miss += part, size = larger(size, fabs(part));
+        }
+        for (i = 0; i < n; i++) {
+            s->gradient[i] += q->w[k] * q->T[k * n + i] * miss;
+            s->size[i] = larger(s->size[i], fabs(q->w[k] * q->T[k * n + i]) * size);
+        }
+    }
+    for (k = 0; k < s->rows; k++)
+        for (i = 0; i < n; i++) {
+            double part = q->A[k * n + i] * s->row_lam[n + k];
+            s->gradient[i] += part, s->size[i] = larger(s->size[i], fabs(part));
+        }
+    for (i = 0; i < n; i++) {
+        terms = larger(terms, s->size[i] * s->d[i]);
+        residual = larger(residual, fabs(s->gradient[i]) * s->d[i]);
+    }
+    report->stationarity = residual / larger(terms, 1e-300);
+    for (k = 0; k < n + s->rows; k++) {
+        double value = 0, size = 0, norm = 0, below, above, lam = s->row_lam[k];
+        if (k < n) value = y[k], size = fabs(y[k]), norm = s->d[k];
+        else
+            for (i = 0; i < n; i++) {
+                double part = q->A[(k - n) * n + i] * y[i];
+                value += part, size = larger(size, fabs(part));
+                norm = larger(norm, fabs(q->A[(k - n) * n + i]) * s->d[i]);
+            }
+        below = q->low[k] > -NO_BOUND ? q->low[k] - value : -1e300;
+        above = q->up[k] < NO_BOUND ? value - q->up[k] : -1e300;
+        if (s->slack_of[k] >= 0) { /* relaxed */
+            report->relaxation = larger(report->relaxation, larger(below, above));
+            continue;
+        }
+        size = 1 + larger(size, larger(below > -1e299 ? fabs(q->low[k]) : 0, above > -1e299 ? fabs(q->up[k]) : 0));
+        report->feasibility = larger(report->feasibility, larger(below, above) / size);
+        if (q->up[k] - q->low[k] > 0) {
+            double push = fabs(lam) * norm / larger(terms, 1e-300), slack = lam > 0 ? -above : -below;
+            report->complementarity = larger(report->complementarity, fmin(push, fabs(slack) / size));
+        }
+    }
+}
+
+/* One attempt; returns whether it passed the check. */
+static int try_once(strut_qp *s, const given *q, const attempt *a, double *y, strut_qp_report *report)
+{
+    int i, k, r, n = s->n, N = write_program(s, q, a, &r), first, iterations = 0, at;
+    int flag = call_daqp(s, a, N, r, &iterations);
+    report->iterations += iterations;
+    if (flag <= 0) return 0;
+    for (i = 0; i < n; i++) y[i] = s->z[i] * s->d[i];
+    if (!all_numbers(y, n)) return 0;
+    first = r; /* rows of relaxed bounds and of A stand last */
+    for (k = 0; k < n + s->rows; k++)
+        if (k >= n || s->slack_of[k] >= 0) first--;
+    at = N + first;
+    for (k = 0, r = N; k < s->goals; k++) {
+        int own = a->slack && (!a->level || s->level[k] == a->level), before = a->level && s->level[k] < a->level;
+        if (q->w[k] == 0 || (!own && !before)) s->goal_lam[k] = 0;
+        else s->goal_lam[k] = s->lam[r++];
+    }
+    for (k = 0; k < n + s->rows; k++) {
+        if (k >= n || s->slack_of[k] >= 0) s->row_lam[k] = s->lam[at++];
+        else s->row_lam[k] = s->lam[k] / s->d[k];
+    }
+    for (i = 0; i < n; i++) /* bounds hold to the last bit */
+        if (s->slack_of[i] < 0) y[i] = y[i] < q->low[i] ? q->low[i] : y[i] > q->up[i] ? q->up[i] : y[i];
+    check(s, q, a, y, report);
+    return report->stationarity <= MAX_KKT && report->feasibility <= MAX_KKT && report->complementarity <= MAX_KKT;
+}
+
+/* One level, by attempts of growing patience. relax: the lowest rank of rows that may be missed; 0: none. */
+static int solve_level(strut_qp *s, const given *q, int level, int relax, double *y, strut_qp_report *report)
+{
+    attempt first = {s->slack, relax, level, DAQP_EQ_REDUCTION_ON, !relax && !level, 1e-10};
+    attempt other = {!s->slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-10};
+    attempt plain = {s->slack, relax, level, DAQP_EQ_REDUCTION_OFF, 0, 1e-9};
+    attempt loose = {s->slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-6};
+    if (try_once(s, q, &first, y, report)) return 1;
+    if (try_once(s, q, &other, y, report)) return 2;
+    if (try_once(s, q, &plain, y, report)) return 3;
+    return try_once(s, q, &loose, y, report) ? 4 : 0;
+}
+
+int strut_qp_solve(strut_qp *s, const double *H, const double *g, const double *T, const double *target,
+                   const double *w, const double *A, const double *low, const double *up, double *y,
+                   strut_qp_report *report)
+{
+    given q = {H, g, T, target, w, A, low, up};
+    int relax, level, k, i, status;
+    memset(report, 0, sizeof *report);
+    if (!is_good(s, &q)) return (int)(report->status = STRUT_QP_BAD_DATA);
+    for (relax = 0;; relax = relax ? relax - 1 : s->top_rank) {
+        int attempts = 1;
+        status = relax ? STRUT_QP_RELAXED : STRUT_QP_SOLVED;
+        for (level = s->top_level > 1; attempts && level <= s->top_level; level++) {
+            attempts = solve_level(s, &q, level, relax, y, report);
+            if (attempts > 1 && !relax) status = STRUT_QP_RETRIED;
+            for (k = 0; k < s->goals && level; k++)
+                if (s->level[k] == level)
+                    for (s->met[k] = 0, i = 0; i < s->n; i++) s->met[k] += T[k * s->n + i] * y[i];
+            if (!level) break;
+        }
+        if (attempts) {
+            report->relaxed = relax;
+            return (int)(report->status = status);
+        }
+        if (relax == 1 || !s->top_rank) return (int)(report->status = STRUT_QP_FAILED);
+    }
+}

@@ -1,0 +1,158 @@
+"""Whole-body control: the model it knows, a biped that stands and is pushed, and what goes wrong."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import strut
+from strut import control
+from strut.codegen import QpStatus
+from strut.control import BodyModel, PointContact
+
+from .bipeds import biped, first, on_ground, standing
+
+MAX_KKT = 1e-8
+ROUNDING = 1e-10
+PUSH = strut.push("torso", (0.3, 0.4), (150.0, 0.0))
+
+
+@pytest.fixture(scope="module")
+def stand():
+    m = biped()
+    body = BodyModel(m)
+    machine, controller = on_ground(m), standing(m, body)
+    return body, machine, controller, controller.run(machine, t=1.0, u=PUSH)
+
+
+def test_momentum_changes_by_what_acts_from_outside(stand):
+    """A a + A' v is the wrench of all external forces about the centre of mass, for any accelerations that
+    solve the dynamics (van de Rijt, section 2.5)."""
+    body = stand[0]
+    forces = {side: ca.SX.sym(f"f_{side}", 2) for side in "rl"}
+    torque = ca.SX.sym("torque", 4)
+    push, wrench = ca.SX.zeros(7), ca.SX.zeros(3)
+    for side, force in forces.items():
+        J, _ = body.jacobian(f"foot_{side}")
+        push = push + J[[3, 5], :].T @ force
+        arm = body.position(f"foot_{side}") - body.com
+        wrench = wrench + ca.vertcat(arm[2] * force[0] - arm[0] * force[1], force)
+    push[3:] = push[3:] + torque
+    a = ca.solve(body.M, push - body.h)
+    A, bias = body.momentum_matrix
+    rate = (A @ a + bias)[[1, 3, 5]]
+    weight = ca.vertcat(0, 0, -body.mass * body.mechanism.gravity)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        acting = [rng.normal(size=4) * 50, *(rng.normal(size=(2, 2)) * 300)]
+        gap = ca.substitute([rate - wrench - weight], [torque, *forces.values()], [ca.DM(v) for v in acting])[
+            0
+        ]
+        assert abs(body.at(gap, rng.normal(size=7), 2 * rng.normal(size=7))).max() < ROUNDING * 300
+
+
+def test_it_stands_through_a_push_and_every_program_is_solved(stand):
+    _, _, _, run = stand
+    assert run.ok, run.faults
+    assert run.counts["solved"] == 1000
+    assert run.kkt < MAX_KKT
+    assert abs(run["com_error"]).max() < 0.03
+    assert abs(run["com_error"][-1]).max() < 0.01
+
+
+def test_cones_and_limits_hold_at_every_sample(stand):
+    _, _, _, run = stand
+    for side in "rl":
+        along, normal = run[f"foot_{side}_force"].T
+        assert normal.min() >= -1e-9
+        assert np.all(abs(along) <= 0.6 * normal + 1e-9 * 1000)
+        assert abs(run[f"foot_{side}_force"]).max() <= 1000.0
+        for joint in ("hip", "knee"):
+            assert abs(run[f"{joint}_{side}_torque"]).max() <= 200.0
+
+
+def test_standing_torques_are_those_of_statics(stand):
+    """At rest, M a + h = S tau + J' f with a = 0 determines what the joints carry of the forces."""
+    body, machine, controller, _ = stand
+    run = controller.run(machine, t=4.0)
+    q = np.array([run.trajectory[name][-1] for name in [s.name for s in body.positions]])
+    J = [body.jacobian(f"foot_{side}")[0][[3, 5], :] for side in "rl"]
+    h, J_r, J_l = (body.at(each, q, np.zeros(7)) for each in (body.h, *J))
+    torque = h - J_r.T @ run["foot_r_force"][-1] - J_l.T @ run["foot_l_force"][-1]
+    names = ["hip_r_torque", "hip_l_torque", "knee_r_torque", "knee_l_torque"]
+    assert [run[name][-1] for name in names] == pytest.approx(torque[3:], abs=0.5)
+    assert torque[:3] == pytest.approx([0, 0, 0], abs=0.5)
+
+
+def test_compiled_and_python_loops_agree(stand):
+    _, machine, controller, run = stand
+    python = controller.run(machine, t=0.02, backend="virtual")
+    native = controller.run(machine, t=0.02)
+    names = [n for n in run.labels if n.endswith("torque")]
+    for name in names:
+        assert python[name] == pytest.approx(native[name], rel=1e-6, abs=1e-6)
+
+
+def test_slack_form_gives_the_same_torques(stand):
+    body, machine, controller, _ = stand
+    slack = standing(body.mechanism, body, slack=True)
+    ours, theirs = (c.run(machine, t=0.05, u=None) for c in (controller, slack))
+    assert theirs.ok
+    assert ours["acceleration"][0] == pytest.approx(theirs["acceleration"][0], abs=1e-8)
+
+
+def test_a_hard_task_that_is_impossible_is_relaxed_and_counted(stand):
+    body, machine, _, _ = stand
+    tasks = [
+        control.OrientationTask(frame="torso", target=0.0, name="up", hard=True),
+        control.OrientationTask(frame="torso", target=1.0, name="down", hard=True),
+    ]
+    run = standing(body.mechanism, body, tasks=tasks).run(machine, t=0.01)
+    assert run.counts["relaxed"] == 10
+    assert not run.ok
+    assert "10 of 10 samples: relaxed" in run.faults
+    assert set(run["relaxed"]) == {3.0}
+
+
+def test_contacts_that_do_not_touch_carry_nothing(stand):
+    body, _, _, _ = stand
+    lifted = control.whole_body(
+        body,
+        every=1e-3,
+        tasks=[control.PostureTask()],
+        contacts=[PointContact(frame="foot_r"), PointContact(frame="foot_l")],
+    )
+    loop = lifted.loop(strut.mechanism.system(body.mechanism), x0={"base.z": 2.0}, samples=1)
+    run = strut.simulate(
+        strut.mechanism.system(body.mechanism), t=1e-3, x0={"base.z": 2.0}, control=loop.hold
+    )
+    assert run.ok
+    row = loop.record[0]
+    labels = ("t", *loop.controller.labels["command"])
+    assert loop.state.counts[QpStatus.SOLVED] == 1
+    assert len(labels) == 5
+    forces = [k for k, label in enumerate(lifted.labels["unknowns"]) if "force" in label]
+    begin = 8 + 4
+    assert row[[begin + k for k in forces]] == pytest.approx(0.0)
+
+
+def test_a_sensor_that_is_no_number_holds_and_then_damps(stand):
+    body, _, controller, _ = stand
+    loop = controller.loop(on_ground(body.mechanism), samples=50)
+    import ctypes
+
+    good = np.array([*first(body), *np.zeros(7)])
+    bad = good.copy()
+    bad[8] = np.nan
+    at, sample = ctypes.addressof(loop.state), controller.native.sample
+    from strut.codegen import address
+
+    assert sample(at, 0.0, address(good)) == QpStatus.SOLVED
+    held = loop.u.copy()
+    for _ in range(controller.patience):
+        assert sample(at, 0.0, address(bad)) == QpStatus.BAD_SENSOR
+        assert loop.u == pytest.approx(held)
+    sample(at, 0.0, address(bad))
+    assert np.all(loop.u == 0.0)  # the damping of resting joints; what is no number is 0
+    assert sample(at, 0.0, address(good)) == QpStatus.SOLVED
+    assert loop.u == pytest.approx(held)
+    assert loop.state.counts[QpStatus.BAD_SENSOR] == controller.patience + 1
