@@ -12,6 +12,7 @@ SYSTEM_DESCRIPTIONS = {
     "dribbel": "Dribbel: knees that lock, one hip motor; walks down 3 degrees by itself",
     "kneed": "knees that lock when straight, point feet",
     "pendulum": "point mass on a rod, with damping and a motor",
+    "point-3d": "hip mass on massless legs in space that steps where it is told; falls sideways by itself",
     "rabbit": "RABBIT: a torso on two legs with knees, motors in hips and knees, point feet",
     "rimless-wheel": "spokes around a mass, rolling down a slope",
     "round-foot": "straight legs that roll on curved feet (g = 1)",

@@ -20,6 +20,7 @@ SETTLED = {
     "kneed": 2,
     "rimless_wheel": 2,
     "slip": 2,
+    "point_3d": 2,
     "compass_duindam": 2,
     "dribbel": 1,
     "trunk_3d": 0,

@@ -38,6 +38,24 @@ def test_duindam():
     assert next(r for q, r in found.items() if q.startswith("fractions")).ours == "0.9971, 0.2704"
 
 
+def test_duindam_foot_placement():
+    """Multipliers to three digits, as they were computed anew from his equations by others."""
+    found = rows("duindam-foot-placement")
+    multipliers = {
+        (2, 0): "-1.515",
+        (2, 0.1): "-1.236, -0.125",
+        (2, 0.2): "-0.840, -0.367",
+        (2, 0.3): "-0.526±0.430i (0.680)",
+        (1.5, 0): "-2.129",
+        (1.5, 0.3): "-0.729±0.374i (0.819)",
+        (1.2, 0): "-3.700",
+    }
+    for (rate, gain), text in multipliers.items():
+        assert found[f"pitch rate {rate:g} rad/s, K_l {gain:g} s: multipliers"].ours == text
+    line = next(r for q, r in found.items() if "read until it lands" in q)
+    assert line.ours == "-0.012 to +0.012"
+
+
 def test_rows_say_whether_a_cost_is_worse():
     """A cost is as published within the digits that are printed, and otherwise better or worse by so much."""
     assert cost_verdict("0.44", 0.438) == cost_verdict("0.0030", 0.00305) == "as published"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from strut.control.reference import ReferenceSignal, minimum_jerk, sine, spline, table
 from strut.control.servo import servo
+from strut.control.step_feedback import foot_placement, step_feedback
 
 if TYPE_CHECKING:
     from strut.control.body_model import BodyModel
@@ -83,11 +84,13 @@ __all__ = [
     "ReferenceSignal",
     "Unknown",
     "body_unknowns",
+    "foot_placement",
     "lqr",
     "minimum_jerk",
     "servo",
     "sine",
     "spline",
+    "step_feedback",
     "step_lqr",
     "table",
     "track",

@@ -11,7 +11,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.exchange import mirrored_states
-from strut.system import System, memo, parameters, start
+from strut.system import System, memo, parameters, start, sx
 
 SAMPLE_POINTS = 7
 """Random points at which a property of expressions is checked; it holds or fails at almost all."""
@@ -205,12 +205,32 @@ def _ground_shear(
 
 
 def _flow_jacobians(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the flow by continuous and discrete states, at random points below one another."""
+    """Derivatives of the flow by continuous and discrete states, at random points below one another; below
+    these, rows that are 1 where memories read a state."""
     random, u = np.random.default_rng(1), start(system).u
     sizes = system.size("x"), system.size("z")
     points = [[random.uniform(0.1, 1, n) for n in sizes] for _ in range(SAMPLE_POINTS)]
     rows = [memo(system, _flow_derivatives)(0.3, *point, u, p) for point in points]
-    return np.vstack([np.array(r[0]) for r in rows]), np.vstack([np.array(r[1]) for r in rows])
+    readings = memo(system, _memory_readings)
+    return (
+        np.vstack([*[np.array(r[0]) for r in rows], readings]),
+        np.vstack([*[np.array(r[1]) for r in rows], np.zeros((len(readings), sizes[1]))]),
+    )
+
+
+def _memory_readings(system: System) -> np.ndarray:
+    """A row for every continuous state that is read by what an event sets a memory to: a continuous state
+    that nothing moves in between, and that is no length, such as a change that holds for a step. By
+    structure, as laws with limits do not read everywhere what they read."""
+    x = system.vector("x")
+    memories = {
+        q.name for q in system.x if q.unit != "m" and sx(system.flow[q.name]).is_zero() and q.size == 1
+    }
+    set_to = [sx(e.reset[name]) for e in system.events for name in memories if name in e.reset]
+    if not set_to:
+        return np.zeros((0, x.numel()))
+    read = np.array(ca.DM(ca.jacobian(ca.vertcat(*set_to), x).sparsity())).any(axis=0)
+    return np.eye(x.numel())[read]
 
 
 def _flow_derivatives(system: System) -> ca.Function:

@@ -12,6 +12,7 @@ from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
 from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
+from strut.walkers.point import point_3d
 from strut.walkers.rabbit import rabbit
 from strut.walkers.rimless_wheel import rimless_wheel
 from strut.walkers.runner import runner
@@ -29,6 +30,7 @@ CATALOGUE: dict[str, Callable[..., System]] = {
     "dribbel": dribbel,
     "kneed": kneed,
     "pendulum": pendulum,
+    "point-3d": point_3d,
     "rabbit": rabbit,
     "rimless-wheel": rimless_wheel,
     "round-foot": round_foot,
@@ -66,6 +68,7 @@ __all__ = [
     "dribbel",
     "kneed",
     "pendulum",
+    "point_3d",
     "rabbit",
     "rimless_wheel",
     "round_foot",
