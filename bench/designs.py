@@ -99,6 +99,8 @@ def why_impossible(cell: Cell) -> str:
     lost, or takes what is left over. What is lost in a step is what gravity gives, so the slope decides the
     speed."""
     walker = ready_made()[cell.walker]
+    if cell.cost == "electrical" and walker.u and not walker.ledger.electrical:
+        return "its motors are torques: nothing says what electrical power they draw"
     if walker.u:
         return ""
     walk = walker.walk

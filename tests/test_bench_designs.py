@@ -127,7 +127,7 @@ def test_the_summary_counts_what_says_ok_and_should_not():
 
 def test_what_is_impossible_says_why_and_has_no_motor():
     reasons = {cell: why_impossible(cell) for cell in all_cells()}
-    impossible = {cell.walker for cell, why in reasons.items() if why}
+    impossible = {cell.walker for cell, why in reasons.items() if why and cell.cost != "electrical"}
     assert impossible == {"rimless-wheel", "simplest", "slip"}
     assert "on the flat nothing gives it back" in reasons[Cell("simplest", "energy", 0.3, 0.0)]
     assert "the slope decides its speed" in reasons[Cell("simplest", "energy", 0.3, 3.0)]
@@ -147,3 +147,8 @@ def test_a_cell_measures_a_design():
     assert row["ok"]
     assert row["data"]["speed"] == pytest.approx(0.8, abs=1e-6)
     assert row["data"]["balance"]["relative"] < 1e-6
+
+
+def test_no_electrical_power_is_asked_of_torques():
+    assert "nothing says what electrical power" in why_impossible(Cell("compass", "electrical", 0.5, 0.0))
+    assert not why_impossible(Cell("compass", "energy", 0.5, 0.0))

@@ -37,6 +37,7 @@ from strut.optimal.walk.read_walk import clears_ground, swing_foot
 from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
 from strut.optimal.walk.soft_ground import stiffen_ground
+from strut.optimal.walk.split_step import split_step
 from strut.optimal.walk.stairs import has_stairs
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
@@ -205,6 +206,7 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
             cost=both,
             reference=replace(task.reference, guess=best.guess()),
             watch=watch,
+            guides=best.limits.guides,
         )
         best = search(nearer, goal, phases)
         usable = best.ok
@@ -218,6 +220,7 @@ def search(task: DesignTask, goal: StepGoal, phases: tuple[str, ...] = ()) -> De
     """Return the design of a task for a goal; its phases end with the events given, or with those of the
     reference."""
     limits = replace(complete_limits(goal, task.walker, task.reference), own=task.own)
+    limits = limits.with_defaults(**task.guides)
     first = attempt(task, limits, phases) if phases else search_phases(task, limits)
     return first if goal.steps is None or goal.steps == 1 else search_steps(task, first, goal.steps)
 
@@ -257,7 +260,9 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
     if limits["clearance"] is None and gait is None:
         limits = limits.with_defaults(clearance=0.0)
     task.watch.tell("with a phase for every part of the swing")
-    again = attempt(task, limits, careful)
+    parts = split_step(first.result, careful)
+    near = task if parts is None else replace(task, reference=replace(reference, guess=parts))
+    again = attempt(near, limits, careful)
     if again.result.is_interrupted:  # what there was before is whole
         return replace(first, result=replace(first.result, status=INTERRUPTED))
     return again if again.ok else first

@@ -8,6 +8,7 @@ from typing import Any
 
 from strut.optimal.solver.watch import SearchWatch
 from strut.optimal.walk.costs import CostChoice
+from strut.optimal.walk.goal_field import GoalValue
 from strut.optimal.walk.own_limits import OwnLimits
 from strut.optimal.walk.reference import ReferenceStep
 from strut.system import System
@@ -27,7 +28,8 @@ class DesignTask:
     own, or several with weights. reference: what to begin from. settings: of `solve`. watch: shows its
     stages, knows how long it may go on, and the best so far. own: requirements of one's own. in_stages:
     whether a goal that is too far for one search is come to in stages. is_beginning: whether only something
-    to begin another search from is looked for, on a coarse mesh: it is neither widened nor verified.
+    to begin another search from is looked for, on a coarse mesh: it is neither widened nor verified. guides:
+    defaults that only guide, by name, within which a step was found already.
     """
 
     walker: System
@@ -39,6 +41,7 @@ class DesignTask:
     own: OwnLimits = field(default_factory=OwnLimits)
     in_stages: bool = True
     is_beginning: bool = False
+    guides: Mapping[str, GoalValue] = field(default_factory=dict)
 
     def to_begin_from(self, cost: CostChoice, watch: SearchWatch) -> DesignTask:
         """Return the task of finding what a search for another cost begins from."""

@@ -42,7 +42,8 @@ class ReferenceStep:
     section: the event that ends a step.
     guess: the motion to begin from, as `solve` takes it; None where there is nothing to begin from.
     gait: a gait with the phases that are planned; it says which events come and what is usual.
-    passive: the gait without motors that was looked for and found, None if a guess was given.
+    passive: the gait that the search begins from, itself or by way of a guess that began from it: one without
+        motors that was looked for, or that was given; None where there is none.
     stride: an even step, where there is no gait. ground: what it begins on, where that is to be stiffened.
     """
 
@@ -97,7 +98,7 @@ def find_reference(
     if passive is None and guess is None and not (stands_in_turn(walker, where) or flies(walker, goal)):
         passive = find_passive_gait(walker, where)
     start: Any = passive if guess is None else guess
-    gait = like or passive or gait_of(start)
+    gait = passive = like or passive or gait_of(start)
     if gait is not None and has_stairs(walker) and not has_stairs(gait.system):
         own = dict(zip(gait.system.labels("p"), parameters(gait.system), strict=True))
         same = {name: value for name, value in own.items() if name in walker.labels("p")}

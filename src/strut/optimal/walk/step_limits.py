@@ -42,6 +42,11 @@ class StepLimits:
         """Return whether a name is that of a default that only guides a search: nobody asked for it."""
         return name in self.defaults and self.fields[name].guide
 
+    @property
+    def guides(self) -> dict[str, GoalValue]:
+        """The defaults that only guide a search, by name."""
+        return {name: value for name, value in self.defaults.items() if self.is_guide(name)}
+
     def require(self, problem: Problem, name: str, foot_margin: float = 0.0) -> Problem:
         """Return the problem with the requirement of this name, where there is a value for it."""
         each, value = self.fields[name], self[name]

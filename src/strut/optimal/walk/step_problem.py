@@ -44,6 +44,7 @@ from strut.optimal.walk.require import (
     require_run,
     require_swing,
 )
+from strut.optimal.walk.require_crossings import require_crossings
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker
 from strut.optimal.walk.travel import landings_in_turn, last_section
@@ -150,6 +151,7 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     problem = require_landings(problem, plan.foot_margin)
     if plan.gait is not None:
         problem = keep_terminal_events_away(problem, plan.gait)
+        problem = require_crossings(problem, plan.gait) if plan.foot_margin else problem
     # What was asked, or is a default.
     for name in required:
         problem = limits.require(problem, name, plan.foot_margin)

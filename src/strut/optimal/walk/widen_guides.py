@@ -66,11 +66,7 @@ def stronger_limits(limits: StepLimits) -> Iterator[StepLimits]:
 
 def wider_guides(limits: StepLimits) -> dict[str, GoalValue]:
     """Return the defaults that guide, by name, wider by `WIDENING_FACTOR`."""
-    return {
-        name: _widen(value, limits.fields[name])
-        for name, value in limits.defaults.items()
-        if limits.is_guide(name)
-    }
+    return {name: _widen(value, limits.fields[name]) for name, value in limits.guides.items()}
 
 
 def _widen(value: GoalValue, field: GoalField) -> GoalValue:
