@@ -14,6 +14,7 @@ SYSTEM_DESCRIPTIONS = {
     "pendulum": "point mass on a rod, with damping and a motor",
     "point-3d": "hip mass on massless legs in space that steps where it is told; falls sideways by itself",
     "rabbit": "RABBIT: a torso on two legs with knees, motors in hips and knees, point feet",
+    "rijt": "van de Rijt's planar humanoid: motors in hips and knees, point feet; needs a controller",
     "rimless-wheel": "spokes around a mass, rolling down a slope",
     "round-foot": "straight legs that roll on curved feet (g = 1)",
     "runner": "torso on two legs with knees that runs: motors in hips and knees, a flight in every step",

@@ -16,6 +16,7 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.contact.cone import Cone
+from strut.contact.fall import Fall, add_fall_parameters, fall_events
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Spot, Touch, add_contact_parameters, coefficient, spot, touches_of
 from strut.contact.walk import parameter_name, walk_of
@@ -25,7 +26,7 @@ from strut.mechanism.closure import LOOP_SOFTNESS
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Expression, Foot, Sample, System, solve_ltdl, sx
+from strut.system import Arrow, Discrete, Event, Expression, Foot, Sample, System, solve_ltdl, sx
 
 
 @checked
@@ -39,6 +40,7 @@ def time_stepped(  # noqa: PLR0913 -- options of a public function, by keyword
     sweeps: int = 10,
     relaxation: Expression = 1.0,
     recover: Expression = 0.2,
+    fall: Fall = None,
     description: str = "",
 ) -> System:
     """The mechanism on hard ground, moved in steps of `dt` [s], as a system without events.
@@ -48,6 +50,7 @@ def time_stepped(  # noqa: PLR0913 -- options of a public function, by keyword
     sweeps, relaxation: how often every contact has its turn in a step, and how much of its new impulse is
         taken.
     recover: the part of a penetration, and of the error of closed loops, that is undone per step.
+    fall: a frame and a height [m]: below it a run ends, with status 'fall'.
 
     One sample, `step`, does everything: velocities with impulses, then positions with the new velocities;
     states do not flow, and what is seen from a step on is what the step leads to. Landings are plastic.
@@ -67,9 +70,12 @@ def time_stepped(  # noqa: PLR0913 -- options of a public function, by keyword
     params.add_number(dt, "the step dt", low=0.0, above=True)
     params.add_number(relaxation, "the relaxation", low=0.0, above=True)
     params.add_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
+    add_fall_parameters(fall, params)
     assembly = Assembly(mechanism, params)
     steps = _Stepped(assembly, surface, touches, friction=friction, dt=sx(dt), recover=sx(recover))
-    return steps.system(sweeps, sx(relaxation), description or f"{mechanism.name} on hard ground, in steps")
+    falls = fall_events(fall, assembly.tree, surface)
+    text = description or f"{mechanism.name} on hard ground, in steps"
+    return steps.system(sweeps, sx(relaxation), text, falls)
 
 
 @dataclass(eq=False)
@@ -145,7 +151,9 @@ class _Stepped:
                 u = u + self.A[:, c.rows] @ change
         return impulses
 
-    def system(self, sweeps: int, relaxation: ca.SX, description: str) -> System:
+    def system(
+        self, sweeps: int, relaxation: ca.SX, description: str, events: Sequence[Event] = ()
+    ) -> System:
         """The system whose one sample does a step."""
         assembly, tree, dt = self.assembly, self.tree, self.dt
         impulse = self.impulses(sweeps, relaxation)
@@ -187,6 +195,7 @@ class _Stepped:
             description,
             z=z,
             samples=[sample],
+            events=events,
             floor=self.ground.floor(),
             arrows=arrows,
             walk=walk,

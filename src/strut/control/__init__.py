@@ -8,9 +8,13 @@ are described without them.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from strut.control.inverted_pendulum import LinearPendulum, pendulum_rate
+from strut.control.preview import CartMotion, ZmpPreview, stepped_zmp
+from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal, minimum_jerk, sine, spline, table
 from strut.control.servo import servo
 from strut.control.step_feedback import foot_placement, step_feedback
+from strut.control.swing import SWING_PROFILES, SwingMotion, swing_motion
 
 if TYPE_CHECKING:
     from strut.control.body_model import BodyModel
@@ -65,8 +69,10 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "SWING_PROFILES",
     "BodyModel",
     "Bound",
+    "CartMotion",
     "CentreOfMassTask",
     "Compared",
     "ControlledRun",
@@ -74,6 +80,7 @@ __all__ = [
     "Goal",
     "HeldGait",
     "JointTask",
+    "LinearPendulum",
     "MomentumTask",
     "OrientationTask",
     "PointContact",
@@ -81,17 +88,26 @@ __all__ = [
     "QpController",
     "QpRow",
     "QuadraticProgram",
+    "ReactiveStepping",
     "ReferenceSignal",
+    "SteppingSignals",
+    "SteppingState",
+    "SwingMotion",
     "Unknown",
+    "ZmpPreview",
     "body_unknowns",
     "foot_placement",
     "lqr",
     "minimum_jerk",
+    "pendulum_rate",
     "servo",
     "sine",
     "spline",
     "step_feedback",
     "step_lqr",
+    "stepped_zmp",
+    "stepping_signals",
+    "swing_motion",
     "table",
     "track",
     "whole_body",

@@ -14,7 +14,7 @@ from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import default_shapes
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.mirror import Symmetry, add_mirror_image, symmetry
-from strut.mechanism.parts import Body, Connection, Frame, Stop
+from strut.mechanism.parts import COM, Body, Connection, Frame, Stop
 from strut.mechanism.sensors import sense
 from strut.mechanism.spatial import Pose
 from strut.mechanism.states import quantities_of as joint_states
@@ -37,6 +37,7 @@ def __getattr__(name: str) -> Any:
 Mechanism.mirror = add_mirror_image  # a mechanism mirrors itself; its file does not know this one
 
 __all__ = [
+    "COM",
     "Body",
     "Connection",
     "Frame",

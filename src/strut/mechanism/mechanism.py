@@ -17,7 +17,7 @@ from strut.mechanism.joint import Joint
 from strut.mechanism.joints import neutral
 from strut.mechanism.looks.shape_types import Shape
 from strut.mechanism.parameters import ParameterSet
-from strut.mechanism.parts import Body, Connection, Constraint, Force, Frame, Stop
+from strut.mechanism.parts import COM, Body, Connection, Constraint, Force, Frame, Stop
 from strut.mechanism.spatial import Pose, vector
 from strut.system import Expression, Param, check_name, known_symbol, sx
 
@@ -280,9 +280,10 @@ class Mechanism:
 
     @checked
     def push(self, frame: str) -> None:
-        """Let forces from outside act at a frame, or at the origin of a body: systems then have inputs
-        FRAME_push_x, FRAME_push_y (not in a plane) and FRAME_push_z along the world's axes [N]."""
-        places = [name for name in (*self.frames, *self.bodies) if name != "world"]
+        """Let forces from outside act at a frame, at the origin of a body, or at the centre of mass of
+        everything that moves ("com", shared by all bodies in proportion to their masses): systems then have
+        inputs FRAME_push_x, FRAME_push_y (not in a plane) and FRAME_push_z along the world's axes [N]."""
+        places = [name for name in (*self.frames, *self.bodies, COM) if name != "world"]
         if frame not in places:
             raise UnknownNameError(
                 f"mechanism '{self.name}' has no frame or body '{frame}' to push: "

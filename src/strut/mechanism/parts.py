@@ -19,6 +19,10 @@ from strut.mechanism.joint import Joint
 from strut.mechanism.spatial import Pose
 from strut.system import Expression
 
+COM = "com"
+"""In the place of a frame: the centre of mass of everything that moves. A frame or body of this name goes
+before it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Body:

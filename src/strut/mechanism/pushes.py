@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from strut.mechanism import observe
+from strut.mechanism.parts import COM
 from strut.mechanism.tree import Tree
 from strut.system import Disturbance
 
@@ -32,7 +33,7 @@ def pushes_of(tree: Tree) -> Pushes:
     tau, supplied = ca.SX.zeros(tree.nv), dict[str, ca.SX]()
     inputs: dict[str, Disturbance] = {}
     for frame in m.pushes:
-        J = observe.world_jacobian(tree, frame)[3:, :]
+        J = _push_jacobian(tree, frame)
         for axis, k in axes.items():
             push = Disturbance(
                 f"{frame}_push_{axis}", 0.0, "N", description=f"force from outside at {frame}, along {axis}"
@@ -49,6 +50,15 @@ def pushes_of(tree: Tree) -> Pushes:
             sign = -1.0 if axis == "y" else 1.0
             images[f"{frame}_push_{axis}"] = sign * inputs[f"{image}_push_{axis}"].sym
     return Pushes(tuple(inputs.values()), tau, supplied, images)
+
+
+def _push_jacobian(tree: Tree, frame: str) -> ca.SX:
+    """Return the Jacobian of the point that is pushed, 3 x nv. The centre of mass is no point of a body: a
+    force there is one shared by all bodies in proportion to their masses."""
+    m = tree.mechanism
+    if frame == COM and frame not in (*m.frames, *m.bodies):
+        return observe.com_jacobian(tree)
+    return observe.world_jacobian(tree, frame)[3:, :]
 
 
 def _other_side(name: str, sides: tuple[str, str]) -> str:

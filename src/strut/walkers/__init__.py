@@ -14,6 +14,7 @@ from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
 from strut.walkers.point import point_3d
 from strut.walkers.rabbit import rabbit
+from strut.walkers.rijt import HumanoidBody, rijt, rijt_mechanism
 from strut.walkers.rimless_wheel import rimless_wheel
 from strut.walkers.runner import runner
 from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
@@ -32,6 +33,7 @@ CATALOGUE: dict[str, Callable[..., System]] = {
     "pendulum": pendulum,
     "point-3d": point_3d,
     "rabbit": rabbit,
+    "rijt": rijt,
     "rimless-wheel": rimless_wheel,
     "round-foot": round_foot,
     "runner": runner,
@@ -58,6 +60,7 @@ __all__ = [
     "CATALOGUE",
     "MECHANISMS",
     "ROBOTS",
+    "HumanoidBody",
     "bouncing_ball",
     "coman",
     "coman_mechanism",
@@ -70,6 +73,8 @@ __all__ = [
     "pendulum",
     "point_3d",
     "rabbit",
+    "rijt",
+    "rijt_mechanism",
     "rimless_wheel",
     "round_foot",
     "runner",

@@ -1,0 +1,92 @@
+"""The linear inverted pendulum (LIP): a mass at constant height on a massless leg, and what it says of
+stepping: extrapolated centre of mass, capture point, capturability."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeVar
+
+import casadi as ca
+
+from strut.checks import checked, positive
+from strut.errors import ValueRangeError
+from strut.system import Quantity, sx
+
+Signal = TypeVar("Signal", float, ca.SX)
+"""A number, or an expression: everything here works with both."""
+GRAVITY = 9.81
+"""[m/s^2] Unless another is given."""
+
+
+@checked
+@dataclass(frozen=True)
+class LinearPendulum:
+    """A mass `height` [m] above its foot that stays at this height: x'' = w^2 (x - foot), w = sqrt(g /
+    height).
+
+    What moves with it may be numbers or expressions. g: [m/s^2].
+    """
+
+    height: float
+    g: float = GRAVITY
+
+    def __post_init__(self) -> None:
+        positive("height of a linear inverted pendulum", self.height, "m")
+        positive("g of a linear inverted pendulum", self.g, "m/s^2")
+
+    @property
+    def rate(self) -> float:
+        """Its natural rate w = sqrt(g / height) [1/s]."""
+        return math.sqrt(self.g / self.height)
+
+    def xcom(self, x: Signal, v: Signal) -> Signal:
+        """The extrapolated centre of mass x + v / w [m] (Hof 2005), also the instantaneous capture point: a
+        foot put there brings the mass to rest above itself."""
+        return x + v / self.rate
+
+    def xcom_after(self, xcom: Signal, foot: Signal, t: Signal) -> Signal:
+        """Where the extrapolated centre of mass is a time t [s] later, on a foot that does not move: it runs
+        away from the foot, with a speed in proportion to its distance."""
+        return foot + (xcom - foot) * _exponential(self.rate * t)
+
+    def motion(self, x: Signal, v: Signal, foot: Signal, t: Signal) -> tuple[Signal, Signal]:
+        """Place [m] and speed [m/s] of the mass a time t [s] later, on a foot that does not move."""
+        w = self.rate
+        grows, decays = _exponential(w * t), _exponential(-w * t)
+        c, s = (grows + decays) / 2, (grows - decays) / 2
+        return foot + (x - foot) * c + v / w * s, (x - foot) * w * s + v * c
+
+    def orbital_energy(self, x: Signal, v: Signal, foot: Signal) -> Signal:
+        """v^2 / 2 - w^2 (x - foot)^2 / 2 [m^2/s^2]: it does not change while the foot stands, and decides
+        whether the mass passes over the foot (positive) or turns back."""
+        return v**2 / 2 - (self.rate * (x - foot)) ** 2 / 2
+
+    def capturable(self, steps: int | float, longest: float, shortest_time: float) -> float:
+        """How far [m] the capture point may be from the stance foot so that the mass comes to rest within a
+        number of steps (Koolen et al. 2012, point feet): d_N = (longest + d_{N-1}) exp(-w t), d_0 = 0.
+
+        steps: 0, 1, ... or math.inf. longest: of a step [m]. shortest_time: that a step takes at least [s].
+        """
+        positive("longest step of the pendulum", longest, "m")
+        positive("shortest_time of a step", shortest_time, "s")
+        if steps != math.inf and (steps < 0 or steps != int(steps)):
+            raise ValueRangeError(f"capturable within {steps} steps: give 0, 1, 2, ... or math.inf")
+        shrinks = math.exp(-self.rate * shortest_time)
+        if steps == math.inf:
+            return longest * shrinks / (1 - shrinks)
+        return longest * shrinks * (1 - shrinks**steps) / (1 - shrinks)
+
+
+def _exponential(value: Signal) -> Signal:
+    """e to the power of a number or an expression."""
+    return ca.exp(value) if isinstance(value, ca.SX) else math.exp(value)
+
+
+@checked
+def pendulum_rate(height: ca.SX | Quantity | float, g: ca.SX | Quantity | float = GRAVITY) -> ca.SX:
+    """The rate sqrt(g / height) [1/s] of a pendulum whose height [m] is an expression."""
+    return ca.sqrt(sx(g) / sx(height))
+
+
+__all__ = ["LinearPendulum", "pendulum_rate"]

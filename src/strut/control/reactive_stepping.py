@@ -1,0 +1,187 @@
+"""`ReactiveStepping`: steps that come of themselves, as the extrapolated centre of mass leaves the base of
+support. No footstep is planned.
+
+After van de Rijt's thesis (section 4.2): both feet stand until the extrapolated centre of mass (XcoM) is
+outside of the base of support by more than a margin; then the foot that is farther from it swings, in a
+fixed time, to where the XcoM will be when it lands, and a little beyond. A step that has begun is carried
+through; where the foot touches, its reference freezes. Everything is an expression: of the time, of where
+the machine is, and of a few numbers that the stepping remembers from one sample to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from strut.checks import checked
+from strut.control.inverted_pendulum import GRAVITY, pendulum_rate
+from strut.control.swing import SWING_PROFILES, swing_motion
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.system import Discrete, Expression, sx
+
+STANDING = 0.0
+"""The value of the state `swinging` while both feet stand."""
+MIN_PART_OF_SWING = 0.5
+"""[1] Of its time a swing must have lasted before the ground counts: the foot leaves it at the beginning."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class ReactiveStepping:
+    """How a machine steps. Each number may be a `Param` or an expression of some.
+
+    step_time: that every step takes [s]. swing_height: of the foot in the middle of the swing [m].
+    margin_time: [s] times the speed that is asked for, by which the XcoM may leave the base of support;
+        max_margin: of it at most [m].
+    overshoot: [1] part of the swing that is added to it. shortest, longest: length of a swing [m]; the
+        shortest keeps the base of support from vanishing.
+    touch_gap: [m] below this height a foot touches the ground.
+    search_speed: [m/s] with which the reference of a foot that found no ground in time goes on down.
+    profile: of the swing, a name of `SWING_PROFILES`.
+    """
+
+    step_time: Expression = 0.2
+    swing_height: Expression = 0.05
+    margin_time: Expression = 0.2
+    max_margin: Expression = 0.2
+    overshoot: Expression = 0.1
+    shortest: Expression = 0.15
+    longest: Expression = 1.0
+    touch_gap: Expression = 1e-3
+    search_speed: Expression = 0.0
+    profile: str = "sine"
+
+    def __post_init__(self) -> None:
+        if self.profile not in SWING_PROFILES:
+            raise UnknownNameError(
+                f"there is no swing profile '{self.profile}': "
+                f"{did_you_mean(self.profile, list(SWING_PROFILES))}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class SteppingSignals:
+    """What the stepping asks for now.
+
+    memory: what it remembers, each with the expression that it becomes at this sample.
+    positions, velocities, accelerations: by foot, the reference along x and z [m, m/s, m/s^2].
+    xcom: the extrapolated centre of mass [m]. margin: [m]. swinging: 0 where both stand, else the number of
+        the foot, from 1 on.
+    """
+
+    memory: Mapping[Discrete, ca.SX]
+    positions: Mapping[str, ca.SX]
+    velocities: Mapping[str, ca.SX]
+    accelerations: Mapping[str, ca.SX]
+    xcom: ca.SX
+    margin: ca.SX
+    swinging: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class SteppingState:
+    """Where a machine is, as expressions. com, com_velocity: along x and z [m, m/s]. feet: by name, where
+    each is along x and z [m]; gaps: above the ground [m]."""
+
+    com: ca.SX
+    com_velocity: ca.SX
+    feet: Mapping[str, ca.SX]
+    gaps: Mapping[str, ca.SX]
+
+
+@checked
+def stepping_signals(
+    stepping: ReactiveStepping,
+    footing: SteppingState,
+    *,
+    t: ca.SX,
+    speed: Expression,
+    height: Expression,
+    first: Mapping[str, Sequence[Expression]],
+    g: Expression = GRAVITY,
+    prefix: str = "",
+) -> SteppingSignals:
+    """The references of both feet, and what is remembered.
+
+    t: the time [s]. speed: that is asked of the centre of mass along x [m/s]. height: of the pendulum [m].
+    first: by foot, where it stands when a run begins, along x and z [m]. prefix: of the names of what is
+    remembered.
+    """
+    if len(footing.feet) != 2:
+        raise ModelError(
+            f"reactive stepping has {len(footing.feet)} feet, {', '.join(footing.feet)}: it steps with two"
+        )
+    s = stepping
+    names = list(footing.feet)
+    swinging = Discrete(
+        f"{prefix}swinging", STANDING, description="0 while both stand, else the foot's number"
+    )
+    start_time = Discrete(f"{prefix}step_begun", 0.0, "s", description="when the last step began")
+    length = Discrete(f"{prefix}swing_length", 0.0, "m", description="of the last swing, signed")
+    count = Discrete(f"{prefix}steps", 0.0, description="that have begun")
+    hold_places = {
+        name: [Discrete(f"{prefix}{name}_held_{axis}", first[name][k], "m") for k, axis in enumerate("xz")]
+        for name in names
+    }
+    places = [footing.feet[name] for name in names]
+    rate = pendulum_rate(sx(height), sx(g))
+    xcom = footing.com[0] + footing.com_velocity[0] / rate
+    margin = ca.fmin(sx(s.margin_time) * ca.fabs(sx(speed)), sx(s.max_margin))
+    # the foot that is farther from where the XcoM goes swings, around the other
+    first_ahead = places[0][0] >= places[1][0]
+    front, back = ca.fmax(places[0][0], places[1][0]), ca.fmin(places[0][0], places[1][0])
+    forward, backward = xcom > front + margin, xcom < back - margin
+    begins = ca.logic_and(swinging.sym == STANDING, ca.logic_or(forward, backward))
+    chosen = ca.if_else(forward == first_ahead, 2.0, 1.0)
+    stance, start = ca.if_else(forward, front, back), ca.if_else(forward, back, front)
+    landing = stance + (xcom - stance) * ca.exp(rate * sx(s.step_time))
+    swing_length = (1 + sx(s.overshoot)) * (landing - start)
+    clipped = ca.sign(swing_length) * ca.fmax(sx(s.shortest), ca.fmin(sx(s.longest), ca.fabs(swing_length)))
+    # a swing ends where the foot touches, not before its second half
+    clock = t - start_time.sym
+    late = clock > MIN_PART_OF_SWING * sx(s.step_time)
+    touches = [
+        ca.logic_and(ca.logic_and(swinging.sym == k + 1, late), footing.gaps[name] <= sx(s.touch_gap))
+        for k, name in enumerate(names)
+    ]
+    ends = ca.logic_or(*touches)
+    now_swinging = ca.if_else(begins, chosen, ca.if_else(ends, STANDING, swinging.sym))
+    now_begun = ca.if_else(begins, t, start_time.sym)
+    now_length = ca.if_else(begins, clipped, length.sym)
+    memory: dict[Discrete, ca.SX] = {
+        swinging: now_swinging,
+        start_time: now_begun,
+        length: now_length,
+        count: count.sym + begins,
+    }
+    swing = swing_motion(now_length, s.swing_height, s.step_time, t - now_begun, s.profile)
+    overdue = ca.fmax(0, t - now_begun - sx(s.step_time))
+    search = ca.vertcat(0, -sx(s.search_speed) * overdue)
+    positions, velocities, accelerations = {}, {}, {}
+    for k, name in enumerate(names):
+        swings = now_swinging == k + 1
+        before = ca.vertcat(*[z.sym for z in hold_places[name]])
+        # where it touches it stays, on the ground and not in it or above
+        touched = footing.feet[name] - ca.vertcat(0, footing.gaps[name])
+        leaves = ca.logic_and(begins, chosen == k + 1)
+        now_held = ca.if_else(ca.logic_or(touches[k], leaves), touched, before)
+        memory |= {z: now_held[i] for i, z in enumerate(hold_places[name])}
+        positions[name] = ca.if_else(swings, now_held + swing.position + search, now_held)
+        velocities[name] = ca.if_else(
+            swings, swing.velocity + ca.if_else(overdue > 0, ca.vertcat(0, -sx(s.search_speed)), 0), 0
+        )
+        accelerations[name] = ca.if_else(swings, swing.acceleration, 0)
+    return SteppingSignals(
+        memory=memory,
+        positions=positions,
+        velocities=velocities,
+        accelerations=accelerations,
+        xcom=xcom,
+        margin=margin,
+        swinging=now_swinging,
+    )
+
+
+__all__ = ["ReactiveStepping", "SteppingSignals", "SteppingState", "stepping_signals"]
