@@ -89,7 +89,7 @@ class ZmpPreview:
     def plan(self, zmp: Any, start: Any = (0.0, 0.0, 0.0)) -> CartMotion:
         """The motion of the mass whose ZMP follows a reference.
 
-        zmp: the reference [m], one number per sample; its last one is foot_places after. start: place, speed and
+        zmp: the reference [m], one number per sample; the last one is kept after it. start: place, speed and
         acceleration of the mass [m, m/s, m/s^2].
         """
         reference = number_array("the reference of the ZMP", zmp, axes=(1,))
