@@ -85,6 +85,33 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             "through a step; auto takes the steadiest."
         ),
     ] = "auto",
+    noise: Annotated[
+        list[str],
+        typer.Option(
+            "--noise",
+            metavar="NAME=VALUE",
+            help="Of lqr and track: what is measured, an output, a state or a landing, and the noise on it, "
+            "in its unit per root of a hertz; an estimate of all states is then acted on (Kalman filter). "
+            "All states are measured unless given.",
+        ),
+    ] = [],
+    disturbance: Annotated[
+        list[str],
+        typer.Option(
+            "--disturbance",
+            metavar="NAME=VALUE",
+            help="With --noise: what disturbs a state, in its unit per root of a second, or an input.",
+        ),
+    ] = [],
+    limit: Annotated[
+        list[str],
+        typer.Option(
+            "--limit",
+            metavar="NAME=VALUE",
+            help="Of lqr and track: the largest an input can be, in its unit; what is asked beyond it is cut "
+            "off. That of the motor, or of the design, unless given.",
+        ),
+    ] = [],
     root: Root = [],
     export: Annotated[
         Path | None, typer.Option("--export", metavar="DIR", help="Write the closed loop as C99.")
@@ -115,6 +142,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
 
       strut control compass --speed 0.8 --method track --stiffness 200 --damping 20
 
+      strut control compass --speed 0.8 --noise stance=0.001 --noise swing=0.001 --disturbance hip_torque=1
+
       strut control walk/design.h5 --export firmware/
     """
     if method not in METHODS:
@@ -134,17 +163,33 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
         )
     if method == "track" and not (stiffness or damping):
         raise ModelError("--method track needs --stiffness [N m/rad], --damping [N m s/rad] or both")
+    if (noise or disturbance or limit) and method == "step":
+        raise ModelError("--noise, --disturbance and --limit are for --method lqr and track")
+    if bool(noise) != bool(disturbance):
+        raise ModelError(
+            "--noise and --disturbance go together: an estimate weighs what is read against what may happen"
+        )
+    observer = (
+        loops.Kalman(read_numbers("--noise", noise), read_numbers("--disturbance", disturbance))
+        if noise
+        else None
+    )
+    loop_options: dict[str, Any] = {
+        "index": index,
+        "observer": observer,
+        "limits": read_numbers("--limit", limit) or None,
+    }
     if output is not None:
         check_directory(output)
     source = read_source(model, settings, speed, tuple(root))
-    weights = {"deviation": read_numbers("--deviation", deviation)}
+    weights: dict[str, Any] = {"deviation": read_numbers("--deviation", deviation)}
     if method == "lqr":
-        result = loops.lqr(source, **weights, effort=read_numbers("--effort", effort), index=index)
+        result = loops.lqr(source, **weights, effort=read_numbers("--effort", effort), **loop_options)
     elif method == "step":
         names = [name.strip() for name in by.split(",") if name.strip()]
         result = loops.step_lqr(source, names, **weights, change=read_numbers("--effort", effort))
     else:
-        result = loops.track(source, stiffness, damping, index=index)
+        result = loops.track(source, stiffness, damping, **loop_options)
     if json:
         as_json(result.data())
     else:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from strut.control.controlled_run import ControlledRun
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
+    from strut.control.kalman import EstimateQuality, Kalman
     from strut.control.qp_controller import QpController
     from strut.control.qp_program import Bound, Goal, QpRow, QuadraticProgram, Unknown
     from strut.control.regulator import lqr
@@ -41,10 +42,12 @@ _HOME_OF = {
     "CentreOfMassTask": "tasks",
     "Compared": "held_gait",
     "ControlledRun": "controlled_run",
+    "EstimateQuality": "kalman",
     "FrameTask": "tasks",
     "Goal": "qp_program",
     "HeldGait": "held_gait",
     "JointTask": "tasks",
+    "Kalman": "kalman",
     "MomentumTask": "tasks",
     "OrientationTask": "tasks",
     "PointContact": "whole_body_control",
@@ -76,10 +79,12 @@ __all__ = [
     "CentreOfMassTask",
     "Compared",
     "ControlledRun",
+    "EstimateQuality",
     "FrameTask",
     "Goal",
     "HeldGait",
     "JointTask",
+    "Kalman",
     "LinearPendulum",
     "MomentumTask",
     "OrientationTask",

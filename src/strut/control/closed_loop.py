@@ -10,6 +10,8 @@ import casadi as ca
 import numpy as np
 
 from strut.control.motion_table import DEGREE, MotionTable
+from strut.control.observer import Observer
+from strut.control.sides import opposite_events
 from strut.gait.exchange import mirrored_states
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.walk.plan_pieces import PieceTable, PlanQuantities, fill_up
@@ -29,26 +31,30 @@ class FeedbackLaw:
         sees them: mirrored in every other step of a machine with left and right, and how far it has come
         counted from where the step began.
     parameters: further numbers that it reads.
+    limits: by input, the least and the largest that it can be; what is asked beyond it is cut off.
+    observer: what estimates the states from sensors; None where all of them are measured.
     """
 
     signals: list[np.ndarray]
     feedback: Callable[[ca.SX, ca.SX], ca.SX]
     parameters: tuple[Param, ...] = ()
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    observer: Observer | None = None
 
 
 def close_loop(table: MotionTable, law: FeedbackLaw) -> System:
     """Return the machine with its motion and the law that holds it. It begins where the gait does."""
-    return _Loop(table, law).build()
+    return _ClosedLoop(table, law).build()
 
 
 @dataclass(frozen=True, eq=False)
-class _Loop:
+class _ClosedLoop:
     """A loop that is being closed."""
 
     table: MotionTable
     law: FeedbackLaw
     mirrored: Discrete | None = field(init=False)
-    origin: Discrete | None = field(init=False)
+    origins: tuple[Discrete, ...] = field(init=False)
     seen: ca.SX = field(init=False)
     pieces: PieceTable = field(init=False)
     holder: PlanQuantities = field(init=False)
@@ -62,30 +68,37 @@ class _Loop:
             if both_sides
             else None
         )
-        seen = plant.vector("x")
+        seen, image, observer = plant.vector("x"), mirrored_states(plant), self.law.observer
+        if observer is not None:
+            seen, image = observer.believe([seen, image])
         if mirrored is not None:
-            seen = ca.if_else(mirrored.sym, mirrored_states(plant), seen)
-        begin = np.array([motion.gait.x0[name] for name in plant.labels("x")])[list(motion.cyclic)]
-        origin = (
-            Discrete("step_origin", begin, "m", description="how far it had come when the step began")
-            if motion.cyclic
-            else None
+            seen = ca.if_else(mirrored.sym, image, seen)
+        # one number each: a section finds what is carried along with a machine among these
+        origins = tuple(
+            Discrete(
+                f"step_origin_{name}",
+                motion.gait.x0[name],
+                "m",
+                description=f"what {name} was when the step began",
+            )
+            for name in (plant.labels("x")[place] for place in motion.cyclic)
         )
-        values = np.array([rows.reshape(-1) for rows in self.law.signals])
+        signals = self.law.signals
+        if observer is not None:
+            signals = [np.hstack(rows) for rows in zip(signals, observer.signals, strict=True)]
+        values = np.array([rows.reshape(-1) for rows in signals])
         object.__setattr__(self, "mirrored", mirrored)
         object.__setattr__(self, "seen", seen)
-        object.__setattr__(self, "origin", origin)
+        object.__setattr__(self, "origins", origins)
         object.__setattr__(self, "pieces", fill_up(values, self.table.times))
         object.__setattr__(self, "holder", self._quantities())
 
     @property
     def relative(self) -> ca.SX:
         """The states as the gait sees them, how far it has come counted from where the step began."""
-        if self.origin is None:
-            return self.seen
         shift = ca.SX.zeros(self.seen.numel(), 1)
         for k, place in enumerate(self.table.motion.cyclic):
-            shift[place] = self.origin.sym[k]
+            shift[place] = self.origins[k].sym
         return self.seen - shift
 
     def _quantities(self) -> PlanQuantities:
@@ -95,7 +108,9 @@ class _Loop:
         phase = None
         if table.index is not None:
             plant = table.motion.plant
-            phase = ca.substitute(table.index, plant.vector("x"), self.relative)
+            index = table.index if self.law.observer is None else self.law.observer.believe([table.index])[0]
+            own = plant.vector("x") if self.law.observer is None else self.law.observer.state_vector
+            phase = ca.substitute(index, own, self.relative)
         numbers = np.array(table.holds[:-1], dtype=float)
         return PlanQuantities(
             values=Param(
@@ -118,23 +133,26 @@ class _Loop:
         """Return the closed loop: the plant, its table and the law joined, with the events that move both."""
         motion, holder = self.table.motion, self.holder
         plant = motion.plant
-        width = plant.size("u")
+        observer, width, count = self.law.observer, plant.size("u"), self.law.signals[0].shape[1]
         signals = holder.signals(lagrange(DEGREE))
-        planned, feedback = signals[:width], self.law.feedback(signals[width:], self.relative)
+        planned, feedback = signals[:width], self.law.feedback(signals[width:count], self.relative)
         inputs = {
             name: {n: sx(column[place]) for n, place in plant.slices("u").items() if n in plant_inputs(plant)}
             for name, column in (("planned", planned), ("feedback", feedback))
         }
         if self.mirrored is not None:
             inputs = {name: mirror_inputs(plant, each, self.mirrored.sym) for name, each in inputs.items()}
-        connect = {n: inputs["planned"][n] + inputs["feedback"][n] for n in inputs["planned"]}
+        asked = {n: inputs["planned"][n] + inputs["feedback"][n] for n in inputs["planned"]}
+        connect = {n: limit_command(e, self.law.limits.get(n)) for n, e in asked.items()}
+        if self.law.limits:
+            inputs["cut_off"] = {n: asked[n] - connect[n] for n in self.law.limits}
         part = System(
             "reference",
             x=() if holder.clock is None else (holder.clock,),
             flow={} if holder.clock is None else {holder.clock: 1.0},
             z=(
                 *(holder.piece, holder.begin, holder.end, holder.now),
-                *(() if self.origin is None else (self.origin,)),
+                *self.origins,
                 *(() if self.mirrored is None else (self.mirrored,)),
             ),
             p=(
@@ -144,7 +162,19 @@ class _Loop:
             ),
             symmetry={} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym},
         )
-        loop = join(plant.name, plant, part, connect=connect, description=plant.description)
+        side = None if self.mirrored is None else self.mirrored.sym
+        observers = () if observer is None else (observer.part(),)
+        loop = join(
+            plant.name,
+            plant,
+            part,
+            *observers,
+            connect=connect,
+            couplings={} if observer is None else observer.rates(signals[count:], side),
+            description=plant.description,
+        )
+        if observer is not None:
+            loop = observer.with_resets(loop, signals[count:], side)
         units = {q.name: q.unit for q in plant.u}
         signal_outputs = {f"{n}_{name}": e for name, each in inputs.items() for n, e in each.items()}
         loop = loop.replace(
@@ -188,10 +218,10 @@ class _Loop:
         if self.mirrored is not None:
             old, new = [*old, self.mirrored.sym], [*new, 1 - self.mirrored.sym]
         changes = dict(mirroring)
-        if self.origin is not None:
-            seen_after = ca.substitute([self.seen], old, new)[0]
-            changes[self.origin.name] = seen_after[list(self.table.motion.cyclic)]
-            old, new = [*old, self.origin.sym], [*new, changes[self.origin.name]]
+        seen_after = ca.substitute([self.seen], old, new)[0]
+        for origin, place in zip(self.origins, self.table.motion.cyclic, strict=True):
+            changes[origin.name] = seen_after[place]
+            old, new = [*old, origin.sym], [*new, changes[origin.name]]
         if holder.clock is not None:
             return {**holder.first_piece(count), **changes}
         after = ca.substitute([holder.index], old, new)[0]
@@ -216,26 +246,14 @@ class _Loop:
         return sum((sx(value >= end) for end in ends), ca.SX(begin))
 
 
+def limit_command(command: ca.SX, limits: tuple[float, float] | None) -> ca.SX:
+    """Return a command between the least and the largest that an input can be."""
+    return command if limits is None else ca.fmax(limits[0], ca.fmin(limits[1], command))
+
+
 def plant_inputs(plant: System) -> tuple[str, ...]:
     """Return the names of inputs, each once, vectors included."""
     return tuple(q.name for q in plant.u)
-
-
-def opposite_events(system: System, event: str) -> tuple[str, ...]:
-    """Return the event of the opposite foot that is this one with left and right exchanged, if there is
-    one."""
-    feet = () if system.walk is None else system.walk.feet
-    pairs: Mapping[str, str] = {
-        mine: theirs
-        for f in feet
-        for g in feet
-        if f.opposite == g.name
-        for mine, theirs in zip(
-            (f.lands, f.lifts, f.passes, f.clears), (g.lands, g.lifts, g.passes, g.clears), strict=True
-        )
-        if mine and theirs
-    }
-    return (pairs[event],) if event in pairs else ()
 
 
 __all__ = ["CLOCK", "FeedbackLaw", "close_loop"]

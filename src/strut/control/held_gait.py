@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.control.kalman import EstimateQuality
 from strut.errors import ModelError, NoGaitError
 from strut.gait import Gait, Survived, find, push, step_down, wrong_parameter
 from strut.simulate import SavedResult, simulate
@@ -51,7 +52,8 @@ class HeldGait(SavedResult, Tabular, Packed):
     """A gait that something holds.
 
     before: the gait as it was. gait: that of the closed loop, with exact multipliers. method: what holds it.
-    settings: the numbers that were chosen, by name. inputs: what it acts by.
+    settings: the numbers that were chosen, by name. inputs: what it acts by. estimate: how well the states
+        are estimated, where they are not all measured.
     system: the closed loop, a machine that walks by itself. stable: whether it is held.
     comparison: multipliers, and the largest step down, push and wrong parameters that are survived. costs:
         what feedback takes.
@@ -62,6 +64,7 @@ class HeldGait(SavedResult, Tabular, Packed):
     method: str
     settings: Mapping[str, float] = field(repr=False)
     inputs: tuple[str, ...]
+    estimate: EstimateQuality | None = None
 
     @property
     def system(self) -> System:

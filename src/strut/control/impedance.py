@@ -4,6 +4,7 @@ impedance)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -12,6 +13,8 @@ from strut.actuator.drives import Drive, drives
 from strut.checks import checked, finite
 from strut.control.closed_loop import FeedbackLaw, close_loop
 from strut.control.held_gait import HeldGait, find_held_gait
+from strut.control.input_limits import InputLimits, command_limits, limit_settings
+from strut.control.kalman import Kalman, kalman_observer
 from strut.control.motion_table import MotionTable, motion_table, read_index
 from strut.control.reference_motion import reference_motion
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
@@ -25,7 +28,13 @@ Gains = float | Mapping[str, float]
 
 @checked
 def track(
-    source: Gait | Design, stiffness: Gains, damping: Gains = 0.0, *, index: str | ca.SX = "auto"
+    source: Gait | Design,
+    stiffness: Gains,
+    damping: Gains = 0.0,
+    *,
+    index: str | ca.SX = "auto",
+    limits: InputLimits | None = None,
+    observer: Kalman | None = None,
 ) -> HeldGait:
     """Hold a gait by joint impedance: u = u* - stiffness (q - q*) - damping (q' - q'*), in the angle (or
     length) q along which each input acts, as the energy account of the machine tells it.
@@ -35,6 +44,7 @@ def track(
         (INPUT_stiffness, INPUT_damping). index: by what the motion is followed: 'time', counted anew from
         every step, or a state, an output or an expression that grows, or falls, all through a step; 'auto'
         takes the angle or length that moves most steadily, or time where none does, and `method` says which.
+    limits, observer: as in `lqr`.
     Nothing is promised of stability: the multipliers of what comes out say what it is. Raises NoGaitError
     where the loop has none.
     """
@@ -51,17 +61,25 @@ def track(
         for k, d in enumerate(sources)
         for unit in [d.stiffness_unit if word == "stiffness" else d.damping_unit]
     )
-    loop = close_loop(table, _law(table, sources, parameters))
+    estimator, quality = kalman_observer(table, observer) if observer is not None else (None, None)
+    bounds = command_limits(source, motion, limits)
+    law = replace(_law(table, sources, parameters), limits=bounds, observer=estimator)
+    loop = close_loop(table, law)
     own = {n: v for n, v in motion.gait.x0.items() if n in loop.labels("x")}
     loop_gait = find_held_gait(loop, own, motion.gait)
-    settings = {q.name: float(np.asarray(q.value).item()) for q in parameters}
+    settings = {
+        **{q.name: float(np.asarray(q.value).item()) for q in parameters},
+        **limit_settings(bounds),
+        **(observer.settings() if observer is not None else {}),
+    }
     names = tuple(q.name for q in motion.plant.u)
     return HeldGait(
         before=motion.gait,
         gait=loop_gait,
-        method=f"joint impedance, by {index_name}",
+        method=f"joint impedance{'' if observer is None else ' with an observer'}, by {index_name}",
         settings=settings,
         inputs=names,
+        estimate=quality,
     )
 
 

@@ -21,6 +21,8 @@ OVERTIME_PIECES = 3
 """Pieces into which the reference of a phase past its end is divided, and that before its beginning."""
 PLACES = np.linspace(0, 1, DEGREE + 1)
 """[1] Places of a piece, 0 to 1, at which its polynomial is known."""
+PLACE_BASIS = np.linalg.inv(np.vander(PLACES, DEGREE + 1, increasing=True))
+"""[1] From values at the places of a piece to the coefficients of its polynomial."""
 STEADY_PART = 0.1
 """[1] An index is chosen where its rate never falls below this part of its largest in a step."""
 MIN_PIECE_WIDTH = 1e-12
@@ -223,4 +225,4 @@ def _join_pieces(pieces: list[TablePiece], holds: list[int]) -> list[TablePiece]
     return joined
 
 
-__all__ = ["DEGREE", "PLACES", "MotionTable", "TablePiece", "motion_table", "read_index"]
+__all__ = ["DEGREE", "PLACES", "PLACE_BASIS", "MotionTable", "TablePiece", "motion_table", "read_index"]

@@ -41,6 +41,9 @@ class ReferencePhase:
     x_end, z, u_end: the state and the inputs just before its event, and the discrete states throughout.
     jump: the derivative, by a deviation just before the event, of the deviation just after it, each taken
         where it meets the guard: what is left of the saltation matrix where the event sets the clock.
+    reset: the derivative of the state after the event by the state before it, both at the same moment: what
+        is left of the saltation matrix for an estimate that is reset when the machine is.
+    guard: the gradient of the event's guard by the state before it.
     """
 
     event: str
@@ -51,6 +54,8 @@ class ReferencePhase:
     z: np.ndarray
     u_end: np.ndarray
     jump: np.ndarray
+    reset: np.ndarray
+    guard: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +171,10 @@ def _read_motion(gait: Gait, plant: System) -> ReferenceMotion:
         )
         if not (changes_motion or last):
             continue
-        jump = _jump(plant, event.name, (event.t, before, z_before, u, p), slopes[0])
+        jump, reset, guard = _jump(plant, event.name, (event.t, before, z_before, u, p), slopes[0])
         if last:
-            jump = _exchange(plant, after, z_after, p) @ jump
+            exchange = _exchange(plant, after, z_after, p)
+            jump, reset = exchange @ jump, exchange @ reset
             jump[list(section.cyclic)] = 0.0
         breaks = _breaks(begin, event.t, piece_ends, gait.period)
         phases.append(
@@ -181,6 +187,8 @@ def _read_motion(gait: Gait, plant: System) -> ReferenceMotion:
                 z=z_before,
                 u_end=u,
                 jump=jump,
+                reset=reset,
+                guard=guard,
             )
         )
         begin = event.t
@@ -223,10 +231,11 @@ def _jump(
     event: str,
     point: Sequence[Any],
     rate: np.ndarray,
-) -> np.ndarray:
-    """Return the derivative of the state after an event, by the state before it: a neighbour is first moved
-    along the flow onto the guard. With the clock set by the event, nothing else of the saltation matrix
-    is left: its part with the flow after the event belongs to a clock that runs on."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the derivative of the state after an event, by the state before it, where a neighbour is first
+    moved along the flow onto the guard; the same of one that is reset where it is; and the gradient of the
+    guard. With the clock set by the event, nothing else of the saltation matrix is left: its part with the
+    flow after the event belongs to a clock that runs on."""
     by_x, gradient, by_time = (np.array(part) for part in memo(system, jump_function, event)(*point))
     guard_rate = float((gradient @ rate + by_time[:, 0])[0])
     if abs(guard_rate) < GRAZING_RATE:
@@ -234,7 +243,8 @@ def _jump(
             f"the gait of '{system.name}' only grazes its event '{event}' (its guard changes by "
             f"{guard_rate:.2g} per second there): what neighbours do there has no derivative"
         )
-    return by_x @ (np.eye(len(rate)) - np.outer(rate, gradient[0]) / guard_rate)
+    onto_guard = np.eye(len(rate)) - np.outer(rate, gradient[0]) / guard_rate
+    return by_x @ onto_guard, by_x, gradient[0]
 
 
 def _exchange(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -12,9 +12,20 @@ import numpy as np
 from strut.checks import checked
 from strut.control.closed_loop import FeedbackLaw, close_loop
 from strut.control.held_gait import HeldGait, find_held_gait
-from strut.control.motion_table import DEGREE, PLACES, MotionTable, TablePiece, motion_table, read_index
+from strut.control.input_limits import InputLimits, command_limits, limit_settings
+from strut.control.kalman import Kalman, kalman_observer
+from strut.control.motion_table import (
+    DEGREE,
+    PLACE_BASIS,
+    PLACES,
+    MotionTable,
+    TablePiece,
+    motion_table,
+    read_index,
+)
 from strut.control.reference_motion import reference_motion
 from strut.control.riccati import (
+    GAUSS_POINTS,
     LinearStretch,
     check_controllable,
     exponential,
@@ -27,8 +38,6 @@ from strut.gait import Gait
 from strut.optimal import Design
 from strut.system import System, start
 
-GAUSS_POINTS = (0.5 - np.sqrt(3) / 6, 0.5 + np.sqrt(3) / 6)
-"""[1] Places of the two points of Gauss and Legendre in a stretch, 0 to 1."""
 MIN_EFFECT = 1e-12
 """[1] An input that moves no state by this part of an acceptable deviation has no effect."""
 
@@ -63,9 +72,7 @@ class _Linearised:
 
     def at(self, piece: TablePiece, place: float) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
         """Return A, B, the rate of the index, and the weight of deviations at a place of a piece."""
-        row = np.vander([place], DEGREE + 1, increasing=True) @ np.linalg.inv(
-            np.vander(PLACES, DEGREE + 1, increasing=True)
-        )
+        row = np.vander([place], DEGREE + 1, increasing=True) @ PLACE_BASIS
         z = self.motion.phases[piece.phase].z
         A, B, rate, projection = (
             np.array(part)
@@ -137,6 +144,8 @@ def lqr(
     deviation: Mapping[str, float] | None = None,
     effort: Mapping[str, float] | None = None,
     index: str | ca.SX = "auto",
+    limits: InputLimits | None = None,
+    observer: Kalman | None = None,
 ) -> HeldGait:
     """Hold a gait from moment to moment: u = u* - K (x - x*), with the gains K of the linear-quadratic
     regulator (LQR, varying along the step), through its impacts.
@@ -149,6 +158,11 @@ def lqr(
     index: by what the motion is followed: 'time', counted anew from every step, or a state, an output or an
         expression that grows, or falls, all through a step; 'auto' takes the angle or length that moves most
         steadily, or time where none does, and `method` says which.
+    limits: by input, the least and the largest that the motor gives, or one number for both sides: what is
+        asked beyond it is cut off. By default the ranges of the machine's inputs and the torque that a design
+        was asked to keep; {} for none.
+    observer: what is measured and what disturbs the machine, see `Kalman`: the regulator then acts on an
+        estimate of the states (LQG). None: every state is measured.
     The periodic Riccati equation is solved backwards along the step, through the derivatives of its events
     (what is left of saltation matrices where the event sets the clock), until it repeats.
     The multipliers that are returned are those of the closed loop itself. Raises ModelError for a machine
@@ -165,18 +179,24 @@ def lqr(
     A, W = step_matrices(phases)
     check_controllable(A, W, plant.labels("x"), " and ".join(plant.labels("u")), plant.name)
     signals = _signals(linear, periodic_riccati(phases), U)
-    loop = close_loop(table, FeedbackLaw(signals, linear_feedback(plant)))
+    estimator, quality = kalman_observer(table, observer) if observer is not None else (None, None)
+    bounds = command_limits(source, motion, limits)
+    law = FeedbackLaw(signals, linear_feedback(plant), limits=bounds, observer=estimator)
+    loop = close_loop(table, law)
     own = {n: v for n, v in motion.gait.x0.items() if n in loop.labels("x")}
     settings = {
         **{f"acceptable deviation of {n}": v for n, v in zip(plant.labels("x"), D.tolist(), strict=True)},
         **{f"acceptable effort of {n}": v for n, v in zip(plant.labels("u"), U.tolist(), strict=True)},
+        **limit_settings(bounds),
+        **(observer.settings() if observer is not None else {}),
     }
     return HeldGait(
         before=motion.gait,
         gait=find_held_gait(loop, own, motion.gait),
-        method=f"LQR along the step, by {index_name}",
+        method=f"{'LQR' if observer is None else 'LQG'} along the step, by {index_name}",
         settings=settings,
         inputs=tuple(q.name for q in plant.u),
+        estimate=quality,
     )
 
 

@@ -22,6 +22,8 @@ UNIT_SLACK = 1e-7
 """[1] Multipliers of at least 1 less this do not die out by themselves."""
 MAX_SOLUTION_GROWTH = 1e60
 """[1] Largest entry of a solution, over that of the weights, beyond which it has diverged."""
+GAUSS_POINTS = (0.5 - np.sqrt(3) / 6, 0.5 + np.sqrt(3) / 6)
+"""[1] Places of the two points of Gauss and Legendre in a stretch, 0 to 1."""
 TAYLOR_TERMS = 12
 """Terms of the Taylor series of a matrix exponential, after scaling to a norm of at most 1/8."""
 
@@ -81,11 +83,13 @@ def step_back(P: np.ndarray, backward_flow: np.ndarray) -> np.ndarray:
 
 def periodic_riccati(
     phases: Sequence[tuple[Sequence[LinearStretch], np.ndarray]],
+    begin: np.ndarray | None = None,
 ) -> list[list[np.ndarray]]:
     """Return the periodic solution of the differential Riccati equation along a step.
 
     phases: of each, its stretches, and the jump at its end: the last jump leads to the beginning of the
-    first. Returns, by phase, the solutions at the beginning of every stretch and at the end of the last.
+    first. begin: the solution that the first sweep begins with, by default zero. Returns, by phase, the
+    solutions at the beginning of every stretch and at the end of the last.
     Raises ModelError where it does not come to repeat.
     """
     flows = [
@@ -93,7 +97,7 @@ def periodic_riccati(
         for stretches, _ in phases
     ]
     jumps = [jump for _, jump in phases]
-    P = np.zeros_like(jumps[-1])
+    P = np.zeros_like(jumps[-1]) if begin is None else begin
     for _ in range(MAX_SWEEPS):
         before = P
         for phase_flows, jump in zip(reversed(flows), reversed(jumps), strict=True):

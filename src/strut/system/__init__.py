@@ -3,7 +3,7 @@
 from strut.system.archive import Archive, from_archive, room_classes, to_archive
 from strut.system.compose import add_prefix, join
 from strut.system.differences import model_differences
-from strut.system.disturbance import hold_disturbances, release_disturbances
+from strut.system.disturbance import HeldDisturbance, hold_disturbances, release_disturbances
 from strut.system.event import Event, Sample
 from strut.system.expression_text import ExpressionError, number_text, parse_expression, write_expression
 from strut.system.implied import Implied
@@ -80,6 +80,7 @@ __all__ = [
     "Factors",
     "Floor",
     "Foot",
+    "HeldDisturbance",
     "Hinge",
     "Implied",
     "Input",
