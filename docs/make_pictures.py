@@ -125,6 +125,20 @@ def held_gait(place: Path) -> None:
     report.recovery_figure(load("held_gait.py").main()).save(place / "held_gait.svg")
 
 
+def pushed_biped(place: Path) -> None:
+    view.stick_figure(load("pushed_biped.py").main().trajectory, place / "pushed_biped.svg", width=420)
+
+
+def controller_process(place: Path) -> None:
+    load("pushed_biped.py")
+    run = load("controller_process.py").main()
+    t, *torques = run.T
+    words = ("right hip", "left hip", "right knee", "left knee")
+    lines = [Line(word, t, row, color) for word, row, color in zip(words, torques, PALETTE, strict=False)]
+    figure = Figure(tuple(lines), "time [s]", "torque [N m]", legend=True, height=190)
+    figure.save(place / "controller_process.svg")
+
+
 def elastic_drives(place: Path) -> None:
     load("elastic_drives.py").main(place / "elastic_drives.svg")
 
@@ -179,6 +193,8 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
         ),
         *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, rabbit_drives, running, held_gait),
         step_over,
+        pushed_biped,
+        controller_process,
     )
 }
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from strut.codegen import CONTROLLER, compile_system
     from strut.errors import StrutError
-    from strut.export import export, export_functions, export_matlab
+    from strut.export import export, export_controller, export_functions, export_matlab
     from strut.mechanism import Mechanism, constraints, joints
     from strut.simulate import (
         Hold,
@@ -73,7 +73,7 @@ _ROOMS = (
 _HOMES = {
     "strut.codegen": ("CONTROLLER", "compile_system"),
     "strut.errors": ("StrutError",),
-    "strut.export": ("export", "export_functions", "export_matlab"),
+    "strut.export": ("export", "export_controller", "export_functions", "export_matlab"),
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
     "strut.simulate": (
         "Hold",
@@ -166,6 +166,7 @@ __all__ = [
     "control",
     "deg",
     "export",
+    "export_controller",
     "export_functions",
     "export_matlab",
     "gait",

@@ -156,3 +156,80 @@ def test_a_sensor_that_is_no_number_holds_and_then_damps(stand):
     assert sample(at, 0.0, address(good)) == QpStatus.SOLVED
     assert loop.u == pytest.approx(held)
     assert loop.state.counts[QpStatus.BAD_SENSOR] == controller.patience + 1
+
+
+def test_many_loops_on_many_cores_are_those_of_one(stand):
+    """Parameters of the controller vary; nothing is compiled again."""
+    body, machine, _, _ = stand
+    stiffness, limit = strut.Param("com_stiffness", 60.0), strut.Param("torque_limit", 200.0)
+    x, _, z = body.at(body.com)
+    tasks = [
+        control.CentreOfMassTask(target=[x, z], stiffness=stiffness),
+        control.OrientationTask(frame="torso", target=0.05),
+    ]
+    controller = standing(body.mechanism, body, tasks=tasks, torque_limit=limit)
+    values = [{"com_stiffness": k, "torque_limit": 150.0} for k in (40.0, 60.0, 80.0)]
+    runs = controller.run_each(machine, 0.3, values, threads=2, u=PUSH)
+    assert all(run.ok for run in runs)
+    alone = controller.using(values[1]).run(machine, t=0.3, u=PUSH)
+    assert np.array_equal(runs[1].samples, alone.samples)
+    assert abs(runs[0]["com_error"] - runs[2]["com_error"]).max() > 1e-5
+    with pytest.raises(strut.errors.UnknownNameError, match="has no parameter 'stiffness'"):
+        controller.using(stiffness=1.0)
+
+
+def test_tasks_that_ask_for_the_same_twice_do_no_harm(stand):
+    """Rank-deficient: one orientation as two tasks, both hard, and nothing else to choose by than the cost."""
+    body, machine, _, _ = stand
+    twice = [
+        control.OrientationTask(frame="torso", target=0.05, name=name, hard=True) for name in ("one", "two")
+    ]
+    run = standing(body.mechanism, body, tasks=[*twice, control.PostureTask(weight=0.0)]).run(machine, t=0.01)
+    assert run.ok, run.faults
+    assert run.kkt < MAX_KKT
+
+
+def test_ranked_tasks_keep_the_first_and_serve_the_second_as_well_as_they_can(stand):
+    """The torso's angle first; a hip that would turn it second, though its weight is larger."""
+    body, machine, _, _ = stand
+    tasks = [
+        control.OrientationTask(frame="torso", target=0.05, weight=1.0, level=1),
+        control.PostureTask(target={"knee_r": 2.0, "knee_l": 2.0, "hip_r": -2.0}, weight=1e3, level=2),
+    ]
+    run = standing(body.mechanism, body, tasks=tasks).run(machine, t=0.005)
+    assert run.counts["failed"] == run.counts["relaxed"] == 0
+    angle = run["torso_turn_error"][0]
+    row = body.jacobian("torso")
+    turn = row[0][1, :] @ run["acceleration"][0] + row[1][1]
+    names = [s.name for s in body.sensors]
+    at = [run.trajectory[name][0] for name in names]
+    reached = float(body.at(turn, at[:7], at[7:]))
+    assert reached == pytest.approx(100.0 * angle, rel=1e-5)  # as if the second were not there
+    assert run.kkt < MAX_KKT
+
+
+def test_a_manipulator_on_a_fixed_base_follows_a_circle():
+    """Three joints in a plane; the tip tracks a circle with errors of the sampling alone."""
+    from strut.mechanism import Mechanism, joints, system
+
+    m = Mechanism("arm", planar=True)
+    parent = m.world
+    for k, angle in enumerate((0.6, 0.8, 0.6)):
+        link = m.body(f"link{k}", mass=2.0, com=(0, 0, -0.2), inertia=0.03)
+        where = (0, 0, 0) if k == 0 else (0, 0, -0.4)
+        m.joint(f"joint{k}", parent, link, joints.revolute("y"), at=where, initial=angle)
+        parent = link
+    m.frame("tip", parent, (0, 0, -0.4))
+    body = BodyModel(m)
+    x, _, z = body.at(body.position("tip"))
+    t = strut.time
+    circle = [x + 0.1 * (1 - ca.cos(2 * t)), z + 0.1 * ca.sin(2 * t) - 0.2 * t * ca.exp(-4 * t)]
+    tasks = [
+        control.FrameTask(frame="tip", target=circle, stiffness=400.0, weight=100.0),
+        control.PostureTask(stiffness=1.0, weight=1e-3),
+    ]
+    controller = control.whole_body(body, every=1e-3, tasks=tasks)
+    run = controller.run(system(m), t=3.0)
+    assert run.ok, run.faults
+    assert abs(run["tip_place_error"]).max() < 2e-3
+    assert run.kkt < MAX_KKT

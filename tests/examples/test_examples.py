@@ -262,6 +262,24 @@ def test_no_example_is_forgotten():
         assert re.search(rf'check_printed\(\s*"{name}"', test.read_text(encoding="utf-8")), name
 
 
+def test_pushed_biped(capsys):
+    run = load("pushed_biped").main()
+    assert run.ok
+    assert run.kkt < 1e-8
+    check_printed("pushed_biped.py", capsys.readouterr().out, rel=0.05)
+
+
+def test_a_controller_in_a_process_of_its_own_gives_the_same_torques(capsys, tmp_path):
+    biped = load("pushed_biped")
+    rows = load("controller_process").main(str(tmp_path))
+    inside = biped.controller.run(biped.machine, t=0.2, u=biped.PUSH)
+    assert rows[:, 1:] == pytest.approx(
+        np.stack([inside[n] for n in biped.controller.command], axis=1), abs=1e-9
+    )
+    assert (tmp_path / "daqp_LICENSE").read_text().startswith("MIT")
+    check_printed("controller_process.py", capsys.readouterr().out)
+
+
 def test_oscillator_leg(capsys):
     example = load("oscillator_leg")
     run = example.main(12.0)

@@ -22,17 +22,20 @@ ACT = (("t", "x", "m", "p", "k", "y"), ("u", "m_next", "o"))
 """Arguments and results of what makes commands, the next memory and outputs of the solution y."""
 SAFE = (("t", "x", "m", "p"), ("u",))
 """Arguments and results of the commands that are given when nothing else can be."""
+FIRST = (("x", "p"), ("m",))
+"""Arguments and results of what memory begins with."""
 
 
 @dataclass(frozen=True, eq=False)
 class QpFunctions:
-    """The plain functions of a controller, with the signatures `BUILD`, `ACT` and `SAFE`, and the shape of
-    its program. Matrices are given transposed, so that they lie in memory row by row."""
+    """The plain functions of a controller, with the signatures `BUILD`, `ACT`, `SAFE` and `FIRST`, and the
+    shape of its program. Matrices are given transposed, so that they lie in memory row by row."""
 
     name: str
     build: ca.Function
     act: ca.Function
     safe: ca.Function
+    first: ca.Function
     shape: QpShape
 
     @property
@@ -60,6 +63,7 @@ class QpFunctions:
                 (self.build, "build", BUILD),
                 (self.act, "act", ACT),
                 (self.safe, "safe", SAFE),
+                (self.first, "first", FIRST),
             )
         ]
         return "\n".join(
@@ -74,7 +78,7 @@ class QpFunctions:
 
     def digest(self) -> str:
         """A hash of all that the text depends on besides our own files."""
-        parts = [f.serialize() for f in (self.build, self.act, self.safe)]
+        parts = [f.serialize() for f in (self.build, self.act, self.safe, self.first)]
         return hashlib.sha256("\0".join([*parts, repr(self.shape)]).encode()).hexdigest()
 
 

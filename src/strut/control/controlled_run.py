@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import casadi as ca
 import numpy as np
 
 from strut.codegen import REPORT_FIELDS, LoopState, NativeController, QpFunctions, QpSolver, QpStatus, address
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate import Hold, Trajectory, simulate
-from strut.system import Discrete, Expression, Param, Quantity, System, start, sx
+from strut.system import Expression, Param, Quantity, System, start
 
 MEANINGS = {
     QpStatus.SOLVED: "solved",
@@ -49,11 +48,6 @@ class SampledController(Protocol):
     @property
     def sensors(self) -> Sequence[Quantity]:
         """What it reads."""
-        ...
-
-    @property
-    def memory(self) -> Sequence[Discrete]:
-        """What it keeps."""
         ...
 
     @property
@@ -103,7 +97,8 @@ class QpLoop:
         )
         begin = start(machine, x0, z0, None, p)
         seen = np.array([begin.x[k] if k >= 0 else begin.z[-1 - k] for k in self.sensors[: sizes["NS"]]])
-        self.m = np.concatenate([_first_memory(controller, seen, self.p[: sizes["NP"]]), [0.0]])
+        memory = np.array(functions.first(seen, self.p[: sizes["NP"]])).reshape(-1)
+        self.m = np.concatenate([memory, [0.0]])
         self.u = np.zeros(max(sizes["NU"], 1))
         self.record = np.full((samples, self.width), np.nan)
         self.state = LoopState(
@@ -282,22 +277,3 @@ def _command_places(controller: SampledController, machine: System) -> np.ndarra
                 f"{did_you_mean(name, list(u))}"
             )
     return np.array([u[name] for name in controller.command] or [0], dtype=np.int32)
-
-
-def _first_memory(controller: SampledController, seen: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """What the memory begins with: numbers, or expressions of sensors and parameters."""
-    if not controller.memory:
-        return np.zeros(0)
-    symbols = [ca.vertcat(*[each.sym for each in group], ca.SX(0, 1)) for group in _groups(controller)]
-    values = ca.vertcat(*[ca.vec(sx(each.value)) for each in controller.memory])
-    strangers = ca.Function("first", symbols, [values], {"allow_free": True}).free_sx()
-    if strangers:
-        raise ModelError(
-            f"the memory of '{controller.name}' begins with an expression of {strangers}: sensors and "
-            f"parameters alone are allowed"
-        )
-    return np.array(ca.Function("first", symbols, [values])(seen, p)).reshape(-1)
-
-
-def _groups(controller: SampledController) -> tuple[list[Quantity], list[Quantity]]:
-    return list(controller.sensors), list(controller.p)

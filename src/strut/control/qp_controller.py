@@ -7,7 +7,9 @@ parameters that may be changed without compiling again. See `QpController.run` f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked, integer, positive
-from strut.codegen import NativeController, QpFunctions, compile_controller
+from strut.codegen import NativeController, QpFunctions, compile_controller, compile_system
 from strut.control.controlled_run import ControlledRun, QpLoop
 from strut.control.qp_program import QuadraticProgram
 from strut.errors import ModelError, UnknownNameError, did_you_mean
@@ -149,17 +151,19 @@ class QpController(Packed):
             ],
             [_column([ca.vec(sx(self.safe.get(name, 0.0))) for name in self.command])],
         ]
-        inputs = [arguments, [*arguments, k, self.program.y], arguments]
+        results.append([_column([ca.vec(sx(each.value)) for each in self.memory])])
+        inputs = [arguments, [*arguments, k, self.program.y], arguments, [x, p]]
         for name, value in self.command.items():
             if sx(value).numel() != 1:
                 raise ModelError(f"command '{name}' has {sx(value).numel()} numbers: one is needed for each")
         functions = []
-        for name, arguments_of, results_of in zip(("build", "act", "safe"), inputs, results, strict=True):
+        names = ("build", "act", "safe", "first")
+        for name, arguments_of, results_of in zip(names, inputs, results, strict=True):
             self._check_symbols(arguments_of, results_of)
             wide = ca.cse([ca.densify(each) for each in results_of])
             functions.append(ca.Function(name, arguments_of, wide))
-        build, act, safe = functions
-        return QpFunctions(self.name, build, act, safe, self.program.shape)
+        build, act, safe, first = functions
+        return QpFunctions(self.name, build, act, safe, first, self.program.shape)
 
     def _check_symbols(self, arguments: list[ca.SX], results: list[ca.SX]) -> None:
         """Refuse symbols that are neither sensed, remembered nor parameters."""
@@ -206,6 +210,25 @@ class QpController(Packed):
         """Run a machine under this controller; nothing is Python between samples. how: as of `simulate`:
         x0, u (schedules of inputs that the controller does not set, such as pushes), rtol, ..."""
         return ControlledRun.of(self, machine, t, how)
+
+    def run_each(
+        self,
+        machine: System,
+        t: float | tuple[float, float],
+        values: Iterable[Mapping[str, Any]],
+        *,
+        threads: int | None = None,
+        **how: Any,
+    ) -> list[ControlledRun]:
+        """Run the machine once for each set of the controller's parameters, by name, on many cores at once:
+        nothing is compiled again, and threads run without the interpreter's lock. threads: as many as there
+        are cores without any given. how: as of `run`."""
+        count = os.cpu_count() or 1 if threads is None else integer("threads", threads, 1)
+        controllers = [self.using(each) for each in values]
+        self.native  # noqa: B018  # compiled once, before threads ask for it
+        compile_system(machine, backend=how.get("backend"))
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(lambda each: each.run(machine, t, **how), controllers))
 
 
 def _column(parts: Sequence[ca.SX]) -> ca.SX:
