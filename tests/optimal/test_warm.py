@@ -9,7 +9,7 @@ import pytest
 from strut import optimal, walkers
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.solver import solve as solver
-from strut.optimal.walk import design_search
+from strut.optimal.walk import design_search, sharpen
 from strut.system import Param, State, System
 
 
@@ -103,20 +103,20 @@ def test_a_finer_mesh_that_fails_does_not_replace_what_there_was(level, monkeypa
 
 
 def test_a_sharper_plan_that_costs_more_is_refused(level, monkeypatch):
-    real = design_search.solve
+    real = sharpen.solve
     monkeypatch.setattr(type(level), "drifts", property(lambda self: True))
     monkeypatch.setattr(
-        design_search, "solve", lambda *a, **k: replace(real(*a, **k), cost=level.result.cost + 0.2)
+        sharpen, "solve", lambda *a, **k: replace(real(*a, **k), cost=level.result.cost + 0.2)
     )
     task = design_search.DesignTask(
         level.system,
         (),
         "squared-torque",
         None,
-        {"control": "cubic", "accuracy": design_search.MAX_DEFECT},
+        {"control": "cubic", "accuracy": sharpen.MAX_DEFECT},
         design_search.SearchWatch(),
     )
-    assert design_search.sharpen(level, task).result.cost == level.result.cost
+    assert sharpen.sharpen(level, task).result.cost == level.result.cost
 
 
 def test_a_design_from_a_design_is_not_worse():

@@ -24,7 +24,7 @@ from strut.optimal.walk.stairs import climbing_doubt, has_stairs, stair_rise
 from strut.optimal.walk.step_limits import StepLimits
 from strut.optimal.walk.track import STEP_TIME
 from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
-from strut.optimal.walk.turned_joints import turned_joints
+from strut.optimal.walk.turned_joints import find_turned_joints
 from strut.optimal.walk.verify import plan_faults, replay_faults
 from strut.simulate import SavedResult
 from strut.system import Packed, System, time
@@ -109,7 +109,8 @@ class Design(SavedResult, Tabular, Packed):
     def turned_joints(self) -> tuple[str, ...]:
         """A sentence for each joint that is all through the step far from where the machine was described,
         as of a torso that hangs down."""
-        return turned_joints(self.result, self.section)
+        joints = find_turned_joints(self.result, self.section)
+        return tuple(joint.sentence for joint in joints.values())
 
     @cached_property
     def active_limits(self) -> tuple[ActiveLimit, ...]:

@@ -5,7 +5,8 @@ it `reach_in_stages` (where one search does not lead there), `widen_guides` (whe
 answer) and `sharpen` (where the simulator drifts away from the plan), and `search_phases` (once
 more, with a phase of its own for every part of the swing, where the simulator tells another story). A cost of
 work alone that does not soon lead to an optimum is reached by `search_priced`, from least squared torque over
-ever less of it beside the work.
+ever less of it beside the work. `turn_back` also tries the described pose, where joints are turned
+far from it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from strut.optimal.walk.own_limits import StepRequirement, read_own_limits
 from strut.optimal.walk.read_walk import clears_ground, swing_foot
 from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
+from strut.optimal.walk.sharpen import MAX_DEFECT, sharpen
 from strut.optimal.walk.soft_ground import stiffen_ground
 from strut.optimal.walk.split_step import split_step
 from strut.optimal.walk.stairs import has_stairs
@@ -51,21 +53,10 @@ from strut.optimal.walk.torque_price import (
     torque_price,
 )
 from strut.optimal.walk.track import stretch_recordings
+from strut.optimal.walk.turn_back import turn_back
 from strut.optimal.walk.widen_guides import stronger_limits, widen_guides
 from strut.system import System, hold_disturbances
 
-MAX_DEFECT = 1e-7
-"""Collocation defects of a plan, relative to 1 + |state|: the energy balance of a step, whose errors an
-unstable gait magnifies, is then closed to 1e-6."""
-SHARP_DEFECTS = (1e-9, 1e-11)
-"""Smaller defects that are tried, one after the other, where a replay drifts away from its plan."""
-SHARP_TOLERANCE = 1e-11
-"""The solver's tolerance where these are tried."""
-LARGE_MULTIPLIER = 1e3
-"""The smallest defect is tried for gaits that magnify a disturbance by at least this factor in a step."""
-SHARP_COST_RISE = 1e-3
-"""A sharper plan that costs more by this, relative to the size of the cost, is another motion, and a worse
-one."""
 WIDENING_ITERATIONS = 150
 """Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
 FOOT_MARGIN = 0.01
@@ -73,8 +64,9 @@ FOOT_MARGIN = 0.01
 part: between the points of the mesh, too, they then stay on the ground and do not slip. A foot lands at
 least at this part of the walking speed: it does not only graze the ground."""
 
-PRICED_SHARE = 0.5
-"""The part of the budget that a search for a cost of work alone has, and then one with a price on torque."""
+ALONE_SHARE, PRICED_SHARE = 0.25, 0.5
+"""The parts of the budget that a search for a cost of work alone has, and then one with a price on torque,
+which ends with the work alone, too."""
 NEAR_GUESS: dict[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
 """Options of IPOPT for a search that begins from steps which are each an optimum: a small barrier, and limits
 that the guess lies on are not left, so that the search stays near."""
@@ -161,6 +153,8 @@ def design(  # noqa: PLR0913 -- options of a public function
     )
     find = search_priced if price_torque and can_be_priced(ready, cost) else search
     first = find(task, goal, tuple(phases))
+    if guess is None:
+        first = turn_back(first, task, lambda near: find(near, goal, tuple(phases)))
     count = len(first.result.problem.phases)
     begin = task.reference.guess_for(count) if first.steps == 1 else None
     return compare_starts(first, begin, Starts(starts, spread, seed), task.settings, watch)
@@ -173,7 +167,7 @@ def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> 
     unit = price_unit(task.walker, task.reference)
     if unit is None:
         return search(task, goal, phases)
-    alone = search(task.briefly(PRICED_SHARE), goal, phases)
+    alone = search(task.briefly(ALONE_SHARE), goal, phases)
     if alone.ok or alone.result.is_interrupted:
         return alone
     if alone.result.ok and task.settings["accuracy"] != MAX_DEFECT:
@@ -382,34 +376,6 @@ def reach_in_stages(
         return direct
     last = solve(fast_problem, start, watch=watch.aside() if direct.success else watch, **settings)
     return last if last.ok or not direct.success else direct
-
-
-def sharpen(best: Design, task: DesignTask) -> Design:
-    """Return a design solved again with smaller defects, where the simulator does not join its plan even
-    interval by interval; the same one where that is not needed, or does not help.
-
-    Not of solutions that were improved after solving, nor where another accuracy was asked for, nor beyond
-    the time that the search has.
-    """
-    watch = task.watch
-    watch.tell("replaying the plan in the simulator")
-    if best.limits.improves or not best.result.ok or task.settings["accuracy"] != MAX_DEFECT:
-        return best
-    problem = best.result.problem
-    for defect in SHARP_DEFECTS:
-        if not best.drifts or not watch.may_go_on:
-            break
-        gentle = best.gait is None or abs(best.gait.multipliers[0]) < LARGE_MULTIPLIER
-        if defect < SHARP_DEFECTS[0] and gentle:
-            break
-        watch.tell("sharpening the plan", f"defects of {defect:g}")
-        sharper = {**task.settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE, "watch": watch.aside()}
-        solution = replace(solve(problem, best.result, **sharper), accuracy=MAX_DEFECT)
-        other = replace(best, result=solution)
-        dearer = solution.cost > best.result.cost + SHARP_COST_RISE * best.result.cost_size
-        best = other if other.ok and not dearer else best
-        watch.best = best.result
-    return best
 
 
 DESIGN_OPTIONS = sorted(

@@ -13,6 +13,7 @@ from strut.gait import Gait, find
 from strut.gait.section import default_section
 from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
+from strut.optimal.solver.watch import BUSY_CLOCK
 from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.compliant_stride import compliant_stride
 from strut.optimal.walk.contact_phases import contact_phases, has_soles, step_section
@@ -33,6 +34,9 @@ FALLBACK_SLOPES = (0.05, 0.03, 0.07, 0.015)
 """Downhill slopes [rad] on which a passive gait is looked for where there is none on the walker's own."""
 PASSIVE_STARTS = 60
 """Starts of the search for a passive gait."""
+PASSIVE_TIME = 5.0
+"""[s] A search for a passive gait that has worked for so long does not go on to another slope: a machine of
+many joints that has none on its own slope hardly has one on the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +171,9 @@ def find_passive_gait(walker: System, section: str) -> Gait | None:
     """Return a gait without motors, on the walker's own slope or on one of `FALLBACK_SLOPES`; None if there
     is none. Where the ground does not go down nothing gives what landings take: only the gait of a walker
     that loses nothing, from the state it begins in, is looked for there."""
-    walker = level_ground(without_weights(walker))
+    walker, began = level_ground(without_weights(walker)), BUSY_CLOCK.now()
     for slope in (None, *FALLBACK_SLOPES):
-        if slope is not None and not has_slope(walker):
+        if slope is not None and (not has_slope(walker) or BUSY_CLOCK.now() - began > PASSIVE_TIME):
             break
         candidate = walker if slope is None else on_slope(walker, slope)
         downhill = not has_slope(walker) or slope_of(candidate) > 0

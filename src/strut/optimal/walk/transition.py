@@ -22,7 +22,7 @@ from strut.optimal.solver.watch import BUDGET, SearchWatch
 from strut.optimal.walk.compare_starts import compare_starts
 from strut.optimal.walk.costs import CostChoice, add_weight_parameters, cost_of_transport
 from strut.optimal.walk.design import Design
-from strut.optimal.walk.design_search import DESIGN_OPTIONS, FOOT_MARGIN, MAX_DEFECT, design, sharpen
+from strut.optimal.walk.design_search import DESIGN_OPTIONS, FOOT_MARGIN, design
 from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.end_state import IN_GAIT
 from strut.optimal.walk.goal_field import goal_fields, take_goal
@@ -30,6 +30,7 @@ from strut.optimal.walk.own_limits import StepRequirement, read_own_limits
 from strut.optimal.walk.read_walk import gives_way, position_places, swing_foot
 from strut.optimal.walk.reference import ReferenceStep
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
+from strut.optimal.walk.sharpen import MAX_DEFECT, sharpen
 from strut.optimal.walk.standing import SystemPoint, gait_states, require_standing
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits

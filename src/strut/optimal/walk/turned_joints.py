@@ -4,6 +4,7 @@ too, and nobody asked for it."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,24 +18,41 @@ MAX_TURN = math.pi / 2
 it is named."""
 
 
-def turned_joints(result: Solution, section: str) -> tuple[str, ...]:
-    """Return a sentence for each angle that is all through a motion more than `MAX_TURN` away from the value
-    with which the system was described. section: the event that ends a step; angles that only say how far
-    the walker has come are left out."""
+@dataclass(frozen=True)
+class TurnedJoint:
+    """An angle that is all through a motion far away from where it was described. name: of the state.
+    nearest: the value that it has nearest to that [rad]. described: the value with which the system was
+    described [rad]."""
+
+    name: str
+    nearest: float
+    described: float
+
+    @property
+    def sentence(self) -> str:
+        """Where it is, and what keeps it nearer."""
+        return (
+            f"'{self.name}' is about {self.nearest:.3g} rad all through the step, far from "
+            f"{self.described:.3g}, where the machine was described: within={{'{self.name}': (low, high)}} "
+            f"keeps it nearer"
+        )
+
+
+def find_turned_joints(result: Solution, section: str) -> dict[str, TurnedJoint]:
+    """Return the angles that are all through a motion more than `MAX_TURN` away from the value with which the
+    system was described, by name. section: the event that ends a step; angles that only say how far the
+    walker has come are left out."""
     walker = result.problem.system
     described, motion = start(walker).x, np.concatenate([m.x for m in result.phases])
     units = [q.unit for q in walker.x for _ in q.labels]
     travelled = section_of(walker, section).cyclic
-    sentences = []
+    joints = {}
     for i in position_places(walker):
         nearest = motion[np.argmin(np.abs(motion[:, i] - described[i])), i]
         if units[i] == "rad" and i not in travelled and abs(nearest - described[i]) > MAX_TURN:
             name = walker.labels("x")[i]
-            sentences.append(
-                f"'{name}' is about {nearest:.3g} rad all through the step, far from {described[i]:.3g}, "
-                f"where the machine was described: within={{'{name}': (low, high)}} keeps it nearer"
-            )
-    return tuple(sentences)
+            joints[name] = TurnedJoint(name, float(nearest), float(described[i]))
+    return joints
 
 
-__all__ = ["turned_joints"]
+__all__ = ["TurnedJoint", "find_turned_joints"]
