@@ -56,6 +56,19 @@ def test_duindam_foot_placement():
     assert line.ours == "-0.012 to +0.012"
 
 
+@pytest.mark.slow  # minutes: seven controllers, each with both rules of release, over sixty steps down
+def test_duindam_tracking():
+    found = rows("duindam-tracking")
+    puck = next(r for q, r in found.items() if q.startswith("puck on a circle"))
+    assert float(puck.ours) < 1e-12
+    downs = {q: r.ours for q, r in found.items() if q.startswith("largest step down")}
+    largest = {q.removeprefix("largest step down [cm], "): float(t.split(",")[0]) for q, t in downs.items()}
+    assert largest["without control"] < 2.1
+    assert largest["curve tracking, his gains"] >= 9
+    assert largest["curve tracking, fitted polynomial"] >= 9
+    assert largest["curve tracking, his gains, his rule of release"] < largest["curve tracking, his gains"]
+
+
 def test_rows_say_whether_a_cost_is_worse():
     """A cost is as published within the digits that are printed, and otherwise better or worse by so much."""
     assert cost_verdict("0.44", 0.438) == cost_verdict("0.0030", 0.00305) == "as published"

@@ -19,6 +19,8 @@ from strut.control.swing import SWING_PROFILES, SwingMotion, swing_motion
 if TYPE_CHECKING:
     from strut.control.body_model import BodyModel
     from strut.control.controlled_run import ControlledRun
+    from strut.control.curve_field import curve_of, fitted_field, nearest_point_field
+    from strut.control.curve_tracking import port_tracking
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
     from strut.control.kalman import EstimateQuality, Kalman
@@ -57,7 +59,11 @@ _HOME_OF = {
     "QuadraticProgram": "qp_program",
     "Unknown": "qp_program",
     "body_unknowns": "whole_body_control",
+    "curve_of": "curve_field",
+    "fitted_field": "curve_field",
     "lqr": "regulator",
+    "nearest_point_field": "curve_field",
+    "port_tracking": "curve_tracking",
     "step_lqr": "step_regulator",
     "track": "impedance",
     "whole_body": "whole_body_control",
@@ -101,10 +107,14 @@ __all__ = [
     "Unknown",
     "ZmpPreview",
     "body_unknowns",
+    "curve_of",
+    "fitted_field",
     "foot_placement",
     "lqr",
     "minimum_jerk",
+    "nearest_point_field",
     "pendulum_rate",
+    "port_tracking",
     "servo",
     "sine",
     "spline",
