@@ -233,3 +233,23 @@ def test_a_manipulator_on_a_fixed_base_follows_a_circle():
     assert run.ok, run.faults
     assert abs(run["tip_place_error"]).max() < 2e-3
     assert run.kkt < MAX_KKT
+
+
+def test_motors_behind_springs_give_the_torques_that_were_asked(stand):
+    body, machine, controller, stiff = stand
+    from strut import actuator
+
+    names, stiffness, inertia = ("hip_r", "hip_l", "knee_r", "knee_l"), 2000.0, 0.1
+    elastic = actuator.series(machine, stiffness=stiffness, inertia=inertia, damping=0.5)
+    drive = control.MotorSpring(stiffness=stiffness, inertia=inertia)
+    softly = control.through_springs(controller, dict.fromkeys(names, drive))
+    begin = dict(zip([s.name for s in body.positions], first(body), strict=True))
+    x0 = {f"{n}_motor": begin[n] + stiff[f"{n}_torque"][0] / stiffness for n in names}
+    run = softly.run(elastic, t=1.0, x0=x0, u=PUSH)
+    assert run.ok, run.faults
+    assert abs(run["com_error"]).max() < 0.03
+    given = run.trajectory.at(run.t[-100:])
+    for n in names:  # 0.6 s after the push, within what the spring's damper adds
+        assert given[f"{n}_torque"] == pytest.approx(run[f"{n}_asked"][-100:], abs=1.0)
+    with pytest.raises(strut.errors.UnknownNameError, match="asks for no torque of 'ankle'"):
+        control.through_springs(controller, {"ankle": drive})

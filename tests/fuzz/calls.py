@@ -83,6 +83,7 @@ MADE_BY_STRUT = [
     "Branch",
     "CONTROLLER",
     "Connection",
+    "ControlledRun",
     "Design",
     "Drive",
     "Energetics",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
     from strut.control.kalman import EstimateQuality, Kalman
+    from strut.control.motor_spring import MotorSpring, through_springs
     from strut.control.qp_controller import QpController
     from strut.control.qp_program import Bound, Goal, QpRow, QuadraticProgram, Unknown
     from strut.control.regulator import lqr
@@ -51,6 +52,7 @@ _HOME_OF = {
     "JointTask": "tasks",
     "Kalman": "kalman",
     "MomentumTask": "tasks",
+    "MotorSpring": "motor_spring",
     "OrientationTask": "tasks",
     "PointContact": "whole_body_control",
     "PostureTask": "tasks",
@@ -65,6 +67,7 @@ _HOME_OF = {
     "nearest_point_field": "curve_field",
     "port_tracking": "curve_tracking",
     "step_lqr": "step_regulator",
+    "through_springs": "motor_spring",
     "track": "impedance",
     "whole_body": "whole_body_control",
 }
@@ -93,6 +96,7 @@ __all__ = [
     "Kalman",
     "LinearPendulum",
     "MomentumTask",
+    "MotorSpring",
     "OrientationTask",
     "PointContact",
     "PostureTask",
@@ -124,6 +128,7 @@ __all__ = [
     "stepping_signals",
     "swing_motion",
     "table",
+    "through_springs",
     "track",
     "whole_body",
 ]

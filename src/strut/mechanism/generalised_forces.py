@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import Connection
 from strut.mechanism.states import velocity_names
@@ -55,6 +56,7 @@ def forces_of(
     return total, entries
 
 
+@checked
 def passive_forces(tree: Tree) -> ca.SX:
     """The generalised forces of springs, dampers, stops and other forces of a mechanism, without inputs."""
     return forces_of(tree, {})[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.mechanism.parts import Connection
 from strut.mechanism.tree import Tree
 from strut.system import UNBOUNDED, Input, State
@@ -33,6 +34,7 @@ def push_names(c: Connection) -> list[tuple[str, str]]:
     return pushes
 
 
+@checked
 def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:
     """States of the coordinates and of the velocities of a tree, in its order, and the inputs of actuated
     joints by the place of the velocity they push along."""
