@@ -16,6 +16,7 @@ EXTRAS = {
     "matplotlib": ("matplotlib", "paper"),
     "imageio_ffmpeg": ("imageio-ffmpeg", "film"),
     "mujoco": ("mujoco", "bench"),
+    "cmaes": ("cmaes", "evolve"),
 }
 """By the package as Python imports it: its name for people and for pip, and the extra of strut that installs
 it."""

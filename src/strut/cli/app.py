@@ -25,6 +25,8 @@ COMMANDS = {
     "gait": "strut.cli.gait:gait",
     "design": "strut.cli.design:design",
     "control": "strut.cli.control:control",
+    "evolve": "strut.cli.evolve:evolve",
+    "jobs": "strut.cli.evolve:jobs",
     "export": "strut.cli.export:export",
     "view": "strut.cli.look:view",
     "reproduce": "strut.cli.reproduce:reproduce",

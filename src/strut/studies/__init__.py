@@ -11,6 +11,8 @@ from strut.studies import (
     duindam_tracking,
     garcia_simplest,
     goswami_bifurcation,
+    kieboom_camel,
+    kieboom_metamorphic,
     saurel_actuators,
     saurel_table1,
 )
@@ -27,6 +29,8 @@ _ALL = (
     duindam_tracking,
     garcia_simplest,
     goswami_bifurcation,
+    kieboom_camel,
+    kieboom_metamorphic,
     saurel_actuators,
     saurel_table1,
 )

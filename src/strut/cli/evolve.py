@@ -1,0 +1,194 @@
+"""`strut evolve`: search with a population, as a job file says. `strut jobs`: how far jobs are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from strut import evolve as populations
+from strut.cli.console import as_json, notes, table
+from strut.cli.model import Reading, find_model
+from strut.cli.options import Json, Root
+from strut.errors import ModelError
+from strut.evolve.job_file import Job, read_job
+from strut.system import System
+
+
+def evolve(
+    job: Annotated[Path, typer.Argument(metavar="JOB.toml", help="What is searched, how and by what.")],
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="RUN.db",
+            help="Where everything is kept while it runs (SQLite): the job's name, here, unless given.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a file that is there, after it was stopped or killed."),
+    ] = False,
+    run_code: Annotated[
+        bool,
+        typer.Option(
+            "--run-code", help="Run programs and Python files that the job names; refused unless given."
+        ),
+    ] = False,
+    root: Root = [],
+    json: Json = False,
+) -> None:
+    """Search with a population: swarms, evolution, goals in stages.
+
+    Every individual of every generation is kept in one file. Ctrl-C stops, and --resume goes on, also after
+    the machine went down: the end is the same.
+
+    [bold]Examples[/bold]
+
+      strut evolve examples/slip_job.toml -o slip.db
+
+      strut evolve examples/slip_job.toml -o slip.db --resume
+
+      strut jobs slip.db
+    """
+    described = read_job(job, lambda text: _find(text, job.parent, run_code, tuple(root)))
+    if not run_code and described.problem.evaluation.settings()["kind"] == "program":
+        raise ModelError(f"{job} names a program that would be run: add --run-code if you trust it")
+    path = output or Path(f"{described.name}.db")
+    with _progress(described, quiet=json) as tell:
+        evolution = populations.search(
+            described.problem,
+            described.method,
+            described.generations,
+            runs=described.runs,
+            seed=described.seed,
+            output=path,
+            resume=resume,
+            progress=tell,
+        )
+    if json:
+        as_json(_data(evolution, path))
+        return
+    _print(described, evolution)
+    if not evolution.finished:
+        notes.print(f"stopped; strut evolve {escape(str(job))} -o {escape(str(path))} --resume goes on")
+    notes.print(f"wrote {escape(str(path))}")
+
+
+def jobs(
+    files: Annotated[list[Path], typer.Argument(metavar="RUN.db", help="Files that strut evolve wrote.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Show how far jobs are, also while they run: runs, generations, stages and the best so far.
+
+    [bold]Example[/bold]
+
+      strut jobs slip.db other.db
+    """
+    rows, data = [], []
+    for path in files:
+        evolution = populations.load_evolution(path)
+        data.append(_data(evolution, path))
+        runs = len(evolution.best_of_run)
+        best = evolution.best
+        rows.append(
+            [
+                path.name,
+                "finished" if evolution.finished else "not finished",
+                runs,
+                int(evolution.history["generation"][-1]) + 1,
+                evolution.evaluations,
+                f"{best.stage} of {evolution.stages}",
+                f"{best.value:.6g}",
+            ]
+        )
+    if json:
+        as_json(data)
+        return
+    table("jobs", ["file", "state", "runs", "generations", "evaluations", "goal", "best"], rows)
+
+
+def _find(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...]) -> System:
+    """Return the machine that a job names; a file is looked for beside the job."""
+    name = text.partition(":")[0]
+    if name.endswith(".py") and not run_code:
+        raise ModelError(f"the model '{text}' is Python, which would be run: add --run-code if you trust it")
+    beside = (folder / text) if (folder / name).is_file() else text
+    return find_model(str(beside), Reading(roots=roots))
+
+
+@contextmanager
+def _progress(job: Job, *, quiet: bool) -> Iterator[Any]:
+    """A bar on standard error with the goal that is worked at and its best value."""
+    if quiet or not notes.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=notes, transient=True) as bar:
+        task = bar.add_task(escape(job.name), total=1.0)
+
+        def tell(at: populations.SearchProgress) -> None:
+            goal = f"goal {at.stage} of {at.stages}, " if at.stages > 1 else ""
+            text = (
+                f"run {at.run + 1}/{at.runs}, generation {at.generation + 1}/{at.generations}: {goal}best "
+                f"{at.value:.5g}, {at.evaluations_per_second:.3g}/s"
+            )
+            bar.update(task, completed=at.fraction, description=text)
+
+        yield tell
+
+
+def _print(job: Job, evolution: populations.Evolution) -> None:
+    best = evolution.best
+    goals = job.problem.staged_goals.goals
+    units = {each.name: each.unit for each in job.problem.space.parameters}
+    rows = [[name, f"{value:.6g}", units[name]] for name, value in best.parameters.items()]
+    rows += [[name, f"{value:.6g}", ""] for name, value in best.measures.items()]
+    if best.stage:
+        goal = goals[best.stage - 1]
+        title = f"best of {evolution.evaluations} evaluations: {goal.sense} {goal.value}"
+        title += f" (goal {best.stage} of {len(goals)})" if len(goals) > 1 else ""
+    else:
+        title = f"every one of {evolution.evaluations} evaluations failed"
+    table(title, ["name", "value", "unit"], rows)
+    if len(evolution.best_of_run) > 1:
+        table(
+            "best of each run",
+            ["run", "goal", "value"],
+            [[each.run + 1, each.stage, f"{each.value:.6g}"] for each in evolution.best_of_run],
+        )
+    for word, count in sorted(evolution.failures.items(), key=lambda item: -item[1])[:5]:
+        notes.print(f"{count} evaluations failed: {escape(word)}")
+
+
+def _data(evolution: populations.Evolution, path: Path) -> dict[str, Any]:
+    best = evolution.best
+    return {
+        "file": str(path),
+        "finished": evolution.finished,
+        "evaluations": evolution.evaluations,
+        "failures": dict(evolution.failures),
+        "stages": evolution.stages,
+        "best": {
+            "run": best.run,
+            "generation": best.generation,
+            "stage": best.stage,
+            "value": best.value,
+            "parameters": dict(best.parameters),
+            "measures": dict(best.measures),
+        },
+        "best_of_run": [{"run": e.run, "stage": e.stage, "value": e.value} for e in evolution.best_of_run],
+    }

@@ -1,0 +1,57 @@
+"""Population search: swarms, evolution and goals in stages, that lose nothing when they are killed."""
+
+from strut.evolve.evaluations.evaluation import Evaluated, Evaluation
+from strut.evolve.evaluations.function import FunctionEvaluation, of_function
+from strut.evolve.evaluations.program import ProgramEvaluation, of_program
+from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
+from strut.evolve.evolution import Evolution, Individual, load_evolution
+from strut.evolve.goals import Goal, maximise, minimise
+from strut.evolve.problem import SearchProblem
+from strut.evolve.search import SearchProgress, search
+from strut.evolve.searches import (
+    SEARCHES,
+    CmaEs,
+    DifferentialEvolution,
+    GeneticAlgorithm,
+    Grid,
+    MetamorphicSwarm,
+    ParticleFilter,
+    SearchMethod,
+    Spsa,
+    Swarm,
+    make_search,
+)
+from strut.evolve.space import ParameterSpace, SearchParameter
+
+__all__ = [
+    "SEARCHES",
+    "CmaEs",
+    "DifferentialEvolution",
+    "Evaluated",
+    "Evaluation",
+    "Evolution",
+    "FunctionEvaluation",
+    "GeneticAlgorithm",
+    "Goal",
+    "Grid",
+    "Individual",
+    "MetamorphicSwarm",
+    "ParameterSpace",
+    "ParticleFilter",
+    "ProgramEvaluation",
+    "SearchMethod",
+    "SearchParameter",
+    "SearchProblem",
+    "SearchProgress",
+    "Spsa",
+    "Swarm",
+    "SystemEvaluation",
+    "load_evolution",
+    "make_search",
+    "maximise",
+    "minimise",
+    "of_function",
+    "of_program",
+    "of_system",
+    "search",
+]

@@ -1,0 +1,1 @@
+"""What turns parameters into measures: runs of a system, a Python function, an external program."""

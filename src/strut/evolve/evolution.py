@@ -1,0 +1,137 @@
+"""`Evolution`: what a search found, and how it got there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from strut.checks import checked
+from strut.errors import ModelError
+from strut.evolve.evaluations.evaluation import OK
+from strut.evolve.goals import Goal, StagedGoals, best_first
+from strut.evolve.problem import SearchProblem
+from strut.evolve.store import JobStore
+from strut.tabular import Tabular
+
+
+@dataclass(frozen=True)
+class Individual:
+    """One that was evaluated. parameters: those that it has. stage: the number of the goal that it is at,
+    from 1; 0 where its evaluation failed. value: of that goal."""
+
+    run: int
+    generation: int
+    place: int
+    parameters: Mapping[str, float]
+    measures: Mapping[str, float]
+    stage: int
+    value: float
+    status: str = OK
+
+
+@dataclass(frozen=True, eq=False)
+class Evolution(Tabular):
+    """What a search did.
+
+    best: of all. best_of_run: of each run. finished: whether all runs came to their end. evaluations: how
+    many individuals were evaluated; failures: how many of them failed, by what was said.
+    """
+
+    best: Individual
+    best_of_run: tuple[Individual, ...]
+    finished: bool
+    evaluations: int
+    failures: Mapping[str, int]
+    stages: int
+    history: Mapping[str, np.ndarray] = field(repr=False)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return of every generation of every run: its best stage and value, and those so far."""
+        return dict(self.history)
+
+    def __repr__(self) -> str:
+        end = "" if self.finished else ", not finished"
+        where = f" at goal {self.best.stage} of {self.stages}" if self.stages > 1 else ""
+        return f"<Evolution of {self.evaluations} evaluations: best {self.best.value:.6g}{where}{end}>"
+
+
+def read_evolution(store: JobStore, problem: SearchProblem) -> Evolution:
+    """Return what stands in a store."""
+    return _read(store, problem.staged_goals, problem.space.names, problem.evaluation.measures)
+
+
+@checked
+def load_evolution(path: str | Path) -> Evolution:
+    """Return what a file of a job holds, also while the job runs."""
+    store = JobStore(Path(path).expanduser(), read_only=True)
+    try:
+        problem = store.spec["problem"]
+        names = tuple(each["name"] for each in problem["parameters"])
+        measures = tuple(problem["evaluation"]["measures"])
+        goals = StagedGoals([Goal(**each) for each in problem["goals"]], [*measures, *names])
+        return _read(store, goals, names, measures)
+    finally:
+        store.close()
+
+
+def _read(
+    store: JobStore, goals: StagedGoals, names: tuple[str, ...], measures: tuple[str, ...]
+) -> Evolution:
+    rows: list[tuple[float, ...]] = []
+    bests: list[Individual] = []
+    failures: dict[str, int] = {}
+    evaluations = 0
+    finished = store.runs()
+    for run in finished:
+        so_far: np.ndarray | None = None
+        for number in store.generations(run):
+            stored = store.read(run, number)
+            evaluations += int(stored.has_measures.sum())
+            for word in stored.status:
+                if word not in (OK, ""):
+                    failures[word] = failures.get(word, 0) + 1
+            if stored.keys is None:
+                continue
+            first = int(best_first(stored.keys)[0])
+            key = stored.keys[first]
+            if so_far is None or tuple(key) < tuple(so_far):
+                so_far = key
+                own = {
+                    name: float(v) for name, v in zip(names, stored.x[first], strict=True) if not np.isnan(v)
+                }
+                measured = dict(zip(measures, map(float, stored.measures[first]), strict=True))
+                stage, value = _stage_and_value(goals, key)
+                best = Individual(run, number, first, own, measured, stage, value, stored.status[first])
+            rows.append((run, number, *_stage_and_value(goals, key), *_stage_and_value(goals, so_far)))
+        if so_far is not None:
+            bests.append(best)
+    if not bests:
+        raise ModelError("no generation was finished: there is nothing to show yet")
+    order = best_first(np.array([_key(goals, each) for each in bests]))
+    heads = ("run", "generation", "stage", "value", "best_stage", "best_value")
+    return Evolution(
+        best=bests[int(order[0])],
+        best_of_run=tuple(bests),
+        finished=bool(finished) and all(finished.values()) and len(finished) == store.spec["runs"],
+        evaluations=evaluations,
+        failures=failures,
+        stages=len(goals.goals),
+        history={name: np.array(column) for name, column in zip(heads, zip(*rows, strict=True), strict=True)},
+    )
+
+
+def _stage_and_value(goals: StagedGoals, key: np.ndarray) -> tuple[int, float]:
+    """Return the number of the goal, from 1, and its value as it is written, of a key."""
+    stage = int(goals.stage(key))
+    sign = -1.0 if stage >= 0 and goals.goals[stage].sense == "maximise" else 1.0
+    return stage + 1, sign * float(key[1])
+
+
+def _key(goals: StagedGoals, individual: Individual) -> tuple[float, float]:
+    if individual.stage < 1:
+        return (len(goals.goals) + 1.0, np.inf)
+    sign = -1.0 if goals.goals[individual.stage - 1].sense == "maximise" else 1.0
+    return (len(goals.goals) - individual.stage + 1.0, sign * individual.value)

@@ -1,0 +1,175 @@
+"""A job as a file: TOML that says what is searched, how, and by which search.
+
+```toml
+[evaluate]                       # a machine that is run ...
+model = "slip"
+time = 60                        # [s]
+set = { stiffness = 20000 }
+
+[measures]
+steps = "count.touchdown"
+speed = "x / end.time"
+
+[parameters]
+attack = { low = "60 deg", high = "75 deg", unit = "rad" }
+
+[[goals]]                        # in their order
+maximise = "steps"
+until = "steps >= 24"
+[[goals]]
+maximise = "speed"
+
+[search]
+kind = "swarm"
+population = 40
+generations = 50
+runs = 3
+seed = 1
+```
+
+Instead of `model`, `program = ["python", "my_simulator.py"]` names one that answers requests in JSON.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strut.errors import ModelError, StorageError, StrutError, did_you_mean
+from strut.evolve.evaluations.evaluation import Evaluation
+from strut.evolve.evaluations.program import of_program
+from strut.evolve.evaluations.system_runs import of_system
+from strut.evolve.goals import Goal
+from strut.evolve.problem import SearchProblem
+from strut.evolve.searches import SearchMethod, make_search
+from strut.evolve.space import SearchParameter
+from strut.system import System
+from strut.units import number
+
+PARTS = ("name", "evaluate", "measures", "parameters", "goals", "search")
+"""Tables of a job file."""
+RUN_KEYS = ("generations", "runs", "seed")
+"""Keys of [search] that are no settings of the search itself."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that a file describes: what `search` takes."""
+
+    name: str
+    problem: SearchProblem
+    method: SearchMethod
+    generations: int | None
+    runs: int
+    seed: int
+
+
+def read_job(path: Path, find_model: Callable[[str], System]) -> Job:
+    """Return the job that a file describes. find_model: returns the machine of a name or file."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(f"cannot read {path}: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ModelError(f"{path} is no TOML: {error}") from error
+    try:
+        return _job(path.stem, data, find_model)
+    except StrutError as error:
+        error.args = (f"{path}: {error}",)
+        raise
+
+
+def _job(stem: str, data: dict[str, Any], find_model: Callable[[str], System]) -> Job:
+    _refuse_unknown("a job", data, PARTS)
+    for part in PARTS[1:]:
+        if part not in data and not (part == "measures" and "program" in data.get("evaluate", {})):
+            raise ModelError(f"[{part}] is missing: a job has {', '.join(PARTS[1:])}")
+    search = _table("search", data["search"])
+    own = {name: search.pop(name, default) for name, default in zip(RUN_KEYS, (None, 1, 0), strict=True)}
+    parameters = [_parameter(name, each) for name, each in _table("parameters", data["parameters"]).items()]
+    evaluate = _table("evaluate", data["evaluate"])
+    measures = data.get("measures", {})
+    repeats, combine = evaluate.pop("repeats", 1), evaluate.pop("combine", "mean")
+    problem = SearchProblem(
+        parameters,
+        _evaluation(evaluate, measures, find_model),
+        [_goal(each) for each in _list("goals", data["goals"])],
+        repeats=repeats,
+        combine=combine,
+    )
+    return Job(str(data.get("name", stem)), problem, make_search(search), **own)
+
+
+def _evaluation(table: dict[str, Any], measures: Any, find_model: Callable[[str], System]) -> Evaluation:
+    """Return what evaluates: runs of a machine, or a program."""
+    if ("model" in table) == ("program" in table):
+        raise ModelError("[evaluate] needs either model, the machine that is run, or program")
+    if "program" in table:
+        _refuse_unknown("[evaluate] with a program", table, ("program", "limit", "retries", "workers"))
+        options = {name: value for name, value in table.items() if name != "program"}
+        if not isinstance(measures, list):
+            raise ModelError('measures of a program are a list of names: measures = ["speed"]')
+        return of_program(table["program"], measures, **options)
+    options = dict(table)
+    model, time = options.pop("model"), options.pop("time", None)
+    if time is None:
+        raise ModelError("[evaluate] needs time, how long the machine runs [s]")
+    values = _table("evaluate.set", options.pop("set", {}))
+    system = find_model(model)
+    if values:
+        units = {each.name: each.unit for each in system.quantities()}
+        numbers = {name: _number(f"set.{name}", value, units.get(name, "")) for name, value in values.items()}
+        system = system.using(**numbers)
+    return of_system(system, _number("time", time, "s"), _table("measures", measures), label=model, **options)
+
+
+def _parameter(name: str, value: Any) -> SearchParameter:
+    table = _table(f"parameters.{name}", value)
+    _refuse_unknown(f"parameters.{name}", table, ("low", "high", "unit", "first", "group"))
+    for key in ("low", "high"):
+        if key not in table:
+            raise ModelError(f"parameters.{name} has no '{key}': give its bounds")
+        table[key] = _number(f"{name}.{key}", table[key], table.get("unit", ""))
+    if "first" in table:
+        first = _list("first", table["first"])
+        table["first"] = tuple(_number(f"{name}.first", each, table.get("unit", "")) for each in first)
+    return SearchParameter(name, **table)
+
+
+def _goal(value: Any) -> Goal:
+    table = _table("goals", value)
+    _refuse_unknown("a goal", table, ("minimise", "maximise", "until"))
+    senses = [sense for sense in ("minimise", "maximise") if sense in table]
+    if len(senses) != 1:
+        raise ModelError(f"a goal says {table}: give either minimise or maximise")
+    return Goal(table[senses[0]], senses[0], table.get("until", ""))  # type: ignore[arg-type]  # checked by Goal
+
+
+def _number(name: str, value: Any, unit: str) -> float:
+    """Return a number in a unit; it may be a text with one such as "60 deg"."""
+    if isinstance(value, str):
+        return number(value, unit)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ModelError(f"{name} is {value!r}: a number is needed")
+    return float(value)
+
+
+def _table(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ModelError(f"{name} is {value!r}: a table is needed")
+    return dict(value)
+
+
+def _list(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ModelError(f"{name} is {value!r}: a list is needed")
+    return value
+
+
+def _refuse_unknown(what: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in table:
+        if name not in known:
+            raise ModelError(f"{what} has no '{name}': {did_you_mean(name, known)}")

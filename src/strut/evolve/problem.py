@@ -1,0 +1,97 @@
+"""`SearchProblem`: parameters, an evaluation, and goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from strut.checks import checked, integer, require_attributes
+from strut.errors import ModelError
+from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
+from strut.evolve.goals import Goal, StagedGoals, best_first
+from strut.evolve.space import ParameterSpace, space_of
+
+EVALUATION = ("measures", "settings", "check", "evaluate")
+"""What an evaluation must have."""
+
+
+@checked
+@dataclass(frozen=True)
+class SearchProblem:
+    """What is searched.
+
+    parameters: by name (low, high), or a list of `SearchParameter`. evaluation: `of_system`, `of_function` or
+    `of_program`. goals: an expression of measures and parameters to be made small, a `Goal`, or several in
+    their order. repeats: how often each individual is evaluated, with other seeds, where evaluations are
+    noisy; `combine` says what counts: the 'mean' of its measures, or those of its 'worst' repeat.
+    """
+
+    parameters: Any
+    evaluation: Evaluation
+    goals: str | Goal | Sequence[Goal]
+    repeats: int = 1
+    combine: Literal["mean", "worst"] = "mean"
+
+    def __post_init__(self) -> None:
+        integer("repeats", self.repeats, 1)
+        if self.combine not in ("mean", "worst"):
+            raise ModelError(f"combine is '{self.combine}': 'mean' or 'worst' is allowed")
+        require_attributes("evaluation", self.evaluation, EVALUATION, "of_system, of_function or of_program")
+        twice = set(self.space.names) & set(self.evaluation.measures)
+        if twice:
+            raise ModelError(
+                f"'{min(twice)}' is a parameter and a measure: goals could not tell them apart; rename one"
+            )
+        self.evaluation.check(self.space.names)
+        _ = self.staged_goals
+
+    @cached_property
+    def space(self) -> ParameterSpace:
+        """The parameters, in order."""
+        return space_of(self.parameters)
+
+    @cached_property
+    def staged_goals(self) -> StagedGoals:
+        """The goals, compiled."""
+        return StagedGoals(self.goals, [*self.evaluation.measures, *self.space.names])
+
+    def settings(self) -> dict[str, Any]:
+        """Return the problem as a store keeps it."""
+        return {
+            "parameters": [asdict(each) for each in self.space.parameters],
+            "evaluation": self.evaluation.settings(),
+            "goals": [asdict(goal) for goal in self.staged_goals.goals],
+            "repeats": self.repeats,
+            "combine": self.combine,
+        }
+
+    def evaluate(self, x: np.ndarray, seeds: np.ndarray) -> Evaluated:
+        """Return the measures of individuals, rows of x. seeds: a row each, a column for every repeat."""
+        names, repeats = self.space.names, self.repeats
+        answers = self.evaluation.evaluate(names, np.repeat(x, repeats, axis=0), seeds.reshape(-1))
+        if repeats == 1:
+            return answers
+        count, width = len(x), len(self.evaluation.measures)
+        measures = answers.measures.reshape(count, repeats, width)
+        status = tuple(
+            next((each for each in answers.status[k * repeats : (k + 1) * repeats] if each != OK), OK)
+            for k in range(count)
+        )
+        if self.combine == "mean":
+            return Evaluated(measures.mean(axis=1), status)
+        keys = self.keys(np.repeat(x, repeats, axis=0), answers.measures).reshape(count, repeats, 2)
+        worst = np.array([best_first(each)[-1] for each in keys], dtype=int)
+        return Evaluated(measures[np.arange(count), worst], status)
+
+    def keys(self, x: np.ndarray, measures: np.ndarray) -> np.ndarray:
+        """Return the keys by which individuals are compared: as of `StagedGoals.keys`. Parameters that an
+        individual does not have count as 0 in goals."""
+        columns = dict(zip(self.evaluation.measures, measures.T, strict=True))
+        columns |= dict(zip(self.space.names, np.nan_to_num(x).T, strict=True))
+        keys = self.staged_goals.keys(columns)
+        keys[np.isnan(measures).any(axis=1)] = (len(self.staged_goals.goals) + 1, np.inf)
+        return keys

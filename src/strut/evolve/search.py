@@ -1,0 +1,177 @@
+"""`search`: run a search, generation after generation, and lose nothing of it."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut.checks import checked, integer, seed_number
+from strut.errors import StrutError
+from strut.evolve.evolution import Evolution, read_evolution
+from strut.evolve.goals import best_first
+from strut.evolve.problem import SearchProblem
+from strut.evolve.searches import Grid, SearchMethod, SearchState
+from strut.evolve.store import JobStore, StoredGeneration
+from strut.evolve.streams import Purpose, RandomStream
+
+MIN_CHUNK_SECONDS = 0.2
+"""Time [s] that a chunk of individuals should take, where a population is evaluated in parts: what is lost
+when a job is killed."""
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a job is. best: keys of the best of the run so far,
+    as of `StagedGoals.keys`. stage: the number of the goal that it is at, from 1, of so many."""
+
+    run: int
+    runs: int
+    generation: int
+    generations: int
+    stage: int
+    stages: int
+    value: float
+    evaluations_per_second: float
+
+    @property
+    def fraction(self) -> float:
+        """The part of all generations that is done."""
+        return (self.run + (self.generation + 1) / self.generations) / self.runs
+
+
+@checked
+def search(
+    problem: SearchProblem,
+    method: Any,
+    generations: int | None = None,
+    *,
+    runs: int = 1,
+    seed: int = 0,
+    output: str | Path | None = None,
+    resume: bool = False,
+    progress: Callable[[SearchProgress], None] | None = None,
+) -> Evolution:
+    """Search, and return the `Evolution`: every individual of every generation, and the best.
+
+    method: `Swarm`, `CmaEs`, ... generations: how many; a `Grid` needs none. runs: how often it begins anew
+    with other random numbers. seed: of all of them. output: the file that keeps everything while it runs
+    (SQLite); without one it is kept in memory. resume: go on with a file that is there, from where it was
+    when it was stopped or killed, to the same end. progress: called after each generation.
+
+    A keyboard interrupt ends it between two writes; what was done is in the file and in what is returned,
+    whose `finished` is then false.
+    """
+    seed_number(seed)
+    integer("runs", runs, 1)
+    if generations is None and isinstance(method, Grid):
+        generations = method.generations_needed(problem.space)
+    count = integer("generations", generations, 1)
+    spec = {
+        "problem": problem.settings(),
+        "search": method.settings(),
+        "generations": count,
+        "runs": runs,
+        "seed": str(seed),
+    }
+    store = JobStore(None if output is None else Path(output).expanduser(), spec, resume=resume)
+    try:
+        try:
+            for run in range(runs):
+                if not store.runs().get(run, False):
+                    job = _Run(problem, method, store, RandomStream(seed, run), run, runs, count)
+                    job.go_on(progress)
+                    store.write_finished(run)
+        except KeyboardInterrupt:
+            pass
+        return read_evolution(store, problem)
+    finally:
+        store.close()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of a search."""
+
+    problem: SearchProblem
+    method: SearchMethod
+    store: JobStore
+    stream: RandomStream
+    run: int
+    runs: int
+    generations: int
+
+    def go_on(self, progress: Callable[[SearchProgress], None] | None) -> None:
+        """Do all generations that are not done."""
+        first, state, stored = self._resume()
+        best = self.store.best_key(self.run)
+        for k in range(first, self.generations):
+            began = clock.perf_counter()
+            x = self.method.ask(state, self.stream.draws(k, Purpose.ASK))
+            if not len(x):
+                return
+            self.store.write_population(self.run, k, x)
+            measures = self._evaluate(k, x, stored if k == first else None)
+            keys = self.problem.keys(x, measures)
+            state = self.method.tell(state, x, keys, self.stream.draws(k, Purpose.TELL))
+            seconds = clock.perf_counter() - began
+            state = self.store.write_state(self.run, k, keys, state, seconds)
+            both = np.vstack([keys, best])
+            best = both[best_first(both)[0]]
+            if progress is not None:
+                progress(self._progress(k, best, len(x) / max(seconds, 1e-9)))
+
+    def _resume(self) -> tuple[int, SearchState, StoredGeneration | None]:
+        """Return the generation to be done next, what the search knows before it, and what the store has of
+        it."""
+        numbers = self.store.generations(self.run)
+        last = self.store.read(self.run, numbers[-1]) if numbers else None
+        if last is not None and last.state is not None:
+            return last.generation + 1, last.state, None
+        before = self.store.read(self.run, numbers[-2]).state if len(numbers) > 1 else None
+        if before is not None:
+            return numbers[-1], before, last
+        draws = self.stream.draws(0, Purpose.BEGIN)
+        return 0, self.method.begin(self.problem.space, draws, self.generations), last
+
+    def _evaluate(self, generation: int, x: np.ndarray, stored: StoredGeneration | None) -> np.ndarray:
+        """Return the measures of a population: those that the store has, and the others evaluated, in parts
+        where that is possible and they take long."""
+        width = len(self.problem.evaluation.measures)
+        measures = np.full((len(x), width), np.nan)
+        todo = np.arange(len(x))
+        if stored is not None and stored.has_measures.any():
+            measures[stored.has_measures] = stored.measures[stored.has_measures]
+            todo = np.flatnonzero(~stored.has_measures)
+        seeds = self.stream.seeds(generation, len(x), self.problem.repeats)
+        chunk = 1 if self.problem.evaluation.divisible else len(x)
+        while len(todo):
+            places, todo = todo[:chunk], todo[chunk:]
+            began = clock.perf_counter()
+            answers = self.problem.evaluate(x[places], seeds[places])
+            if len(answers.status) != len(places):
+                raise StrutError("the evaluation did not answer for every individual")
+            measures[places] = answers.measures
+            self.store.write_measures(self.run, generation, places.tolist(), answers.measures, answers.status)
+            each = (clock.perf_counter() - began) / len(places)
+            chunk = min(max(1, int(np.ceil(MIN_CHUNK_SECONDS / max(each, 1e-9)))), 2 * chunk + 1)
+        return measures
+
+    def _progress(self, generation: int, best: np.ndarray, rate: float) -> SearchProgress:
+        goals = self.problem.staged_goals
+        stage = int(goals.stage(best))
+        sign = -1.0 if stage >= 0 and goals.goals[stage].sense == "maximise" else 1.0
+        return SearchProgress(
+            run=self.run,
+            runs=self.runs,
+            generation=generation,
+            generations=self.generations,
+            stage=stage + 1,
+            stages=len(goals.goals),
+            value=sign * float(best[1]),
+            evaluations_per_second=rate,
+        )

@@ -1,0 +1,295 @@
+"""`JobStore`: everything that a job does, in one SQLite file that survives being killed at any moment.
+
+Of each generation the population is written before it is evaluated, individuals as their measures arrive,
+and the state of the search at its end, each in one transaction. A job goes on from what stands here. One
+process writes; others may read meanwhile (write-ahead log).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from strut.errors import ModelError, StorageError
+from strut.evolve.goals import best_first
+from strut.evolve.searches.method import SearchState
+from strut.version import VERSION
+
+LAYOUT = 1
+"""Version of the tables below; a file of another is refused."""
+TABLES = """
+CREATE TABLE IF NOT EXISTS job (layout INTEGER, spec TEXT, sha TEXT, versions TEXT);
+CREATE TABLE IF NOT EXISTS run (run INTEGER PRIMARY KEY, finished INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS generation (
+    run INTEGER, generation INTEGER, individuals INTEGER, x BLOB, keys BLOB, state BLOB, seconds REAL,
+    PRIMARY KEY (run, generation));
+CREATE TABLE IF NOT EXISTS individual (
+    run INTEGER, generation INTEGER, place INTEGER, measures BLOB, status TEXT,
+    PRIMARY KEY (run, generation, place));
+"""
+"""Numbers in BLOBs are float64, little-endian. `keys` and `state` are there once a generation is done, and
+`state` only of the last one of a run."""
+FLOAT = np.dtype("<f8")
+"""How numbers are stored."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredGeneration:
+    """A generation as it stands in a store: individuals in rows; measures are nan where there are none yet.
+
+    has_measures: whose are there. keys: None until it is done. state: of the search after it.
+    """
+
+    generation: int
+    x: np.ndarray
+    measures: np.ndarray
+    status: tuple[str, ...]
+    has_measures: np.ndarray
+    keys: np.ndarray | None
+    state: SearchState | None
+    seconds: float
+
+
+class JobStore:
+    """The file of one job.
+
+    path: where it is, or None for one in memory. spec: what the job is; a file of another job is refused.
+    resume: whether a file that is there is gone on with. read_only: nothing is written, and the file may be
+    in use.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        spec: Mapping[str, Any] | None = None,
+        *,
+        resume: bool = False,
+        read_only: bool = False,
+    ) -> None:
+        self.path = path
+        self._lock: FileLock | None = None
+        if path is not None:
+            self._check_path(path, resume=resume, read_only=read_only)
+        try:
+            if read_only:
+                assert path is not None
+                self._database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+            else:
+                self._database = sqlite3.connect(":memory:" if path is None else path, isolation_level=None)
+                self._database.execute("PRAGMA journal_mode=WAL")
+                self._database.execute("PRAGMA synchronous=NORMAL")
+                self._database.executescript(TABLES)
+            row = self._database.execute("SELECT layout, spec, sha FROM job").fetchone()
+        except sqlite3.Error as error:
+            self.close()
+            raise StorageError(f"{path} is no file of a job, or damaged: {error}") from error
+        if row is not None and row[0] != LAYOUT:
+            self.close()
+            raise StorageError(f"{path} has the layout {row[0]}, and this strut reads {LAYOUT}")
+        if spec is not None:
+            self._claim(spec, row)
+        elif row is None:
+            self.close()
+            raise StorageError(f"{path} has no job in it")
+        else:
+            self.spec: dict[str, Any] = json.loads(row[1])
+
+    def _check_path(self, path: Path, *, resume: bool, read_only: bool) -> None:
+        """Refuse a place that cannot be used, and keep other writers away."""
+        if read_only:
+            if not path.is_file():
+                raise StorageError(f"there is no file {path}")
+            return
+        if not path.parent.is_dir():
+            raise StorageError(f"cannot write {path}: the directory {path.parent} does not exist; create it")
+        if path.exists() and not resume:
+            raise StorageError(f"{path} is there already: go on with it (resume), or choose another name")
+        self._lock = FileLock(f"{path}.lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise StorageError(f"{path} is in use: another process runs this job") from None
+
+    def _claim(self, spec: Mapping[str, Any], row: Any) -> None:
+        """Write what the job is, or check that the file is of the same one."""
+        self.spec = json.loads(json.dumps(spec))
+        sha = hashlib.sha256(json.dumps(self.spec, sort_keys=True).encode()).hexdigest()
+        if row is None:
+            versions = json.dumps({"strut": VERSION, "numpy": np.__version__})
+            with self._transaction() as database:
+                database.execute(
+                    "INSERT INTO job VALUES (?, ?, ?, ?)", (LAYOUT, json.dumps(self.spec), sha, versions)
+                )
+        elif row[2] != sha:
+            self.close()
+            raise ModelError(
+                f"{self.path} is of another job: {_difference(json.loads(row[1]), self.spec)}; choose "
+                "another file, or restore what was changed"
+            )
+
+    def close(self) -> None:
+        """Close the file; others may write it then."""
+        if hasattr(self, "_database"):
+            self._database.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write all of it or nothing."""
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                if self._database.in_transaction:  # SQLite has rolled back itself where the disk is full
+                    self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StorageError(
+                f"cannot write {self.path}: {error}; what was written before is kept, and the job goes on "
+                "from there when it is resumed"
+            ) from error
+
+    # ---- writing ----
+
+    def write_population(self, run: int, generation: int, x: np.ndarray) -> None:
+        """Write a population that will be evaluated."""
+        with self._transaction() as database:
+            database.execute("INSERT OR IGNORE INTO run (run) VALUES (?)", (run,))
+            database.execute(
+                "INSERT OR IGNORE INTO generation (run, generation, individuals, x) VALUES (?, ?, ?, ?)",
+                (run, generation, len(x), _blob(x)),
+            )
+
+    def write_measures(
+        self,
+        run: int,
+        generation: int,
+        places: Sequence[int],
+        measures: np.ndarray,
+        status: Sequence[str],
+    ) -> None:
+        """Write measures of individuals; of one that has some already, the first stay."""
+        rows = [
+            (run, generation, place, _blob(row), word)
+            for place, row, word in zip(places, measures, status, strict=True)
+        ]
+        with self._transaction() as database:
+            database.executemany("INSERT OR IGNORE INTO individual VALUES (?, ?, ?, ?, ?)", rows)
+
+    def write_state(
+        self, run: int, generation: int, keys: np.ndarray, state: SearchState, seconds: float
+    ) -> SearchState:
+        """Write that a generation is done, and what the search knows after it; return the latter as it was
+        written, to go on from: arrays in another order of memory round differently."""
+        packed = pack_state(state)
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE generation SET keys = ?, state = ?, seconds = ? WHERE run = ? AND generation = ?",
+                (_blob(keys), packed, seconds, run, generation),
+            )
+            database.execute(
+                "UPDATE generation SET state = NULL WHERE run = ? AND generation < ?", (run, generation)
+            )
+        return unpack_state(packed)
+
+    def write_finished(self, run: int) -> None:
+        """Write that a run has come to its end."""
+        with self._transaction() as database:
+            database.execute("UPDATE run SET finished = 1 WHERE run = ?", (run,))
+
+    # ---- reading ----
+
+    def runs(self) -> dict[int, bool]:
+        """Return which runs have begun, and which of them are finished."""
+        rows = self._database.execute("SELECT run, finished FROM run ORDER BY run")
+        return {run: bool(finished) for run, finished in rows}
+
+    def generations(self, run: int) -> list[int]:
+        """Return the numbers of the generations of a run that were begun."""
+        rows = self._database.execute(
+            "SELECT generation FROM generation WHERE run = ? ORDER BY generation", (run,)
+        )
+        return [row[0] for row in rows]
+
+    def best_key(self, run: int) -> np.ndarray:
+        """Return the best key of a run so far; infinite where there is none."""
+        rows = self._database.execute("SELECT keys FROM generation WHERE run = ? AND keys NOTNULL", (run,))
+        keys = [np.frombuffer(row[0], FLOAT).reshape(-1, 2) for row in rows]
+        together = np.vstack([*keys, [[np.inf, np.inf]]])
+        return np.asarray(together[best_first(together)[0]])
+
+    def read(self, run: int, generation: int) -> StoredGeneration:
+        """Return a generation."""
+        count, x, keys, state, seconds = self._database.execute(
+            "SELECT individuals, x, keys, state, seconds FROM generation WHERE run = ? AND generation = ?",
+            (run, generation),
+        ).fetchone()
+        rows = self._database.execute(
+            "SELECT place, measures, status FROM individual WHERE run = ? AND generation = ? ORDER BY place",
+            (run, generation),
+        ).fetchall()
+        width = len(rows[0][1]) // FLOAT.itemsize if rows else 0
+        measures, status = np.full((count, width), np.nan), [""] * count
+        has_measures = np.zeros(count, dtype=bool)
+        for place, row, word in rows:
+            measures[place], status[place], has_measures[place] = np.frombuffer(row, FLOAT), word, True
+        return StoredGeneration(
+            generation=generation,
+            x=np.frombuffer(x, FLOAT).reshape(count, -1),
+            measures=measures,
+            status=tuple(status),
+            has_measures=has_measures,
+            keys=None if keys is None else np.frombuffer(keys, FLOAT).reshape(count, -1),
+            state=None if state is None else unpack_state(state),
+            seconds=seconds or 0.0,
+        )
+
+
+def pack_state(state: SearchState) -> bytes:
+    """Return arrays by name as bytes: a line of JSON that says what they are, then their numbers."""
+    arrays = {name: np.asarray(value) for name, value in sorted(state.items())}
+    head = [[name, value.dtype.str, list(value.shape)] for name, value in arrays.items()]
+    return json.dumps(head).encode() + b"\n" + b"".join(value.tobytes() for value in arrays.values())
+
+
+def unpack_state(data: bytes) -> SearchState:
+    """Return the arrays that `pack_state` packed."""
+    line, _, rest = data.partition(b"\n")
+    state: SearchState = {}
+    for name, kind, shape in json.loads(line):
+        dtype = np.dtype(kind)
+        if dtype.hasobject:
+            raise StorageError(f"the state of the search has '{name}' of a kind that is no number")
+        size = dtype.itemsize * int(np.prod(shape, dtype=int))
+        state[name] = np.frombuffer(rest[:size], dtype).reshape(shape).copy()
+        rest = rest[size:]
+    return state
+
+
+def _blob(values: np.ndarray) -> bytes:
+    return np.ascontiguousarray(values, FLOAT).tobytes()
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> str:
+    """Return the first place in which two descriptions differ, as a sentence."""
+    for name in sorted({*old, *new}):
+        a, b = old.get(name), new.get(name)
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            inner = _difference(a, b, f"{path}{name}.")
+            if inner:
+                return inner
+        elif a != b:
+            return f"its {path}{name} is {json.dumps(a)[:80]}, not {json.dumps(b)[:80]}"
+    return ""

@@ -1,0 +1,154 @@
+"""Stores: a killed job goes on and ends as if nothing had happened; wrong files are refused."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from strut import evolve
+from strut.errors import ModelError, StorageError
+from strut.evolve.store import JobStore, pack_state, unpack_state
+from tests.evolve.problems import CAMEL_STAGES, camel_problem
+
+JOB = """
+import sys, time
+from strut import evolve
+from tests.evolve.problems import CAMEL_BOUNDS, CAMEL_STAGES, camel
+def slow(x, y, seed):
+    time.sleep(0.0004)
+    return {**camel(x, y), "noise": seed % 1000}
+problem = evolve.SearchProblem(
+    CAMEL_BOUNDS, evolve.of_function(slow, ("f", "fx", "fy", "noise"), seeded=True), CAMEL_STAGES)
+evolve.search(problem, evolve.SEARCHES[sys.argv[2]](population=12), 12, runs=2, seed=7,
+              output=sys.argv[1], resume=True)
+"""
+
+
+def content(path):
+    """All that a store holds, but for how long it took."""
+    database = sqlite3.connect(path)
+    return [
+        database.execute("SELECT spec, sha FROM job").fetchall(),
+        database.execute("SELECT run, finished FROM run ORDER BY run").fetchall(),
+        database.execute(
+            "SELECT run, generation, individuals, x, keys, state FROM generation ORDER BY run, generation"
+        ).fetchall(),
+        database.execute("SELECT * FROM individual ORDER BY run, generation, place").fetchall(),
+    ]
+
+
+def start(path, kind):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    return subprocess.Popen([sys.executable, "-c", JOB, str(path), kind], cwd=root)
+
+
+@pytest.mark.parametrize("kind", ["swarm", "cma-es"])
+def test_a_job_that_is_killed_ends_as_one_that_is_not(tmp_path, kind):
+    whole, killed = tmp_path / "whole.db", tmp_path / "killed.db"
+    assert start(whole, kind).wait() == 0
+    pauses, kills = np.random.default_rng(1).uniform(0.0, 0.15, 12), 0
+    for pause in pauses:
+        process = start(killed, kind)
+        # count from when it writes, not from when Python begins to import
+        size, began = killed.stat().st_size if killed.exists() else -1, time.monotonic()
+        wal = tmp_path / "killed.db-wal"
+        while process.poll() is None and time.monotonic() - began < 20:
+            if killed.exists() and (killed.stat().st_size, wal.exists()) != (size, False):
+                break
+            time.sleep(0.002)
+        time.sleep(pause)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills > 0
+    assert start(killed, kind).wait() == 0
+    assert content(killed) == content(whole)
+
+
+def test_an_interrupted_search_returns_what_was_done_and_goes_on(tmp_path):
+    path, problem = tmp_path / "run.db", camel_problem(CAMEL_STAGES)
+
+    def stop(progress):
+        if progress.generation == 3:
+            raise KeyboardInterrupt
+
+    part = evolve.search(problem, evolve.Swarm(10), 20, seed=2, output=path, progress=stop)
+    assert not part.finished
+    assert part.evaluations == 40
+    whole = evolve.search(problem, evolve.Swarm(10), 20, seed=2, output=path, resume=True)
+    assert whole.finished
+    assert whole.best == evolve.search(problem, evolve.Swarm(10), 20, seed=2).best
+    assert evolve.load_evolution(path).best == whole.best
+
+
+def test_a_store_can_be_read_while_it_is_written(tmp_path):
+    path, seen = tmp_path / "run.db", []
+    evolve.search(
+        camel_problem(),
+        evolve.Swarm(5),
+        4,
+        output=path,
+        progress=lambda _: seen.append(evolve.load_evolution(path).evaluations),
+    )
+    assert seen == [5, 10, 15, 20]
+
+
+def test_another_job_is_refused(tmp_path):
+    path = tmp_path / "run.db"
+    evolve.search(camel_problem(), evolve.Swarm(5), 2, output=path)
+    with pytest.raises(StorageError, match="is there already: go on with it"):
+        evolve.search(camel_problem(), evolve.Swarm(5), 2, output=path)
+    with pytest.raises(ModelError, match="another job: its search.population is 5, not 6"):
+        evolve.search(camel_problem(), evolve.Swarm(6), 2, output=path, resume=True)
+
+
+def test_two_writers_are_refused(tmp_path):
+    path = tmp_path / "run.db"
+    store = JobStore(path, {"runs": 1})
+    with pytest.raises(StorageError, match="in use"):
+        JobStore(path, {"runs": 1}, resume=True)
+    store.close()
+
+
+def test_what_is_no_store_is_refused(tmp_path):
+    path = tmp_path / "run.db"
+    path.write_text("nothing of the kind" * 100)
+    with pytest.raises(StorageError, match="no file of a job"):
+        evolve.load_evolution(path)
+    with pytest.raises(StorageError, match="there is no file"):
+        evolve.load_evolution(tmp_path / "none.db")
+    with pytest.raises(StorageError, match="does not exist; create it"):
+        evolve.search(camel_problem(), evolve.Swarm(5), 2, output=tmp_path / "no" / "run.db")
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    path = tmp_path / "run.db"
+    store = JobStore(path, {"runs": 1})
+    store.write_population(0, 0, np.ones((4, 3)))
+    store._database.execute(
+        f"PRAGMA max_page_count = {store._database.execute('PRAGMA page_count').fetchone()[0]}"
+    )
+    with pytest.raises(StorageError, match="full; what was written before is kept"):
+        store.write_population(0, 1, np.ones((4000, 3)))
+    np.testing.assert_array_equal(store.read(0, 0).x, np.ones((4, 3)))
+    store.close()
+
+
+def test_states_are_packed_without_loss():
+    state = {
+        "a": np.arange(6.0).reshape(2, 3),
+        "n": np.array(3),
+        "b": np.array([True, False]),
+        "e": np.zeros((0, 4)),
+    }
+    again = unpack_state(pack_state(state))
+    assert again.keys() == state.keys()
+    for name, value in state.items():
+        assert again[name].dtype == value.dtype
+        np.testing.assert_array_equal(again[name], value)
