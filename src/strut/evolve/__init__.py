@@ -5,7 +5,7 @@ from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
 from strut.evolve.evolution import Evolution, Individual, load_evolution
-from strut.evolve.goals import Goal, maximise, minimise
+from strut.evolve.goals import SearchGoal, maximise, minimise
 from strut.evolve.problem import SearchProblem
 from strut.evolve.search import SearchProgress, search
 from strut.evolve.searches import (
@@ -32,13 +32,13 @@ __all__ = [
     "Evolution",
     "FunctionEvaluation",
     "GeneticAlgorithm",
-    "Goal",
     "Grid",
     "Individual",
     "MetamorphicSwarm",
     "ParameterSpace",
     "ParticleFilter",
     "ProgramEvaluation",
+    "SearchGoal",
     "SearchMethod",
     "SearchParameter",
     "SearchProblem",

@@ -11,7 +11,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.evolve.evaluations.evaluation import OK
-from strut.evolve.goals import Goal, StagedGoals, best_first
+from strut.evolve.goals import SearchGoal, StagedGoals, best_first
 from strut.evolve.problem import SearchProblem
 from strut.evolve.store import JobStore
 from strut.tabular import Tabular
@@ -71,7 +71,7 @@ def load_evolution(path: str | Path) -> Evolution:
         problem = store.spec["problem"]
         names = tuple(each["name"] for each in problem["parameters"])
         measures = tuple(problem["evaluation"]["measures"])
-        goals = StagedGoals([Goal(**each) for each in problem["goals"]], [*measures, *names])
+        goals = StagedGoals([SearchGoal(**each) for each in problem["goals"]], [*measures, *names])
         return _read(store, goals, names, measures)
     finally:
         store.close()

@@ -24,7 +24,7 @@ Sense = Literal["minimise", "maximise"]
 
 @checked
 @dataclass(frozen=True)
-class Goal:
+class SearchGoal:
     """What is to become small or large.
 
     value: an expression of measures and parameters, as text: "speed - 0.1 * torque". until: a condition at
@@ -36,24 +36,29 @@ class Goal:
     until: str = ""
 
 
-def minimise(value: str, until: str = "") -> Goal:
+def minimise(value: str, until: str = "") -> SearchGoal:
     """Return the goal of making an expression small, until a condition holds."""
-    return Goal(value, "minimise", until)
+    return SearchGoal(value, "minimise", until)
 
 
-def maximise(value: str, until: str = "") -> Goal:
+def maximise(value: str, until: str = "") -> SearchGoal:
     """Return the goal of making an expression large, until a condition holds."""
-    return Goal(value, "maximise", until)
+    return SearchGoal(value, "maximise", until)
 
 
 class StagedGoals:
     """Goals in an order, compiled for whole populations.
 
-    goals: an expression to be made small, a `Goal`, or several in their order. names: what expressions
-    may read: measures, then parameters.
+    <<<<<<< HEAD
+        goals: an expression to be made small, a `Goal`, or several in their order. names: what expressions
+        may read: measures, then parameters.
+    =======
+        goals: an expression to be made small, a `SearchGoal`, or several in their order. names: what expressions may
+        read: measures, then parameters.
+    >>>>>>> bcf28f2 (evolve: a goal of a search is a SearchGoal, as one of a quadratic program is a Goal)
     """
 
-    def __init__(self, goals: str | Goal | Sequence[Goal], names: Sequence[str]) -> None:
+    def __init__(self, goals: str | SearchGoal | Sequence[SearchGoal], names: Sequence[str]) -> None:
         self.goals = _goals(goals)
         self.names = tuple(names)
         for k, goal in enumerate(self.goals):
@@ -103,15 +108,15 @@ class StagedGoals:
         return np.array(self._compiled(stacked)).T
 
 
-def _goals(goals: Any) -> tuple[Goal, ...]:
+def _goals(goals: Any) -> tuple[SearchGoal, ...]:
     if isinstance(goals, str):
-        return (Goal(goals),)
-    if isinstance(goals, Goal):
+        return (SearchGoal(goals),)
+    if isinstance(goals, SearchGoal):
         return (goals,)
-    if isinstance(goals, Sequence) and goals and all(isinstance(goal, Goal) for goal in goals):
+    if isinstance(goals, Sequence) and goals and all(isinstance(goal, SearchGoal) for goal in goals):
         return tuple(goals)
     raise ModelError(
-        f"goals is {short_repr(goals)}: give an expression such as 'cost', a Goal, or a list of Goals"
+        f"goals is {short_repr(goals)}: give an expression such as 'cost', a SearchGoal, or a list of Goals"
     )
 
 

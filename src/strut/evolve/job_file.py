@@ -42,7 +42,7 @@ from strut.errors import ModelError, StorageError, StrutError, did_you_mean
 from strut.evolve.evaluations.evaluation import Evaluation
 from strut.evolve.evaluations.program import of_program
 from strut.evolve.evaluations.system_runs import of_system
-from strut.evolve.goals import Goal
+from strut.evolve.goals import SearchGoal
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import SearchMethod, make_search
 from strut.evolve.space import SearchParameter
@@ -139,13 +139,13 @@ def _parameter(name: str, value: Any) -> SearchParameter:
     return SearchParameter(name, **table)
 
 
-def _goal(value: Any) -> Goal:
+def _goal(value: Any) -> SearchGoal:
     table = _table("goals", value)
     _refuse_unknown("a goal", table, ("minimise", "maximise", "until"))
     senses = [sense for sense in ("minimise", "maximise") if sense in table]
     if len(senses) != 1:
         raise ModelError(f"a goal says {table}: give either minimise or maximise")
-    return Goal(table[senses[0]], senses[0], table.get("until", ""))  # type: ignore[arg-type]  # checked by Goal
+    return SearchGoal(table[senses[0]], senses[0], table.get("until", ""))
 
 
 def _number(name: str, value: Any, unit: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from strut.checks import checked, integer, require_attributes
 from strut.errors import ModelError
 from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
-from strut.evolve.goals import Goal, StagedGoals, best_first
+from strut.evolve.goals import SearchGoal, StagedGoals, best_first
 from strut.evolve.space import ParameterSpace, space_of
 
 EVALUATION = ("measures", "settings", "check", "evaluate")
@@ -25,14 +25,14 @@ class SearchProblem:
     """What is searched.
 
     parameters: by name (low, high), or a list of `SearchParameter`. evaluation: `of_system`, `of_function` or
-    `of_program`. goals: an expression of measures and parameters to be made small, a `Goal`, or several in
-    their order. repeats: how often each individual is evaluated, with other seeds, where evaluations are
+    `of_program`. goals: an expression of measures and parameters to be made small, a `SearchGoal`, or several
+    in their order. repeats: how often each individual is evaluated, with other seeds, where evaluations are
     noisy; `combine` says what counts: the 'mean' of its measures, or those of its 'worst' repeat.
     """
 
     parameters: Any
     evaluation: Evaluation
-    goals: str | Goal | Sequence[Goal]
+    goals: str | SearchGoal | Sequence[SearchGoal]
     repeats: int = 1
     combine: Literal["mean", "worst"] = "mean"
 
