@@ -49,13 +49,8 @@ def maximise(value: str, until: str = "") -> SearchGoal:
 class StagedGoals:
     """Goals in an order, compiled for whole populations.
 
-    <<<<<<< HEAD
-        goals: an expression to be made small, a `Goal`, or several in their order. names: what expressions
-        may read: measures, then parameters.
-    =======
-        goals: an expression to be made small, a `SearchGoal`, or several in their order. names: what expressions may
-        read: measures, then parameters.
-    >>>>>>> bcf28f2 (evolve: a goal of a search is a SearchGoal, as one of a quadratic program is a Goal)
+        goals: an expression to be made small, a `SearchGoal`, or several in their order. names: what expressions
+    may read: measures, then parameters.
     """
 
     def __init__(self, goals: str | SearchGoal | Sequence[SearchGoal], names: Sequence[str]) -> None:
