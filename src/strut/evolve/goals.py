@@ -49,7 +49,7 @@ def maximise(value: str, until: str = "") -> SearchGoal:
 class StagedGoals:
     """Goals in an order, compiled for whole populations.
 
-        goals: an expression to be made small, a `SearchGoal`, or several in their order. names: what expressions
+    goals: an expression to be made small, a `SearchGoal`, or several in their order. names: what expressions
     may read: measures, then parameters.
     """
 
