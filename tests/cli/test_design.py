@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from strut import optimal
 from strut.cli import design as commands
 from strut.cli import main
 
@@ -280,6 +281,15 @@ def test_a_start_from_standing(capsys, tmp_path):
     assert data["ok"]
     assert data["gait_error"] < 1e-3
     assert "optimal.start(made, 1" in (tmp_path / "index.html").read_text()
+    # The gait that it leads to is written, too, and what was asked is asked of it.
+    assert "--speed is asked of it, not of the start" in said.err
+    gait = json.loads((tmp_path / "gait" / "design.json").read_text())
+    assert gait["ok"]
+    assert gait["gait_error"] is None
+    assert "optimal.start" not in (tmp_path / "gait" / "index.html").read_text()
+    start, walk = optimal.load(tmp_path / "design.h5"), optimal.load(tmp_path / "gait" / "design.h5")
+    assert walk.speed == pytest.approx(0.5)
+    assert start.result.problem.repeats is None
 
 
 def test_what_start_and_stop_refuse(capsys):
@@ -318,9 +328,39 @@ def test_motions_beyond_a_walk(capsys, words, event):
 
 
 def test_stairs_that_one_motor_does_not_climb_are_doubted_before_the_search(capsys, monkeypatch):
-    monkeypatch.setattr(commands.optimal, "design", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(optimal, "design", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     code, said = ran(capsys, "kneed", "--stair", "0.05")
     assert code == 130
     assert "'kneed' has one motor, between its legs, and cannot push off the ground" in said.err
     code, said = ran(capsys, "rabbit", "--stair", "0.05")
     assert said.err.strip() == "interrupted: no motion was found yet"
+
+
+def test_a_program_that_only_has_functions_is_told_which(capsys, tmp_path):
+    program = tmp_path / "mine.py"
+    program.write_text(
+        "from strut import System, walkers\n"
+        "def strider() -> System:\n    return walkers.compass()\n"
+        "def hopper():\n    return walkers.slip()\n"
+        "def speed() -> float:\n    return 0.5\n"
+        "def scaled(size):\n    return walkers.compass()\n"
+        "def _hidden():\n    return walkers.compass()\n"
+    )
+    code, said = ran(capsys, str(program))
+    said = said.err.replace("\n", "")
+    assert code == 2
+    assert "defines 0 systems (none); functions that may return one: strider, hopper: say which" in said
+    assert said.rstrip().endswith("mine.py:strider")
+    code, said = ran(capsys, f"{program}:speed")
+    assert code == 2
+    assert "there are: strider, hopper" in said.err.replace("\n", " ")
+
+
+def test_stiff_legs_are_told_before_the_search_that_they_have_no_clearance(capsys):
+    code, said = ran(capsys, "compass", "--clearance", "0.05", "--speed", "0.5")
+    assert code == 2
+    said = said.err.replace("\n", " ")
+    assert (
+        "a clearance of 0.05 m is asked, but where the swing foot of 'compass' passes the other it is" in said
+    )
+    assert "legs that do not bend are not shortened. Ask for less, leave out clearance" in said

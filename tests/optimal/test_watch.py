@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from strut import optimal, walkers
-from strut.cli import design as commands
+from strut.cli import design_run as commands
 from strut.cli import main
 from strut.errors import ValueRangeError
 from strut.optimal.solver import mesh_solve as solver

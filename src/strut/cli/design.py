@@ -3,47 +3,34 @@
 from __future__ import annotations
 
 import inspect
-import json as documents
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from rich.markup import escape
 
-import strut
-from strut import actuator, optimal
-from strut.cli.console import as_json, notes, out, table
-from strut.cli.design_order import INTERRUPTED_EXIT, Order
+from strut import actuator
+from strut.cli.design_order import Order
+from strut.cli.design_run import run_design
 from strut.cli.design_sweep import run_sweep
 from strut.cli.design_texts import (
     command_text,
-    python_text,
     read_cost,
     read_free,
     read_goal,
     read_transition,
     source_of,
 )
-from strut.cli.finite import without_nan
 from strut.cli.model import Reading, find_model, with_drive, with_settings
 from strut.cli.options import Model, Root
-from strut.cli.progress import stage_line
 from strut.cli.save import check_directory
 from strut.errors import ModelError
-from strut.files import put
-from strut.optimal import COSTS, Design, StepGoal
+from strut.optimal import COSTS, StepGoal
 from strut.optimal.solver.watch import BUDGET
-from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
-from strut.optimal.walk.stairs import climbing_doubt, on_stairs
 
 STARTS = 3
 """Starts of a search for one design, where nothing else is asked: who waits at a terminal has other cores."""
-PLAN_ROWS = 201
-"""Moments of a plan that are written as plan.csv."""
 
 
 def take_goal_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -161,7 +148,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--start",
             metavar="N",
-            help="How it gets from standing into the gait, in N steps: the gait is found first.",
+            help="How it gets from standing into the gait, in N steps: the gait is found first; speed, step "
+            "and time that are asked are of that gait. With -o it is written to DIR/gait.",
         ),
     ] = 0,
     stop: Annotated[
@@ -169,7 +157,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--stop",
             metavar="N",
-            help="How it gets from the gait to standing, in N steps: the gait is found first.",
+            help="How it gets from the gait to standing, in N steps; the gait as with --start.",
         ),
     ] = 0,
     robust: Annotated[
@@ -330,121 +318,3 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         run_robust(order, robust)
     else:
         run_design(order)
-
-
-def run_design(order: Order) -> None:
-    """Search for a design, print it, and write its report where one is asked."""
-    if order.arguments.get("stair") is not None:
-        doubt = climbing_doubt(on_stairs(order.system, order.arguments["stair"]))
-        notes.print(f"[yellow]{escape(doubt)}[/]" if doubt else "", soft_wrap=True, end="\n" if doubt else "")
-    try:
-        with stage_line() as progress:
-            result = optimal.design(order.system, **order.arguments, progress=progress)
-            if order.transition is not None and result.ok:
-                result = find_transition(result, order, progress)
-    except KeyboardInterrupt:
-        notes.print("interrupted: no motion was found yet")
-        raise typer.Exit(INTERRUPTED_EXIT) from None
-    if order.json:
-        as_json(result.data() | (result.sensitivity_data() if order.sensitivity else {}))
-    else:
-        design_text(result)
-        if order.sensitivity and not result.result.is_interrupted:
-            sensitivity_text(result)
-    if result.result.is_interrupted:
-        raise typer.Exit(INTERRUPTED_EXIT)
-    if order.transition is not None and result.result.problem.repeats is not None:
-        notes.print(
-            f"[red]no {order.transition[0]} was looked for: this gait, which it needs, is not ok[/red]"
-        )
-    if order.output is not None:
-        write_design(result, order)
-    if order.export is not None:
-        export_design(result, order.export)
-    if not result.ok:
-        raise typer.Exit(1)
-
-
-def find_transition(gait: Design, order: Order, progress: Callable[..., None]) -> Design:
-    """Return how the machine of a gait starts or stops: for the same cost, searched for in the same way."""
-    assert order.transition is not None
-    kind, steps = order.transition
-    of_limits = ("cost", "friction", "torque", "clearance", "within")
-    names = (*of_limits, "control", "method", "intervals", "starts", "seed", "budget")
-    asked = {name: value for name, value in order.arguments.items() if name in names and value is not None}
-    find = optimal.start if kind == "start" else optimal.stop
-    return find(gait, steps, **asked, progress=progress)
-
-
-def export_design(result: Design, directory: Path) -> None:
-    """Write the machine of a design as C, if there is one."""
-    if not result.result.success:
-        text = f"[red]wrote no C to {escape(str(directory))}: a search that failed gives no machine[/red]"
-    else:
-        exported = strut.export(result.machine, directory)
-        text = escape(
-            f"wrote {len(exported.files)} files of C to {directory}/; build it: make -C {directory}"
-        )
-    notes.print(text, soft_wrap=True)
-
-
-def design_text(result: Design) -> None:
-    """Print a design as a table, and where it failed, why."""
-    out.print(f"[bold]{escape(result.system.name)}[/bold]: {escape(result.cost.meaning)}\n", soft_wrap=True)
-    r = result.result
-    table(
-        "",
-        ["", "value" if r.success else "where the search stopped", "unit"],
-        [list(row) for row in result.rows()],
-    )
-    for limit in result.active_limits:
-        notes.print(escape(f"{limit.sentence}{flag_hint(limit)}"), soft_wrap=True)
-    for sentence in result.turned_joints:
-        notes.print(f"[yellow]{escape(sentence)}[/]", soft_wrap=True)
-    for why in result.wrong:
-        notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
-    for name, amount in r.worst.items() if not r.success else ():
-        notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
-    if result.advice:
-        notes.print(escape(result.advice), soft_wrap=True)
-
-
-def sensitivity_text(result: Design) -> None:
-    """Print what a unit more of every parameter that stays would cost."""
-    rows = [[each.name, each.value, each.unit, each.slope] for each in result.sensitivities]
-    if rows:
-        table("What the machine costs", ["parameter", "value", "unit", "cost grows, per unit more"], rows)
-        notes.print(escape(result.sensitivities[0].sentence), soft_wrap=True)
-    else:
-        notes.print(escape(result.no_sensitivities), soft_wrap=True)
-
-
-def flag_hint(limit: ActiveLimit) -> str:
-    """Return how a limit that nobody asked for is set by hand; empty for others."""
-    if limit.source != "default" or not limit.field:
-        return ""
-    return f"; nobody asked for it, {goal_fields(StepGoal)[limit.field].flag} sets it"
-
-
-def write_design(result: Design, order: Order) -> None:
-    """Write the report: a page, the data, every figure; the numbers as design.json and plan.csv; and
-    all of it as design.h5, for `optimal.load`."""
-    assert order.output is not None
-    directory, again = order.output, python_text("design", order.source, order.arguments, order.goal_call)
-    if order.transition is not None:
-        again += f"\nmade = optimal.{order.transition[0]}(made, {order.transition[1]}, cost=made.cost.name)"
-    from strut.report import design_result  # pages: not where nothing is written
-
-    page = design_result(result, order.command, sensitivity=order.sensitivity)
-    folder = replace(page, again=again).folder(directory)
-    put(directory / "design.json", documents.dumps(without_nan(result.data()), indent=1) + "\n")
-    t = np.linspace(0, result.result.duration, PLAN_ROWS)
-    columns = result.result.at(t)
-    rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
-    put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
-    result.save(directory / "design.h5")
-    for why in folder.missing:
-        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    index = directory / "index.html"
-    look = f"; open {index}" if index.name in folder.files else ""
-    notes.print(escape(f"wrote {len(folder.files) + 3} files to {directory}/{look}"), soft_wrap=True)

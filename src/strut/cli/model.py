@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,11 @@ from strut.mechanism import Mechanism
 from strut.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS, ROBOTS
+
+OPTIONAL = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""Kinds of parameters that a call may leave out."""
+MODEL_TYPES = (System.__name__, Mechanism.__name__)
+"""What a function that makes a model says that it returns, with or without its module."""
 
 if TYPE_CHECKING:
     from strut import network  # read on demand: most commands never see a network
@@ -218,19 +225,40 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
         except Exception as error:
             raise ModelError(f"'{name}' in {path} stopped with {type(error).__name__}: {error}") from error
         if not isinstance(value, (System, Mechanism)):
+            there = [*models, *_functions_of(module)]
             raise ModelError(
                 f"'{name}' in {path} is not a System or Mechanism nor a function that returns one; there "
-                f"are: {', '.join(models) or 'none'}"
+                f"are: {', '.join(there) or 'none'}"
             )
         return value
     systems = {
         n: v for n, v in models.items() if isinstance(v, System)
     } or models  # a mechanism beside its system is a step on the way
     if len(systems) != 1:
+        functions = _functions_of(module)
+        makers = f"; functions that may return one: {', '.join(functions)}" if functions else ""
         raise ModelError(
-            f"{path} defines {len(systems)} systems ({', '.join(systems) or 'none'}): say which, {path}:NAME"
+            f"{path} defines {len(systems)} systems ({', '.join(systems) or 'none'}){makers}: say which, "
+            f"{path}:{(functions or ['NAME'])[0] if not systems else 'NAME'}"
         )
     return next(iter(systems.values()))
+
+
+def _functions_of(module: ModuleType) -> list[str]:
+    """Return the functions that a program of the user's defines itself and that need no arguments, by name,
+    in its order; a leading underscore hides them. Those that say they return something else are left out."""
+    names = []
+    for name, value in vars(module).items():
+        if name.startswith("_") or not inspect.isfunction(value) or value.__module__ != module.__name__:
+            continue
+        signature = inspect.signature(value)
+        needed = [p for p in signature.parameters.values() if p.default is p.empty and p.kind not in OPTIONAL]
+        result_type = str(getattr(signature.return_annotation, "__name__", signature.return_annotation))
+        if not needed and (
+            signature.return_annotation is signature.empty or result_type.endswith(MODEL_TYPES)
+        ):
+            names.append(name)
+    return names
 
 
 def with_settings(system: System, settings: Iterable[str]) -> System:

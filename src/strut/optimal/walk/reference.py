@@ -14,6 +14,7 @@ from strut.gait.section import default_section
 from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.watch import BUSY_CLOCK
+from strut.optimal.walk.check_clearance import check_clearance
 from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.compliant_stride import compliant_stride
 from strut.optimal.walk.contact_phases import contact_phases, has_soles, step_section
@@ -96,6 +97,7 @@ def find_reference(
     gait that is looked for; and an even stride where no gait is known. phases: the events that end the phases
     of the step, where they are given."""
     where = section or (phases[-1] if phases else step_section(walker, default_section(walker)))
+    check_clearance(walker, where, goal.clearance)
     passive = like if guess is None else None
     if passive is None and guess is None:
         check_walker(walker, where, alike=not goal.steps or goal.steps % 2 == 1)

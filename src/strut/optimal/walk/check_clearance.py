@@ -1,0 +1,64 @@
+"""`check_clearance`: whether the swing foot of a walker can be as high as is asked where it passes the other,
+asked of its geometry before anything is searched for."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError
+from strut.gait.section import section_of
+from strut.optimal.walk.read_walk import position_places, swing_foot
+from strut.system import System, start, sx, time
+
+POSTURES = 2000
+"""Random postures that are tried."""
+MAX_LEAN = 0.8
+"""[rad] By which angles are at most away from where they were described, and lengths in m."""
+ON_GUARD = 1e-9
+"""The size of the guard of the passing, in its unit, up to which a foot passes in a posture."""
+NEWTON_STEPS = 8
+"""Steps of Newton's method to a posture in which the foot passes."""
+
+
+def check_clearance(walker: System, section: str, clearance: float | None) -> None:
+    """Raise `ModelError` where a clearance [m] is asked that no posture has in which the swing foot passes
+    the other: legs that do not bend leave the foot on the ground, whatever motors do."""
+    foot = swing_foot(walker, section)
+    if foot is None or not clearance:
+        return
+    highest = highest_passing(walker, section, foot.passes, foot.gap)
+    if highest is not None and highest < clearance:
+        raise ModelError(
+            f"a clearance of {clearance:g} m is asked, but where the swing foot of '{walker.name}' passes "
+            f"the other it is {max(highest, 0.0):.2g} m above the ground at most: legs that do not bend are "
+            f"not shortened. Ask for less, leave out clearance (such a foot then scuffs, and the ground is "
+            f"not asked), or give it knees"
+        )
+
+
+def highest_passing(walker: System, section: str, passes: str, gap: str) -> float | None:
+    """Return how high a foot is at most [m] where it passes the other, over random postures; None where none
+    of them leads to one in which it passes. passes: the event. gap: the output that is the height."""
+    begin, x = start(walker), walker.vector("x")
+    travelled = section_of(walker, section).cyclic
+    places = [i for i in position_places(walker) if i not in travelled]
+    guard = sx(walker.event(passes).guard)
+    inputs = [time, *walker.vectors()]
+    ahead = ca.Function("ahead", inputs, [guard, ca.gradient(guard, x)])
+    height = ca.Function("height", inputs, [sx(walker[gap])])
+    columns = np.repeat(begin.x[:, None], POSTURES, axis=1)
+    random = np.random.default_rng(0)
+    columns[places] += random.uniform(-MAX_LEAN, MAX_LEAN, (len(places), POSTURES))
+    still = [np.repeat(np.reshape(part, (-1, 1)), POSTURES, axis=1) for part in (begin.z, begin.u, begin.p)]
+    t = np.zeros((1, POSTURES))
+    for _ in range(NEWTON_STEPS):
+        value, slope = (np.array(each) for each in ahead(t, columns, *still))
+        slope = slope[places]
+        columns[places] -= value * slope / np.maximum((slope**2).sum(axis=0), ON_GUARD)
+    there = np.abs(np.array(ahead(t, columns, *still)[0])).reshape(-1) <= ON_GUARD
+    there &= (np.abs(columns - begin.x[:, None]) <= MAX_LEAN)[places].all(axis=0)
+    return float(np.array(height(t, columns, *still)).reshape(-1)[there].max()) if there.any() else None
+
+
+__all__ = ["check_clearance", "highest_passing"]
