@@ -76,6 +76,12 @@ def hopper(place: Path) -> None:
     curves(run, {"height": "height", "apex": "last apex"}, "height [m]").save(place / "hopper.svg")
 
 
+def coman(place: Path) -> None:
+    example = load("coman.py")
+    names = {f"r_{joint}_sag_voltage": joint for joint in ("hip", "knee", "ankle")}
+    curves(example.squat(example.robot()), names, "voltage [V]").save(place / "coman.svg")
+
+
 def slip_map(place: Path) -> None:
     steps = load("slip_map.py").main()
     x, y = np.linspace(0, 50, len(steps)), np.linspace(40, 80, len(steps))
@@ -185,6 +191,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             controlled_pendulum,
             hopper,
             slip_map,
+            coman,
             three_grounds,
             biped,
             own_walker,

@@ -9,6 +9,7 @@ import pytest
 import strut
 from strut import Delay, Discrete, Event, Param, Random, Sample, State, System, walkers
 from strut.export.identifiers import comment, identifier, identifiers
+from tests.actuator.driven_tree import driven_tree
 from tests.problems import driven, servo
 from tests.simulate.test_backends import echo, noisy
 
@@ -44,7 +45,7 @@ def table(program):
     return np.array([[float(v) for v in line.split()] for line in lines if line])
 
 
-@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [*MODELS, driven_tree], ids=lambda make: make.__name__)
 def test_the_example_gives_the_numbers_of_simulate(make, tmp_path):
     """main.c prints every second; a batch that stops at every second takes the same steps."""
     system = make()

@@ -182,6 +182,7 @@ def last(system, directory, t):
         (walkers.slip, 2),
         (walkers.bouncing_ball, 2),
         (servo, 1),
+        (driven_tree, 0.003),
     ],
 )
 def test_the_example_runs_as_simulate_does(make, t, tmp_path):

@@ -205,7 +205,18 @@ def _example(system: System, low: Lowered, name: str) -> str:
     clock_jumps = [
         k + 1 for _, k in sorted((clock, k) for k, clock in enumerate(low.tables["clock_of"]) if clock >= 0)
     ]
-    of_guard = f"  jump_of_guard = [{' '.join(map(str, guard_jumps))}];\n" if guard_jumps else ""
+    on = f" & ({name}_enabled(z, u, p) > 0)" if "enabled" in _exported_functions(system, low) else ""
+    eager = " ".join(str(int(low.tables["eager"][k - 1])) for k in guard_jumps)
+    of_guard = (
+        f"""  jump_of_guard = [{" ".join(map(str, guard_jumps))}];
+  t = 0;
+  holds = {name}_guards(t, x, z, u, p) > 0;
+  eager = [{eager}]';
+  waiting = jump_of_guard(holds & eager{on});  % happens where a run begins
+"""
+        if guard_jumps
+        else ""
+    )
     ticks = (
         f"""  jump_of_clock = [{" ".join(map(str, clock_jumps))}];
   [every, offset] = {name}_clocks(p);
@@ -216,16 +227,26 @@ def _example(system: System, low: Lowered, name: str) -> str:
     )
     stop = "min([t_end; offset + every .* tick])" if clock_jumps else "t_end"
     events = f"'Events', @(t, x) {name}_events(t, x, z, u, p), " if guard_jumps else ""
-    landed = """      if ~isempty(ie) && te(end) == ts(end)  % an event stopped it
-        guard = ie(te == ts(end));
-        [due, first] = min(jump_of_guard(guard));
-        guard = guard(first);
-        [t, x] = locate(guard, ts(end - 1), xs(end - 1, :)', ts(end), z, u, p);
-        ts(end) = t;
-        xs(end, :) = x';
-      else
-        t = stop;
-        x = xs(end, :)';
+    # Octave's ode45 goes on where several events lie in one step: the points themselves say which was first
+    landed = """      [row, up] = first_crossing(ts, xs, holds, z, u, p);
+      if isempty(up) && ~isempty(ie) && te(end) == ts(end)  % it was stopped just before the crossing
+        row = numel(ts);
+        up = ie(te == ts(end));
+      end
+      t = stop;
+      x = xs(end, :)';
+      if ~isempty(up)
+        t = Inf;
+        for guard = up(:)'
+          [t_guard, x_guard] = locate(guard, ts(row - 1), xs(row - 1, :)', ts(row), z, u, p);
+          if t_guard < t
+            t = t_guard;
+            x = x_guard;
+            due = jump_of_guard(guard);
+          end
+        end
+        ts = [ts(1:row - 1); t];
+        xs = [xs(1:row - 1, :); x'];
       end
 """
     plain = "      t = stop;\n      x = xs(end, :)';\n"
@@ -234,6 +255,18 @@ def _example(system: System, low: Lowered, name: str) -> str:
       if t < t_end, due = sort(jump_of_clock(late)); end
       tick(late) = tick(late) + 1;
     end
+"""
+    # what a jump makes positive happens at once, in order, as long as it stays so
+    at_once = "    if ~isempty(waiting)\n      due = min(waiting);\n" if guard_jumps else ""
+    before = f"""    guards = {name}_guards(t, x, z, u, p);
+    slack = 1e-10 * (1 + abs(guards));  % of rounding
+    holds = guards > slack;
+    holds(ismember(jump_of_guard, due)) = true;
+"""
+    after = f"""      guards = {name}_guards(t, x, z, u, p);
+      now = guards > slack;
+      waiting = jump_of_guard(now & ~holds{on});
+      holds = now | (ismember(jump_of_guard(:), due) & guards > -slack);
 """
     answer = "[ts, xs, te, ~, ie]" if guard_jumps else "[ts, xs]"
     loop = f"""{of_guard}{ticks}  % Octave warns when an event stops it
@@ -247,7 +280,7 @@ def _example(system: System, low: Lowered, name: str) -> str:
   while t < t_end && ~finished
     stop = {stop};
     due = [];
-    if stop > t
+{at_once}    {"elseif" if guard_jumps else "if"} stop > t
       options = odeset({events}'RelTol', 1e-10, 'AbsTol', 1e-12, 'Refine', 1, ...
                        'InitialStep', min(1e-4, stop - t));
       {answer} = ode45(@(t, x) {name}_flow(t, x, z, u, p), [t, stop], x, options);
@@ -255,7 +288,7 @@ def _example(system: System, low: Lowered, name: str) -> str:
       X = [X; xs];
       Z = [Z; repmat(z', numel(ts), 1)];
     end
-{clocked if clock_jumps else ""}    for jump = due(:)'
+{clocked if clock_jumps else ""}{before if guard_jumps else ""}    for jump = due(:)'
       [x, z, ended] = {name}_reset(jump, t, x, z, u, p{random});
       finished = finished || ended;
       jumps = [jumps; t, jump];
@@ -264,14 +297,25 @@ def _example(system: System, low: Lowered, name: str) -> str:
       T = [T; t];
       X = [X; x'];
       Z = [Z; z'];
-    end
+{after if guard_jumps else ""}    end
   end
 {quiet}end
 """
-    return top + loop + (LOCATE.replace("NAME", name) if guard_jumps else "")
+    return top + loop + (LOCATE.replace("holdsON", f"holds{on}").replace("NAME", name) if guard_jumps else "")
 
 
 LOCATE = """
+function [row, up] = first_crossing(ts, xs, holds, z, u, p)
+% The first of the points at which guards have become positive, and which; nothing where none has.
+  up = [];
+  for row = 2:numel(ts)
+    now = NAME_guards(ts(row), xs(row, :)', z, u, p) > 0;
+    up = find(now & ~holdsON);
+    if ~isempty(up), return; end
+    holds = now;
+  end
+end
+
 function [t, x] = locate(guard, t, x, near, z, u, p)
 % The zero of a guard after (t, x) and close to `near`: the secant method on Runge-Kutta steps from (t, x).
 % ode45 itself is not used for this: Octave's interpolates linearly.

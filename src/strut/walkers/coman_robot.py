@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
+import numpy as np
 
 from strut.actuator import MOTORS, dc_motors, drives
 from strut.checks import checked
-from strut.contact import anchored, compliant, geyer, hertz, linear, rigid
+from strut.contact import Touch, anchored, compliant, geyer, hertz, linear, polygon, rigid
 from strut.control import ReferenceSignal, servo, sine
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
@@ -31,9 +32,17 @@ GROUND_STIFFNESS, GROUND_DAMPING = 203600.0, 1006.0
 HERTZ_STIFFNESS, HERTZ_DAMPING = 400e3, 400.0
 """[N/m^1.5, N s/m^1.5] Of one point on nonlinear ground, as Dallali et al. tuned it."""
 GEYER_STIFFNESS, GEYER_SPEED = 27818.0, 0.3
-"""[N/m, m/s] Of the public simulator's soft ground, here at each point."""
+"""[N/m, m/s] Of the public simulator's soft ground, at each point."""
+FEET: Mapping[str, int] = {"five": 5, "mesh": 200}
+"""Points of each foot: the five of the paper, or the public simulator's mesh over the whole sole."""
+MESH_COLUMNS = 20
+"""Points of the mesh along a foot; as many rows of them as make 200 lie across."""
+MESH_GRIP_STIFFNESS, MESH_GRIP_DAMPING, MESH_FRICTION = 1e4, 10.0, 0.9
+"""[N/m, N s/m, 1] Of friction at one point of the mesh (public simulator)."""
 FRICTION = 0.7
 """[1] Coefficient of Coulomb friction of every ground, from the paper's example."""
+FALL = ("waist", 0.30)
+"""What has fallen, and how low it is then [m], as in the paper."""
 GROUNDS = ("linear", "hertz", "geyer", "rigid", "none")
 """What COMAN may stand on; on 'none' it falls, or hangs where its base is fixed."""
 MOTOR = "rbe1211-csd17"
@@ -56,7 +65,7 @@ KP, KD = 150.0, 10.0
 
 
 @checked
-def coman(
+def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     parts: str = "all",
     *,
     base: str = "free",
@@ -66,20 +75,35 @@ def coman(
     kp: float = KP,
     kd: float = KD,
     events: bool = True,
+    feet: str = "five",
+    pushed: Sequence[str] = (),
 ) -> System:
-    """COMAN with its motors and servos, standing on the five points of each foot.
+    """COMAN with its motors and servos, standing on the points of its feet.
 
     parts: a name of `PARTS`. base: 'free', 'planar', or 'fixed', as of `coman_mechanism`.
     ground: a name of `GROUNDS`.
     motors: False for ideal torques in the place of motors and springs.
     references: what joints follow, by name, as `coman_motion` gives them; zero for the others, upright.
     kp, kd: of the servos, in volts or N m per rad and per rad/s; kp=0 leaves them out, and the inputs free.
-    events: False for contact inside the flow, see `contact.compliant`.
+    events: False for contact inside the flow, see `contact.compliant`; nothing then ends a run that falls.
+    feet: a name of `FEET`: 'five' points, or a 'mesh' of 200, on compliant ground and without events alone.
+        On 'geyer' ground the mesh has the public simulator's numbers; on others each point has its share of
+        what the five points have.
+    pushed: frames and bodies at which forces from outside act, 'chest': inputs chest_push_x and so on, for
+        `strut.push`.
     """
-    for word, value, allowed in (("parts", parts, PARTS), ("ground", ground, GROUNDS)):
+    for word, value, allowed in (("parts", parts, PARTS), ("ground", ground, GROUNDS), ("feet", feet, FEET)):
         if value not in allowed:
             raise UnknownNameError(f"COMAN has no {word} '{value}': {did_you_mean(value, list(allowed))}")
-    machine = _on_ground(coman_mechanism(PARTS[parts], base), ground, events)
+    if feet == "mesh" and (events or ground == "rigid"):
+        raise ModelError(
+            "COMAN's mesh of 200 points a foot stands on compliant ground, without events: give "
+            "events=False and ground='linear', 'hertz' or 'geyer', or feet='five'"
+        )
+    mechanism = coman_mechanism(PARTS[parts], base)
+    for frame in pushed:
+        mechanism.push(frame)
+    machine = _on_ground(mechanism, ground, events, feet)
     machine = machine.using(z=STANDING_HEIGHT) if base != "fixed" else machine
     names = [drive.name for drive in drives(machine)]
     if motors:
@@ -98,20 +122,40 @@ def coman(
     return servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
 
 
-def _on_ground(machine: Mechanism, ground: str, events: bool) -> System:
+def _on_ground(machine: Mechanism, ground: str, events: bool, feet: str) -> System:
     """The mechanism on its ground."""
     if ground == "none":
         return system_of(machine)
-    feet = [f"{side}_sole{k}" for side in "rl" for k in range(len(FOOT_POINTS))]
+    points = _mesh_points(machine) if feet == "mesh" else five_points()
     if ground == "rigid":
-        return rigid(machine, feet, friction=FRICTION)
+        return rigid(machine, points, friction=FRICTION, fall=FALL)
+    share = FEET["five"] / FEET[feet]
     law = {
-        "linear": linear(GROUND_STIFFNESS, GROUND_DAMPING),
-        "hertz": hertz(HERTZ_STIFFNESS, HERTZ_DAMPING),
+        "linear": linear(share * GROUND_STIFFNESS, share * GROUND_DAMPING),
+        "hertz": hertz(share * HERTZ_STIFFNESS, share * HERTZ_DAMPING),
         "geyer": geyer(GEYER_STIFFNESS, GEYER_SPEED),
     }[ground]
-    grip = anchored(GROUND_STIFFNESS, GROUND_DAMPING, FRICTION)
-    return compliant(machine, feet, law=law, friction=grip, events=events)
+    grip = anchored(share * GROUND_STIFFNESS, share * GROUND_DAMPING, FRICTION)
+    if feet == "mesh" and ground == "geyer":
+        grip = anchored(MESH_GRIP_STIFFNESS, MESH_GRIP_DAMPING, MESH_FRICTION)
+    return compliant(machine, points, law=law, friction=grip, events=events, fall=FALL if events else None)
+
+
+def five_points() -> list[str]:
+    """The frames of the paper's points under both feet."""
+    return [f"{side}_sole{k}" for side in "rl" for k in range(len(FOOT_POINTS))]
+
+
+def _mesh_points(machine: Mechanism) -> list[Touch]:
+    """Points in rows over both soles, as frames of the mechanism."""
+    (back, front), (right, left) = ([f(p[k] for p in FOOT_POINTS) for f in (min, max)] for k in (0, 1))
+    rows = FEET["mesh"] // MESH_COLUMNS
+    places = [
+        (x, y, FOOT_POINTS[0][2])
+        for x in np.linspace(back, front, MESH_COLUMNS).tolist()
+        for y in np.linspace(right, left, rows).tolist()
+    ]
+    return [touch for side in "rl" for touch in polygon(machine, f"{side}_foot", places, name=f"{side}_mesh")]
 
 
 def _with_motors(machine: System, names: Sequence[str]) -> System:
