@@ -145,6 +145,36 @@ def test_what_cannot_be_held_is_said(steep, brisk):
         control.track(brisk, 1.0, {"knee": 1.0})
 
 
+def test_a_wrong_source_names_the_function_that_was_called():
+    with pytest.raises(strut.StrutError, match=r"lqr"):
+        control.lqr("compass")
+    with pytest.raises(strut.StrutError, match=r"track"):
+        control.track(3, 1.0)
+
+
+def test_inputs_keep_their_limits(brisk):
+    """A little more than the plan needs: what feedback asks beyond it is cut off, and said."""
+    planned = float(
+        np.abs(brisk.gait.trajectory.at(np.linspace(0, brisk.gait.period, 500))["hip_torque_planned"]).max()
+    )
+    held = control.lqr(brisk, limits={"hip_torque": 1.02 * planned})
+    assert held.settings["largest of hip_torque"] == pytest.approx(1.02 * planned)
+    begin = {**held.gait.x0, "stance_rate": 1.03 * held.gait.x0["stance_rate"]}
+    run = strut.simulate(held.system, t=3, x0=begin, z0=dict(held.gait.z0))
+    t = np.linspace(0, 3, 3000)
+    moments = run.at(t)
+    given = moments["hip_torque_planned"] + moments["hip_torque_feedback"] - moments["hip_torque_cut_off"]
+    assert np.abs(given).max() == pytest.approx(1.02 * planned, rel=1e-9)
+    costs = {row.name: row.after for row in held.costs}
+    assert 0 < costs["share of time at the limit of hip_torque after that push"] < 1
+    with pytest.raises(ValueRangeError, match="needs hip_torque from .* a gait within them is needed first"):
+        control.lqr(brisk, limits={"hip_torque": 0.5 * planned})
+    with pytest.raises(UnknownNameError, match="limits of 'knee', which is no input"):
+        control.lqr(brisk, limits={"knee": 1.0})
+    with pytest.raises(ValueRangeError, match="limit of 'hip_torque' is -1"):
+        control.lqr(brisk, limits={"hip_torque": -1.0})
+
+
 def test_what_no_input_moves_is_named(steep):
     """A parameter that the step does not depend on moves nothing."""
     idle = strut.Param("idle", 1.0)

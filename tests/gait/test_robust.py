@@ -7,7 +7,17 @@ import pytest
 
 import strut
 from strut.errors import ModelError, UnknownNameError
-from strut.gait import basin, find, froude, impact_loss, push, sensitivity_norm, step_down, weight_of
+from strut.gait import (
+    basin,
+    find,
+    froude,
+    impact_loss,
+    push,
+    sensitivity_norm,
+    step_down,
+    step_up,
+    weight_of,
+)
 from strut.gait.robust import survives
 from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, simplest, slip
 
@@ -36,6 +46,13 @@ def test_the_largest_push_is_the_simulators(duindam):
     for size, status in ((limit.largest, "done"), (limit.beyond, limit.fell)):
         pushed = {**duindam.x0, "stance_rate": duindam.x0["stance_rate"] - size}
         assert strut.simulate(duindam.system, t=30.0, x0=pushed, rtol=1e-8, atol=1e-10).status == status
+
+
+def test_free_feet_survive_the_same_step_up(duindam):
+    """By steps of the ground, on a floating base; lifted, on its stance foot. Higher than it steps, it falls."""
+    limits = [step_up(g, most=0.05, exact=1e-4, trials_beyond=0) for g in (duindam, find(compass_duindam()))]
+    assert 0 < limits[0].largest < 0.05
+    assert limits[1].largest == pytest.approx(limits[0].largest, abs=2e-4)
 
 
 def test_free_feet_survive_the_same_step_down(duindam):

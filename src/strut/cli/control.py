@@ -18,9 +18,10 @@ from strut.cli.model import Reading, find_model, with_settings
 from strut.cli.options import Json, Model, Root
 from strut.cli.save import check_directory
 from strut.control import HeldGait
-from strut.errors import ModelError, ValueRangeError, did_you_mean
+from strut.errors import ModelError, NoGaitError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.optimal import Design
+from strut.system import System
 
 METHODS = ("lqr", "step", "track")
 """What can hold a gait: from moment to moment, from step to step, springs that motors play."""
@@ -225,11 +226,27 @@ def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path
         return saved
     system = with_settings(find_model(model, Reading(roots=roots)), settings)
     if not speed:
-        return gaits.find(system)
+        return find_own_gait(system)
     design = optimal.design(system, speed=speed)
     if not design.ok:
         raise ModelError(f"no design of '{system.name}' at {speed:g} m/s: {'; '.join(design.wrong)}")
     return design
+
+
+def find_own_gait(system: System) -> Gait:
+    """Return a walker's own gait. Raises NoGaitError, with what else can be done of a machine with motors."""
+    try:
+        return gaits.find(system)
+    except NoGaitError as error:
+        if not system.size("u"):
+            raise
+        motors = " and ".join(q.name for q in system.u)
+        raise NoGaitError(
+            f"'{system.name}' has no gait with its inputs ({motors}) at rest, as on level ground: design one "
+            f"first, --speed 0.5 for half a metre per second, or give a design.h5. {error}",
+            error.closest,
+            error.fell,
+        ) from error
 
 
 def read_numbers(flag: str, texts: list[str]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from strut.control.kalman import EstimateQuality
 from strut.errors import ModelError, NoGaitError
-from strut.gait import Gait, Survived, find, push, step_down, wrong_parameter
+from strut.gait import Gait, Survived, find, push, step_down, step_up, walk_over, wrong_parameter
 from strut.simulate import SavedResult, simulate
 from strut.system import Packed, System
 from strut.tabular import TableTexts, Tabular
@@ -22,8 +22,14 @@ STEP_RESOLUTION = 1e-4
 """[m] How exactly the largest step down is wanted."""
 PUSH_RESOLUTION = 1e-3
 """[1] How exactly the largest push is wanted, as a part of the rates."""
-PARAMETER_RESOLUTION = 0.02
+PARAMETER_RESOLUTION = 0.05
 """[1] How exactly the largest error of a parameter is wanted, relative to its value."""
+ROUGH_HEIGHTS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+"""[m] Heights of rough ground that are tried, up and down; one after the other until a walk falls."""
+ROUGH_STEPS = 50
+"""Steps that are to be made over rough ground."""
+ROUGH_WALKS = 8
+"""Walks over rough ground, each over another, all of which are to make their steps."""
 MEASURED_PUSH = 0.01
 """[1] The push after which the cost of feedback is measured: all rates change by this part of themselves."""
 
@@ -78,27 +84,38 @@ class HeldGait(SavedResult, Tabular, Packed):
 
     @cached_property
     def comparison(self) -> tuple[Compared, ...]:
-        """The largest multiplier, and the largest step down, push and wrong parameter that are survived,
-        before and after. What feedback costs is in `costs`."""
+        """The largest multiplier, and the largest step down and up, roughest ground, largest push and wrong
+        parameter that are survived, before and after. What feedback costs is in `costs`."""
         largest = (float(abs(self.before.multipliers[0])), float(abs(self.gait.multipliers[0])))
         rows = [
             Compared("largest multiplier", *largest),
-            self._step_down(),
+            self._step("down", step_down),
+            self._step("up", step_up),
+            self._rough_ground(),
             *self._pushes(),
             *self._wrong_parameters(),
         ]
         return tuple(rows)
 
-    def _step_down(self) -> Compared:
-        """The largest step down of the ground."""
-        name = "largest step down survived"
+    def _step(self, word: str, limit: Callable[..., Survived]) -> Compared:
+        """The largest step of the ground, down or up."""
+        name = f"largest step {word} survived"
         try:
             before, after = (
-                step_down(g, exact=STEP_RESOLUTION, trials_beyond=0) for g in (self.before, self.gait)
+                limit(g, exact=STEP_RESOLUTION, trials_beyond=0) for g in (self.before, self.gait)
             )
             return _compare(name, before, after)
         except ModelError as error:
             return Compared(name, np.nan, np.nan, "m", str(error))
+
+    def _rough_ground(self) -> Compared:
+        """The roughest ground over which all walks make all steps, of `ROUGH_HEIGHTS`."""
+        name = f"roughest ground survived for {ROUGH_STEPS} steps, up and down by"
+        try:
+            (before, _), (after, note) = (_roughest(g) for g in (self.before, self.gait))
+        except ModelError as error:
+            return Compared(name, np.nan, np.nan, "m", str(error))
+        return Compared(name, before, after, "m", note)
 
     def _pushes(self) -> list[Compared]:
         """The largest pushes: all rates suddenly change by a part of themselves, up or down."""
@@ -158,6 +175,9 @@ class HeldGait(SavedResult, Tabular, Packed):
             rows.append(Compared(f"{quantity}, at most", 0.0, float(values.max()), units.get(label, "")))
             mean = float(np.sqrt(np.mean(values**2)))
             rows.append(Compared(f"{quantity}, root mean square", 0.0, mean, units.get(label, "")))
+            if f"{name}_cut_off" in columns:
+                share = float(np.mean(np.abs(moments[f"{name}_cut_off"]) > 0))
+                rows.append(Compared(f"share of time at the limit of {name} after that push", 0.0, share))
         return tuple(rows)
 
     def rows(self) -> list[tuple[str, float, float, str]]:
@@ -215,6 +235,17 @@ def _number(value: float) -> float | None:
 def _compare(name: str, before: Survived, after: Survived, unit: str | None = None) -> Compared:
     """Return what is survived before and after."""
     return Compared(name, before.largest, after.largest, before.unit if unit is None else unit, str(after))
+
+
+def _roughest(gait: Gait) -> tuple[float, str]:
+    """Return the roughest ground [m] that a gait survives, of `ROUGH_HEIGHTS`, and what happened beyond."""
+    survived = 0.0
+    for height in ROUGH_HEIGHTS:
+        walk = walk_over(gait, height, steps=ROUGH_STEPS, walks=ROUGH_WALKS)
+        if walk.whole_walks < ROUGH_WALKS:
+            return survived, str(walk)
+        survived = height
+    return survived, f"rough ground: all up to {survived:g} m is survived, and no rougher one was tried"
 
 
 def rates(gait: Gait, before: Gait) -> dict[str, float]:

@@ -11,7 +11,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked
 from strut.errors import ModelError
 from strut.gait import Gait
 from strut.gait.exchange import exchange_function
@@ -110,7 +109,6 @@ class ReferenceMotion:
         return continue_flow(self.plant, phase.x_end, (phase.z, phase.u_end), times - phase.end)
 
 
-@checked
 def reference_motion(source: Gait | Design) -> ReferenceMotion:
     """Return the step of a gait or of a design as what is to be held.
 

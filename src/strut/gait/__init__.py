@@ -10,7 +10,7 @@ from strut.gait.follow import doubled_branch, follow
 from strut.gait.gait import Gait
 from strut.gait.load import load
 from strut.gait.return_map import ReturnMap
-from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down, wrong_parameter
+from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down, step_up, wrong_parameter
 from strut.gait.rough_ground import RoughWalk, walk_over
 from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
 
@@ -40,6 +40,7 @@ __all__ = [
     "push",
     "sensitivity_norm",
     "step_down",
+    "step_up",
     "walk_over",
     "weight",
     "weight_of",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import casadi as ca
 import numpy as np
 
 from strut.checks import checked, finite, integer, number_array, positive, short_repr
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.gait import Gait
+from strut.gait.lifting import check_can_be_lifted
 from strut.simulate import simulate_batch
-from strut.system import System, start, sx
+from strut.system import start
 
 SURVIVED_STEPS = 25
 """Steps after a disturbance by which a walker has survived it."""
@@ -21,6 +21,9 @@ MAX_INTEGRATOR_STEPS = 2000
 rattles on the spot, and has not survived."""
 TRIALS_PER_ROUND = 32
 """Disturbances tried at once; each round narrows the limit to one interval between two of them."""
+TRIALS_AT_ONCE = 8
+"""Disturbances of a round that are tried together, the smaller ones first: what is larger than one that was
+not survived is not tried."""
 TRIALS_BEYOND = 400
 """Disturbances tried beyond the limit."""
 STEP_DOUBLINGS = 60
@@ -78,34 +81,47 @@ def step_down(
     parameters of a step of the ground, the ground steps down in the middle of the first step. Raises
     ModelError where its walk names neither these nor what lifts it.
     """
-    system = gait.system
-    walk = system.walk
     search = _LimitSearch(
         gait, "step down", "m", most=most, steps=steps, exact=exact, trials_beyond=trials_beyond
     )
+    return _step_of_ground(search, down=True)
+
+
+@checked
+def step_up(
+    gait: Gait,
+    most: float = 0.2,
+    steps: int = SURVIVED_STEPS,
+    exact: float = 1e-5,
+    *,
+    trials_beyond: int = TRIALS_BEYOND,
+) -> Survived:
+    """The largest step up [m] of the ground that the gait survives, met once; as `step_down`.
+
+    A swing foot that is then below the ground counts as on it when it comes down onto it: feet that clear the
+    ground by little are not stopped by the riser.
+    """
+    search = _LimitSearch(
+        gait, "step up", "m", most=most, steps=steps, exact=exact, trials_beyond=trials_beyond
+    )
+    return _step_of_ground(search, down=False)
+
+
+def _step_of_ground(search: _LimitSearch, *, down: bool) -> Survived:
+    """The largest step of the ground that is survived."""
+    gait = search.gait
+    system, walk, sign = gait.system, gait.system.walk, 1.0 if down else -1.0
     if walk is not None and walk.ground_step is not None:
         lower, place = walk.ground_step
-        return search.run({("p", lower): 1.0}, {("p", place): gait.step_length / 2})
+        return search.run({("p", lower): sign}, {("p", place): gait.step_length / 2})
     lift = check_can_be_lifted(system)
-    return search.run({("x" if lift in system.labels("x") else "z", lift): 1.0})
-
-
-def check_can_be_lifted(system: System) -> str:
-    """Return the state that lifts a walker over the ground, so that the ground of its next step is lower.
-    Raises ModelError where its walk names none."""
-    walk = system.walk
-    if walk is not None and walk.lift and _guards_depend_on(system, walk.lift):
-        return walk.lift
-    raise ModelError(
-        f"'{system.name}' cannot step down: its walk names no state that lifts it over the ground (lift) and "
-        f"that its landings depend on, "
-        "nor parameters of a step of the ground (ground_step)"
-    )
-
-
-def _guards_depend_on(system: System, name: str) -> bool:
-    """Say whether any event depends on a state. The ground of some models goes wherever the foot is."""
-    return any(bool(ca.depends_on(sx(e.guard), system[name])) for e in system.events)
+    if not down and lift in system.labels("x"):
+        raise ModelError(
+            f"'{system.name}' cannot step up: lowered by its base '{lift}', a foot would begin inside the "
+            f"ground; describe a step of the ground, contact.stairs, and name its parameters in its walk "
+            f"(ground_step)"
+        )
+    return search.run({("x" if lift in system.labels("x") else "z", lift): sign})
 
 
 @checked
@@ -263,14 +279,15 @@ class _LimitSearch:
         begin = self._begin_values(constant or {})
         low, high, fell = 0.0, self.most, ""
         while not fell or high - low > self.exact:
-            sizes = np.linspace(low, high, TRIALS_PER_ROUND + 1)[1:]
-            fine, status = self._outcomes(begin, direction, sizes)
-            if fine.all():
+            # at least two: the upper end of an interval is one that was tried
+            trials = int(min(TRIALS_PER_ROUND, max(np.ceil((high - low) / self.exact), 2)))
+            sizes = np.linspace(low, high, trials + 1)[1:]
+            k, why = self._first_fall(begin, direction, sizes)
+            if k == len(sizes):
                 if not fell:
                     return Survived(self.kind, high, np.inf, "", self.unit)
                 break
-            k = int(np.argmin(fine))
-            fell = str(status[k])
+            fell = why
             low, high = (float(sizes[k - 1]) if k else low), float(sizes[k])
         larger = np.linspace(high, self.most, self.trials_beyond)
         again = larger[self._outcomes(begin, direction, larger)[0]] if len(larger) else larger
@@ -282,6 +299,18 @@ class _LimitSearch:
             unit=self.unit,
             again=float(again.max(initial=-np.inf)) if len(again) else np.nan,
         )
+
+    def _first_fall(
+        self, begin: Mapping[str, np.ndarray], direction: Mapping[Place, float], sizes: np.ndarray
+    ) -> tuple[int, str]:
+        """The place of the first size, in rising order, that is not survived, and how its run ended; the
+        number of sizes where all are."""
+        for first in range(0, len(sizes), TRIALS_AT_ONCE):
+            fine, status = self._outcomes(begin, direction, sizes[first : first + TRIALS_AT_ONCE])
+            if not fine.all():
+                k = int(np.argmin(fine))
+                return first + k, str(status[k])
+        return len(sizes), ""
 
     def _begin_values(self, constant: Mapping[Place, float]) -> dict[str, np.ndarray]:
         """States and parameters of the gait, with other values of some, by group."""
@@ -350,4 +379,13 @@ def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:
     return float((norms[-1] / norms[half - 1]) ** (1 / (steps - half)))
 
 
-__all__ = ["Survived", "decay", "push", "sensitivity_norm", "step_down", "survives", "wrong_parameter"]
+__all__ = [
+    "Survived",
+    "decay",
+    "push",
+    "sensitivity_norm",
+    "step_down",
+    "step_up",
+    "survives",
+    "wrong_parameter",
+]

@@ -9,7 +9,7 @@ import numpy as np
 from strut.checks import checked, integer, positive, seed_number
 from strut.errors import ModelError
 from strut.gait.gait import Gait
-from strut.gait.robust import check_can_be_lifted
+from strut.gait.lifting import check_can_be_lifted
 from strut.simulate import simulate_batch
 from strut.system import Discrete, Param, Random, System, start, sx
 
