@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
     from strut.control.kalman import EstimateQuality, Kalman
+    from strut.control.momentum_control import MomentumGains, momentum_stepping
     from strut.control.motor_spring import MotorSpring, through_springs
     from strut.control.qp_controller import QpController
     from strut.control.qp_program import Bound, Goal, QpRow, QuadraticProgram, Unknown
@@ -51,6 +52,7 @@ _HOME_OF = {
     "HeldGait": "held_gait",
     "JointTask": "tasks",
     "Kalman": "kalman",
+    "MomentumGains": "momentum_control",
     "MomentumTask": "tasks",
     "MotorSpring": "motor_spring",
     "OrientationTask": "tasks",
@@ -66,6 +68,7 @@ _HOME_OF = {
     "lqr": "regulator",
     "nearest_point_field": "curve_field",
     "port_tracking": "curve_tracking",
+    "momentum_stepping": "momentum_control",
     "step_lqr": "step_regulator",
     "through_springs": "motor_spring",
     "track": "impedance",
@@ -95,6 +98,7 @@ __all__ = [
     "JointTask",
     "Kalman",
     "LinearPendulum",
+    "MomentumGains",
     "MomentumTask",
     "MotorSpring",
     "OrientationTask",
@@ -116,6 +120,7 @@ __all__ = [
     "foot_placement",
     "lqr",
     "minimum_jerk",
+    "momentum_stepping",
     "nearest_point_field",
     "pendulum_rate",
     "port_tracking",

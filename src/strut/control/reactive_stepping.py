@@ -37,7 +37,7 @@ class ReactiveStepping:
         max_margin: of it at most [m].
     overshoot: [1] part of the swing that is added to it. shortest, longest: length of a swing [m]; the
         shortest keeps the base of support from vanishing.
-    touch_gap: [m] below this height a foot touches the ground.
+    touch_gap: [m] below this height a foot touches the ground, and its reference freezes.
     search_speed: [m/s] with which the reference of a foot that found no ground in time goes on down.
     profile: of the swing, a name of `SWING_PROFILES`.
     """
@@ -49,7 +49,7 @@ class ReactiveStepping:
     overshoot: Expression = 0.1
     shortest: Expression = 0.15
     longest: Expression = 1.0
-    touch_gap: Expression = 1e-3
+    touch_gap: Expression = 1e-4
     search_speed: Expression = 0.0
     profile: str = "sine"
 
@@ -68,7 +68,7 @@ class SteppingSignals:
     memory: what it remembers, each with the expression that it becomes at this sample.
     positions, velocities, accelerations: by foot, the reference along x and z [m, m/s, m/s^2].
     xcom: the extrapolated centre of mass [m]. margin: [m]. swinging: 0 where both stand, else the number of
-        the foot, from 1 on.
+        the foot, from 1 on. clock: since the last step began [s].
     """
 
     memory: Mapping[Discrete, ca.SX]
@@ -78,6 +78,7 @@ class SteppingSignals:
     xcom: ca.SX
     margin: ca.SX
     swinging: ca.SX
+    clock: ca.SX
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +182,7 @@ def stepping_signals(
         xcom=xcom,
         margin=margin,
         swinging=now_swinging,
+        clock=t - now_begun,
     )
 
 

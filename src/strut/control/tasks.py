@@ -40,9 +40,20 @@ class TaskRows:
 class Task(Protocol):
     """What whole-body control can be asked to do."""
 
-    weight: Expression
-    hard: bool
-    level: int
+    @property
+    def weight(self) -> Expression:
+        """Of half the squared miss."""
+        ...
+
+    @property
+    def hard(self) -> bool:
+        """Whether it is an equation."""
+        ...
+
+    @property
+    def level(self) -> int:
+        """Tasks of lower levels are met first."""
+        ...
 
     def rows(self, body: BodyModel) -> TaskRows:
         """The rows of the task."""

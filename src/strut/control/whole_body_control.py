@@ -110,7 +110,10 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
         active = _active(contact, body)
         limit = ca.if_else(active, sx(contact.max_force), 0)
         bounds.append(Bound(force, -limit, limit))
-        rows.append(QpRow(f"{contact.frame}_cone", _cone(contact, body, force.sym), -NO_LIMIT, 0.0))
+        # Without force the cone says nothing new, and its rows would only make the solver go round in
+        # circles.
+        cone = ca.if_else(active, 0, NO_LIMIT)
+        rows.append(QpRow(f"{contact.frame}_cone", _cone(contact, body, force.sym), -NO_LIMIT, cone))
         if contact.motion is not None:
             miss = J[places, :] @ a.sym + bias[places] + sx(contact.damping) * (J[places, :] @ body.v)
             if isinstance(contact.motion, str):

@@ -3,6 +3,16 @@
 from strut.report.design import design_result
 from strut.report.gait import gait_result
 from strut.report.held import held_result, recovery_figure
+from strut.report.stepping import stepping_histories, stepping_strip
 from strut.report.sweep import sweep_result, sweeps_figure
 
-__all__ = ["design_result", "gait_result", "held_result", "recovery_figure", "sweep_result", "sweeps_figure"]
+__all__ = [
+    "design_result",
+    "gait_result",
+    "held_result",
+    "recovery_figure",
+    "stepping_histories",
+    "stepping_strip",
+    "sweep_result",
+    "sweeps_figure",
+]

@@ -13,9 +13,12 @@ from strut.studies import (
     goswami_bifurcation,
     kieboom_camel,
     kieboom_metamorphic,
+    rijt_limits,
+    rijt_sweeps,
     saurel_actuators,
     saurel_table1,
 )
+from strut.studies.rijt_tables import BASELINE_STUDY, FINAL_STUDY
 from strut.studies.study import Row, Study
 
 _ALL = (
@@ -31,10 +34,14 @@ _ALL = (
     goswami_bifurcation,
     kieboom_camel,
     kieboom_metamorphic,
+    rijt_limits,
+    rijt_sweeps,
     saurel_actuators,
     saurel_table1,
 )
-STUDIES: dict[str, Study] = {study.STUDY.name: study.STUDY for study in _ALL}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (*[module.STUDY for module in _ALL], BASELINE_STUDY, FINAL_STUDY)
+}
 """All studies, by the name the command line knows them."""
 
 __all__ = ["STUDIES", "Row", "Study"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 
@@ -26,13 +26,32 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Plot:
+    """Curves over a parameter, as plain numbers: what a page of a study draws. nan breaks a curve."""
+
+    title: str
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    curves: Mapping[str, Sequence[float]]
+    log_x: bool = False
+
+
+def _no_plots() -> Sequence[Plot]:
+    """What a study draws that has tables alone."""
+    return ()
+
+
+@dataclass(frozen=True)
 class Study(Tabular):
-    """A published result that strut computes anew. source: where it was published."""
+    """A published result that strut computes anew. source: where it was published. plots: what its page draws
+    besides the table."""
 
     name: str
     title: str
     source: str
     rows: Callable[[], list[Row]]
+    plots: Callable[[], Sequence[Plot]] = _no_plots
 
     def columns(self) -> dict[str, list[str]]:
         """Compute the study, and return quantity, published, ours and remark of every row."""

@@ -1,0 +1,201 @@
+"""`momentum_stepping`: a machine on two legs whose centre of mass follows a path, and that steps to keep its
+balance, by whole-body control of its momentum.
+
+The controller of van de Rijt's thesis: a reference generator (the path, and `ReactiveStepping` for the
+feet), a motion reference planner (the laws below, eqs. 4.3 to 4.6), and a quadratic program (`whole_body`)
+in which momentum, feet and chest are soft goals and dynamics, friction, forces and torques are kept. Every
+number is a parameter of the controller, so that sweeps compile nothing again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import casadi as ca
+
+from strut.checks import checked
+from strut.control.body_model import BodyModel
+from strut.control.qp_controller import QpController
+from strut.control.reactive_stepping import ReactiveStepping, SteppingState, stepping_signals
+from strut.control.reference import ReferenceSignal
+from strut.control.tasks import FrameTask, MomentumTask, OrientationTask
+from strut.control.whole_body_control import PointContact, whole_body
+from strut.errors import ModelError
+from strut.system import Expression, Param, sx, time
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class MomentumGains:
+    """Limits, weights and gains of `momentum_stepping`. Numbers become parameters of these names.
+
+    torque_limit: of every motor [N m]. force_limit: of each component of a foot's force [N].
+    acceleration_limit: with which joints brake before the end of their range [rad/s^2].
+    acceleration_weight, force_weight: of half the squares of accelerations and forces.
+    momentum_weight, feet_weight, chest_weight: of half the squared misses of the rate of momentum [N, N m],
+        of the feet's accelerations [m/s^2] and of the chest's [rad/s^2].
+    com_stiffness: force per distance of the centre of mass from its path [N/m]. feet_stiffness,
+        chest_stiffness: acceleration per distance or angle [1/s^2]. damping_ratio: of all three; the thesis
+        calls 1/sqrt(2) critical.
+    spin_gain: rate with which angular momentum is taken out [1/s].
+    momentum_limit: of the horizontal rate of momentum that is asked for [N].
+    friction: that the forces of the program keep to. chest_angle: forward from upright [rad].
+    contact_gap: [m] below this height the program may use a foot's force.
+    unload: [1] part of a step's time in which the program gives the swinging foot no force though it may
+    still
+        touch: a foot that carries load while it is told to leave is dragged along.
+    """
+
+    torque_limit: Expression = 220.0
+    force_limit: Expression = 1000.0
+    acceleration_limit: Expression = 1000.0
+    acceleration_weight: Expression = 1e-2
+    force_weight: Expression = 1e-6
+    momentum_weight: Expression = 10.0
+    feet_weight: Expression = 1e5
+    chest_weight: Expression = 1e5
+    com_stiffness: Expression = 1500.0
+    feet_stiffness: Expression = 1000.0
+    chest_stiffness: Expression = 800.0
+    damping_ratio: Expression = 0.5**0.5
+    spin_gain: Expression = 3.0
+    momentum_limit: Expression = 420.0
+    friction: Expression = 0.7
+    chest_angle: Expression = 0.0
+    contact_gap: Expression = 1e-3
+    unload: Expression = 0.3
+
+
+@checked
+def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each by its own name
+    body: BodyModel,
+    *,
+    feet: Sequence[str],
+    chest: str,
+    com: Sequence[Expression | ReferenceSignal],
+    stepping: ReactiveStepping | None = None,
+    gains: MomentumGains | None = None,
+    every: float = 1e-3,
+    hard_feet: bool = False,
+    slack: bool = False,
+    name: str = "momentum_stepping",
+) -> QpController:
+    """Return a controller of a planar machine on two point feet, on level ground.
+
+    feet: the frames of both. chest: the frame that is kept upright. com: the path of the centre of mass, x
+        and z [m], expressions of `strut.time` or references. every: the period [s].
+    hard_feet: whether the feet's accelerations are equations. slack: see `QuadraticProgram`.
+
+    Recorded outputs: com, com_reference, FOOT and FOOT_reference (x and z), xcom, chest (its angle), and the
+    momentum_rate that is asked for; in its memory swinging, steps and swing_length.
+    """
+    if not body.mechanism.planar:
+        raise ModelError(
+            f"'{body.mechanism.name}' moves in space: reactive stepping is for planar machines; "
+            f"`whole_body` takes footsteps of your own there"
+        )
+    if len(com) != 2:
+        raise ModelError(f"the path of the centre of mass has {len(com)} numbers: give x and z")
+    step, k = _as_parameters(stepping or ReactiveStepping()), _as_parameters(gains or MomentumGains())
+    axes = list(body.axes)
+    path = ca.vertcat(*[sx(c.value if isinstance(c, ReferenceSignal) else c) for c in com])
+    path_rate = ca.jacobian(path, time)
+    at, speed = body.com[axes], body.com_rate[axes]
+    places = {foot: body.position(foot)[axes] for foot in feet}
+    signals = stepping_signals(
+        step,
+        SteppingState(at, speed, places, {foot: place[1] for foot, place in places.items()}),
+        t=time,
+        speed=path_rate[0],
+        height=path[1],
+        first={foot: [place[0], place[1]] for foot, place in places.items()},
+        g=sx(body.mechanism.g),
+    )
+    # The motion reference planner: springs and dampers of ratio zeta, the horizontal rate of momentum
+    # saturated.
+    zeta = sx(k.damping_ratio)
+    stiffness = sx(k.com_stiffness)
+    damping = 2 * zeta * ca.sqrt(body.mass * stiffness)
+    rate = stiffness * (path - at) + damping * (path_rate - speed) + body.mass * ca.jacobian(path_rate, time)
+    limit = sx(k.momentum_limit)
+    rate = ca.vertcat(ca.fmax(-limit, ca.fmin(limit, rate[0])), rate[1])
+    spin = -sx(k.spin_gain) * body.momentum[1]
+    momentum = MomentumTask(
+        rate=ca.vertcat(spin, rate), of=("angular_y", "linear_x", "linear_z"), weight=k.momentum_weight
+    )
+    upright = OrientationTask(
+        frame=chest,
+        target=k.chest_angle,
+        stiffness=k.chest_stiffness,
+        damping=2 * zeta * ca.sqrt(sx(k.chest_stiffness)),
+        weight=k.chest_weight,
+        name="chest",
+    )
+    swings = [
+        FrameTask(
+            frame=foot,
+            target=signals.positions[foot],
+            rate=signals.velocities[foot],
+            acceleration=signals.accelerations[foot],
+            stiffness=k.feet_stiffness,
+            damping=2 * zeta * ca.sqrt(sx(k.feet_stiffness)),
+            weight=k.feet_weight,
+            hard=hard_feet,
+            name=foot,
+        )
+        for foot in feet
+    ]
+    contacts = [
+        PointContact(
+            frame=foot,
+            friction=k.friction,
+            max_force=k.force_limit,
+            active=ca.logic_and(
+                places[foot][1] <= sx(k.contact_gap),
+                ca.logic_not(
+                    ca.logic_and(
+                        signals.swinging == number + 1, signals.clock < sx(k.unload) * sx(step.step_time)
+                    )
+                ),
+            ),
+            motion=None,
+        )
+        for number, foot in enumerate(feet)
+    ]
+    R = body.rotation(chest)
+    outputs = {"com": at, "com_reference": path, "xcom": signals.xcom, "chest": ca.atan2(R[0, 2], R[0, 0])}
+    outputs |= {f"{foot}_place": places[foot] for foot in feet}
+    outputs |= {f"{foot}_reference": signals.positions[foot] for foot in feet}
+    return whole_body(
+        body,
+        every=every,
+        tasks=[momentum, upright, *swings],
+        contacts=contacts,
+        torque_limit=k.torque_limit,
+        acceleration_limit=k.acceleration_limit,
+        acceleration_weight=k.acceleration_weight,
+        force_weight=k.force_weight,
+        slack=slack,
+        memory=tuple(signals.memory),
+        update={z.name: e for z, e in signals.memory.items()},
+        outputs={**outputs, "momentum_rate": ca.vertcat(spin, rate)},
+        name=name,
+    )
+
+
+Settings = TypeVar("Settings", ReactiveStepping, MomentumGains)
+
+
+def _as_parameters(settings: Settings) -> Settings:
+    """The settings with parameters in the place of plain numbers."""
+    changes: dict[str, Any] = {}
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, (int, float)):
+            changes[field.name] = Param(field.name, float(value))
+    return replace(settings, **changes)
+
+
+__all__ = ["MomentumGains", "momentum_stepping"]

@@ -1,0 +1,211 @@
+"""Van de Rijt's two scenarios, walking and a push, and what he measured of them.
+
+His thesis does not print the body, the times and clamps of steps, saturation, friction and some gains.
+Ours, in `OUR_CHOICES`, are of a search over them in which both scenarios succeed with both of his parameter
+sets, and near
+them too: steps of other lengths and times make a machine that falls at the push.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from strut.control import (
+    BodyModel,
+    ControlledRun,
+    MomentumGains,
+    QpController,
+    ReactiveStepping,
+    momentum_stepping,
+)
+from strut.simulate import push
+from strut.system import Param, System, time
+from strut.walkers.rijt import CHEST_LEAN, FEET, HumanoidBody, rijt, rijt_mechanism
+
+BODY = HumanoidBody()
+"""Our body: Dumas's segments of a man of 70 kg."""
+STEPPING = ReactiveStepping(
+    step_time=0.206, swing_height=0.044, shortest=0.676, longest=0.978, max_margin=0.2, touch_gap=1e-4
+)
+"""How it steps: margin and overshoot of the thesis, all else ours."""
+GAINS = MomentumGains(chest_angle=-CHEST_LEAN, chest_stiffness=800.0, spin_gain=3.0, momentum_limit=420.0)
+"""The baseline of the thesis (table D.1, with the torque limit that it uses from then on), and gains of
+ours."""
+BASELINE: Mapping[str, float] = {}
+"""What the baseline changes: nothing."""
+FINAL: Mapping[str, float] = {"force_weight": 1e-4, "feet_weight": 5e5, "feet_stiffness": 1500.0}
+"""What the final design changes (table 6.3)."""
+SETS: dict[str, Mapping[str, float]] = {"baseline": BASELINE, "final": FINAL}
+"""The parameter sets of the thesis."""
+OUR_CHOICES = (
+    f"ours, not in the thesis: {BODY.mass:.1f} kg (Dumas), centre of mass at {BODY.com_height} m, feet "
+    f"{BODY.spread} m apart at first, step time {STEPPING.step_time} s, swing {STEPPING.shortest} to "
+    f"{STEPPING.longest} m long and {STEPPING.swing_height} m high, margin at most {STEPPING.max_margin} m",
+    f"ours: saturation {GAINS.momentum_limit} N, gain of angular momentum {GAINS.spin_gain} 1/s, chest "
+    f"{GAINS.chest_stiffness} 1/s^2, joints brake with {GAINS.acceleration_limit} rad/s^2, friction "
+    f"{BODY.friction} (program {GAINS.friction}), steps of {1e3 * BODY.step:g} ms, a foot touches below "
+    f"{1e3 * float(STEPPING.touch_gap):g} mm and carries nothing in the first {GAINS.unload} of its swing",
+)
+"""What the thesis does not say, and what we took."""
+START_UP = 0.4
+"""[s] At the beginning of a walk that the error of the centre of mass leaves out (thesis, section 7.1)."""
+UPRIGHT = math.radians(60.0)
+"""[rad] A chest that leans farther has fallen."""
+RECOVERED = 0.05
+"""[m] From where it stood, at the end of a push: recovered."""
+LEFT_BEHIND = 0.25
+"""[m] From its path, at the end of a walk: it did not follow."""
+
+
+@dataclass(frozen=True)
+class HumanoidTask:
+    """What is asked: values of the controller's parameters, how long [s], and a push [N] from 0.5 s to 0.7
+    s."""
+
+    name: str
+    duration: float
+    values: Mapping[str, float]
+    force: float = 0.0
+    skip: float = 0.0
+
+    def outside(self) -> dict[str, Any]:
+        """What `simulate` is told of the push."""
+        return {"u": push("com", t=(0.5, 0.7), force=(self.force, 0.0))} if self.force else {}
+
+
+SCENARIOS = {
+    "walking": HumanoidTask("walking", 10.0, {"walking_speed": 0.5}, skip=START_UP),
+    "push": HumanoidTask("push", 8.0, {"walking_speed": 0.0}, force=700.0),
+}
+"""Walking at 0.5 m/s, and standing with a push of 140 N s."""
+
+
+@cache
+def humanoid_loop(hard_feet: bool = False) -> tuple[QpController, System]:
+    """The controller and the humanoid on its ground. `walking_speed` [m/s] is a parameter of the
+    controller."""
+    speed = Param("walking_speed", 0.0, "m/s", description="asked of the centre of mass")
+    height = Param("com_height", BODY.com_height, "m", description="asked of the centre of mass")
+    controller = momentum_stepping(
+        BodyModel(rijt_mechanism(BODY)),
+        feet=FEET,
+        chest="torso",
+        com=(speed * time, height),
+        stepping=STEPPING,
+        gains=GAINS,
+        every=BODY.step,
+        hard_feet=hard_feet,
+        name="rijt",
+    )
+    return controller, rijt(BODY)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A run of a scenario, and the analysis variables of the thesis (section 5.3), each a mean and a peak."""
+
+    scenario: HumanoidTask
+    run: ControlledRun = field(repr=False)
+
+    @cached_property
+    def variables(self) -> dict[str, tuple[float, float]]:
+        """By name: mean and peak of each."""
+        run = self.run
+        late = run.t >= self.scenario.skip
+        miss = run["com"] - run["com_reference"]
+        torques = np.abs(np.column_stack([run[name] for name in run.controller.command]))
+        feet = np.concatenate([np.linalg.norm(run[f"{foot}_error"], axis=1) for foot in FEET])
+        forces = np.concatenate(
+            [np.hypot(run.trajectory[f"{foot}_normal"], run.trajectory[f"{foot}_friction"]) for foot in FEET]
+        )
+        columns = {
+            "CoM error [m]": np.linalg.norm(miss, axis=1)[late],
+            "vertical CoM error [m]": np.abs(miss[:, 1]),
+            "feet error [m]": feet,
+            "chest deviation [rad]": np.abs(run["chest"] + CHEST_LEAN),
+            "joint torque [N m]": torques.ravel(),
+            "ground force [N]": forces,
+            "squared torque [N^2 m^2]": (torques**2).sum(axis=1),
+        }
+        return {name: (float(np.nanmean(c)), float(np.nanmax(c))) for name, c in columns.items()}
+
+    @property
+    def why_failed(self) -> str:
+        """Why the scenario failed, in words; empty where it succeeded."""
+        run = self.run
+        if run.trajectory.status != "done":
+            return f"{run.trajectory.status} at {run.trajectory.t[-1]:.2f} s"
+        if not run.ok:
+            return run.faults
+        if np.abs(run["chest"]).max() > UPRIGHT:
+            return "the chest tipped over"
+        allowed = RECOVERED if self.scenario.force else LEFT_BEHIND
+        left = float(np.linalg.norm(run["com"][-1] - run["com_reference"][-1]))
+        return "" if left < allowed else f"{left:.2f} m from the reference at the end"
+
+    @property
+    def ok(self) -> bool:
+        """Whether it neither fell nor was left behind, and every program was solved."""
+        return not self.why_failed
+
+    @property
+    def single_support(self) -> float:
+        """[1] Part of the time in which a foot swings."""
+        return float(np.mean(self.run["swinging"] > 0))
+
+    @property
+    def steps(self) -> int:
+        """That were begun."""
+        return int(np.nanmax(self.run["steps"]))
+
+    @property
+    def recovery_time(self) -> float:
+        """[s] From the push until the centre of mass stays within 5 cm of where it stood."""
+        off = np.abs(self.run["com"][:, 0] - self.run["com_reference"][:, 0]) > RECOVERED
+        return float(self.run.t[np.flatnonzero(off)[-1]] - 0.5) if off.any() else 0.0
+
+
+def measure(
+    name: str, values: Mapping[str, float], duration: float | None = None, **changes: Any
+) -> Measured:
+    """Run a scenario with parameters of the controller. changes: `force` [N] of the push instead of 700;
+    `hard_feet`."""
+    scenario = SCENARIOS[name]
+    controller, machine = humanoid_loop(bool(changes.pop("hard_feet", False)))
+    if "force" in changes:
+        scenario = HumanoidTask(name, scenario.duration, scenario.values, changes.pop("force"), scenario.skip)
+    asked = controller.using({**scenario.values, **values})
+    return Measured(scenario, asked.run(machine, duration or scenario.duration, **scenario.outside()))
+
+
+def succeeds(name: str, values: Mapping[str, float], **changes: Any) -> bool:
+    """Whether a scenario succeeds."""
+    return measure(name, values, **changes).ok
+
+
+def bisect(works: Any, good: float, bad: float, accuracy: float) -> float:
+    """The value nearest to `bad` that still works, by bisection between one that does and one that does
+    not."""
+    while abs(bad - good) > accuracy:
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if works(middle) else (good, middle)
+    return good
+
+
+__all__ = [
+    "BASELINE",
+    "FINAL",
+    "OUR_CHOICES",
+    "SCENARIOS",
+    "SETS",
+    "Measured",
+    "bisect",
+    "humanoid_loop",
+    "measure",
+]

@@ -1,0 +1,136 @@
+"""Tables 6.1 to 6.5 of van de Rijt's thesis: walking and a push, with the baseline and the final design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from strut.studies.rijt_scenarios import OUR_CHOICES, SETS, Measured, measure
+from strut.studies.study import Row, Study
+
+SOURCE = "van de Rijt, MSc thesis BE-851, University of Twente"
+PUBLISHED = {
+    "baseline": {
+        "walking": {
+            "CoM error [m]": ("0.012", "0.027"),
+            "feet error [m]": ("2.6e-3", "0.034"),
+            "chest deviation [rad]": ("0.015", "0.058"),
+            "joint torque [N m]": ("70.4", "220"),
+            "ground force [N]": ("355.3", "1024"),
+            "squared torque [N^2 m^2]": ("3.0e4", "1.17e5"),
+        },
+        "push": {
+            "CoM error [m]": ("0.40", "0.91"),
+            "vertical CoM error [m]": ("8.3e-3", "0.042"),
+            "feet error [m]": ("2.3e-3", "0.79 (0.079?)"),
+            "chest deviation [rad]": ("0.019", "0.058"),
+            "joint torque [N m]": ("60.6", "220"),
+            "ground force [N]": ("359.1", "1059"),
+            "squared torque [N^2 m^2]": ("2.8e4", "1.3e5"),
+        },
+    },
+    "final": {
+        "walking": {
+            "CoM error [m]": ("0.013", "0.028"),
+            "feet error [m]": ("1.8e-3", "0.034"),
+            "chest deviation [rad]": ("0.017", "0.058"),
+            "joint torque [N m]": ("69.6", "220"),
+            "ground force [N]": ("356.1", "1027"),
+            "squared torque [N^2 m^2]": ("3.0e4", "1.17e5"),
+        },
+        "push": {
+            "CoM error [m]": ("0.36", "0.85"),
+            "vertical CoM error [m]": ("9.3e-3", "0.028"),
+            "feet error [m]": ("1.5e-3", "0.055"),
+            "chest deviation [rad]": ("0.024", "0.058"),
+            "joint torque [N m]": ("59.6", "220"),
+            "ground force [N]": ("362.2", "1051"),
+            "squared torque [N^2 m^2]": ("2.8e4", "1.3e5"),
+        },
+    },
+}
+"""By parameter set, scenario and variable: the mean and the peak, as printed (tables 6.1, 6.2, 6.4, 6.5)."""
+REMARKS = {
+    "CoM error [m]": "over the whole run; a mean depends on its length, which is not printed",
+    "ground force [N]": "our peaks are impulses of landings over one step of the contact",
+    "chest deviation [rad]": "the peak is where a run begins",
+}
+"""Why ours differ."""
+
+
+def _table(name: str) -> Callable[[], list[Row]]:
+    """Return what computes the rows of a parameter set."""
+
+    def rows() -> list[Row]:
+        table = []
+        for scenario, published in PUBLISHED[name].items():
+            run = measure(scenario, SETS[name])
+            table += _scenario_rows(scenario, published, run)
+        table += _comparison(name) if name == "final" else []
+        return table + [
+            Row(f"choices {k + 1}", "-", "see remark", text) for k, text in enumerate(OUR_CHOICES)
+        ]
+
+    return rows
+
+
+def _scenario_rows(scenario: str, published: dict[str, tuple[str, str]], run: Measured) -> list[Row]:
+    """Whether a scenario succeeded, and each analysis variable."""
+    verdict = "succeeds" if run.ok else f"fails: {run.why_failed}"
+    table = [
+        Row(f"{scenario}: outcome", "succeeds", verdict, f"{run.steps} steps"),
+        Row(f"{scenario}: largest KKT residual", "-", f"{run.run.kkt:.1e}", "of every program, relative"),
+    ]
+    for variable, (mean, peak) in published.items():
+        ours = run.variables[variable]
+        remark = REMARKS.get(variable, "")
+        table.append(Row(f"{scenario}: {variable}, mean", mean, f"{ours[0]:.3g}", remark))
+        table.append(Row(f"{scenario}: {variable}, peak", peak, f"{ours[1]:.3g}", remark))
+    if scenario == "walking":
+        table.append(
+            Row(
+                "walking: part of the time on one foot",
+                "0.35",
+                f"{run.single_support:.3f}",
+                "read off his text",
+            )
+        )
+    else:
+        table.append(
+            Row(
+                "push: recovery time [s]",
+                "4.2",
+                f"{run.recovery_time:.2f}",
+                "ours: until it stays within 5 cm",
+            )
+        )
+    return table
+
+
+def _comparison(name: str) -> list[Row]:
+    """How much better the final design is than the baseline in feet error."""
+    table = []
+    for scenario, published in (("walking", "31 %"), ("push", "35 %")):
+        before, after = (
+            measure(scenario, SETS[n]).variables["feet error [m]"][0] for n in ("baseline", name)
+        )
+        gain = f"{100 * (1 - after / before):.0f} %"
+        table.append(
+            Row(f"{scenario}: feet error, less than the baseline's by", published, gain, "of the mean")
+        )
+    return table
+
+
+BASELINE_STUDY = Study(
+    "rijt-baseline",
+    "Momentum control of a planar humanoid: walking and push recovery with the baseline (tables 6.1, 6.2)",
+    SOURCE,
+    _table("baseline"),
+)
+FINAL_STUDY = Study(
+    "rijt-final",
+    "Momentum control of a planar humanoid: the final design (tables 6.3 to 6.5)",
+    SOURCE,
+    _table("final"),
+)
+
+__all__ = ["BASELINE_STUDY", "FINAL_STUDY", "PUBLISHED"]

@@ -1,0 +1,61 @@
+"""Van de Rijt's thesis: both scenarios succeed with both parameter sets, and what it says of limits and sweeps."""
+
+from __future__ import annotations
+
+import pytest
+
+from strut.studies import STUDIES
+from strut.studies.rijt_scenarios import FINAL, SETS, bisect, measure
+
+KKT = 1e-8
+"""Largest residual of a quadratic program, relative."""
+
+
+@pytest.mark.parametrize("scenario", ["walking", "push"])
+def test_both_sets_succeed_and_the_final_one_follows_its_feet_better(scenario: str) -> None:
+    """At 0.5 m/s for 10 s, and after 140 N s; means in the ranges that the thesis allows to compare: torques of 60
+    to 90 N m, half the weight on each foot, its torque limit reached."""
+    runs = {name: measure(scenario, values) for name, values in SETS.items()}
+    for run in runs.values():
+        assert run.ok, run.why_failed
+        assert run.run.kkt < KKT
+        assert set(run.run.counts)
+        assert run.run.counts["failed"] == run.run.counts["relaxed"] == 0
+        assert 55 < run.variables["joint torque [N m]"][0] < 90
+        assert run.variables["joint torque [N m]"][1] == pytest.approx(220.0)
+        assert run.variables["ground force [N]"][0] == pytest.approx(70.12 * 9.81 / 2, rel=0.05)
+        assert run.variables["feet error [m]"][0] < 5e-3
+    feet = {name: run.variables["feet error [m]"][0] for name, run in runs.items()}
+    assert feet["final"] < feet["baseline"]
+
+
+def test_a_push_that_is_too_large_and_motors_that_are_too_weak_are_told() -> None:
+    shoved = measure("push", FINAL, force=900.0)
+    assert not shoved.ok
+    assert shoved.why_failed
+    assert not measure("push", {**FINAL, "torque_limit": 150.0}).ok
+
+
+def test_bisection_finds_the_edge() -> None:
+    assert bisect(lambda v: v < 0.7, 0.0, 1.0, 1e-3) == pytest.approx(0.7, abs=1e-3)
+    assert bisect(lambda v: v > 0.7, 1.0, 0.0, 1e-3) == pytest.approx(0.7, abs=1e-3)
+
+
+def test_choices_of_ours_stand_in_the_rows() -> None:
+    rows = STUDIES["rijt-baseline"].rows()
+    assert {"walking: outcome", "push: outcome", "choices 1", "choices 2"} <= {row.quantity for row in rows}
+    assert all(row.remark.startswith("ours") for row in rows if row.quantity.startswith("choices"))
+
+
+@pytest.mark.slow  # a minute or two: some two hundred runs
+def test_sweeps_and_limits() -> None:
+    """Speeds rise with the torque limit, 140 N s is near the largest push, 200 N m near the smallest limit; most of
+    what the thesis says of the sweeps holds."""
+    limits = {row.quantity: float(row.ours) for row in STUDIES["rijt-limits"].rows() if row.published != "-"}
+    assert 0.5 < limits["largest speed at 220 N m [m/s]"] < limits["largest speed at 300 N m [m/s]"]
+    assert limits["largest speed at 300 N m [m/s]"] > 1.0
+    for name in SETS:
+        assert 140 <= limits[f"largest push, {name} [N s]"] < 170
+        assert 190 < limits[f"smallest torque limit, push, {name} [N m]"] <= 220
+    sweeps = [row for row in STUDIES["rijt-sweeps"].rows() if row.published == "yes"]
+    assert sum(row.ours == "yes" for row in sweeps) >= 0.6 * len(sweeps)
