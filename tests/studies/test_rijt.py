@@ -6,6 +6,7 @@ import pytest
 
 from strut.studies import STUDIES
 from strut.studies.rijt_scenarios import FINAL, SETS, bisect, measure
+from strut.studies.rijt_tables import PUBLISHED
 
 KKT = 1e-8
 """Largest residual of a quadratic program, relative."""
@@ -13,20 +14,21 @@ KKT = 1e-8
 
 @pytest.mark.parametrize("scenario", ["walking", "push"])
 def test_both_sets_succeed_and_the_final_one_follows_its_feet_better(scenario: str) -> None:
-    """At 0.5 m/s for 10 s, and after 140 N s; means in the ranges that the thesis allows to compare: torques of 60
-    to 90 N m, half the weight on each foot, its torque limit reached."""
+    """At 0.5 m/s for 10 s, and after 140 N s; mean torques within 20 % of those printed,
+    half the weight on each foot, the torque limit reached, and feet followed better by a quarter or more."""
     runs = {name: measure(scenario, values) for name, values in SETS.items()}
-    for run in runs.values():
+    for name, run in runs.items():
         assert run.ok, run.why_failed
         assert run.run.kkt < KKT
         assert set(run.run.counts)
         assert run.run.counts["failed"] == run.run.counts["relaxed"] == 0
-        assert 55 < run.variables["joint torque [N m]"][0] < 90
+        printed = float(PUBLISHED[name][scenario]["joint torque [N m]"][0])
+        assert run.variables["joint torque [N m]"][0] == pytest.approx(printed, rel=0.2)
         assert run.variables["joint torque [N m]"][1] == pytest.approx(220.0)
         assert run.variables["ground force [N]"][0] == pytest.approx(70.12 * 9.81 / 2, rel=0.05)
         assert run.variables["feet error [m]"][0] < 5e-3
     feet = {name: run.variables["feet error [m]"][0] for name, run in runs.items()}
-    assert feet["final"] < feet["baseline"]
+    assert feet["final"] < 0.75 * feet["baseline"]
 
 
 def test_a_push_that_is_too_large_and_motors_that_are_too_weak_are_told() -> None:

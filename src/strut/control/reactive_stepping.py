@@ -49,7 +49,7 @@ class ReactiveStepping:
     overshoot: Expression = 0.1
     shortest: Expression = 0.15
     longest: Expression = 1.0
-    touch_gap: Expression = 1e-4
+    touch_gap: Expression = 1e-3
     search_speed: Expression = 0.0
     profile: str = "sine"
 

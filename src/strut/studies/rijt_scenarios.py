@@ -31,10 +31,12 @@ from strut.walkers.rijt import CHEST_LEAN, FEET, HumanoidBody, rijt, rijt_mechan
 BODY = HumanoidBody()
 """Our body: Dumas's segments of a man of 70 kg."""
 STEPPING = ReactiveStepping(
-    step_time=0.206, swing_height=0.044, shortest=0.676, longest=0.978, max_margin=0.2, touch_gap=1e-4
+    step_time=0.1923, swing_height=0.0304, shortest=0.607, longest=0.806, max_margin=0.2, touch_gap=1e-3
 )
 """How it steps: margin and overshoot of the thesis, all else ours."""
-GAINS = MomentumGains(chest_angle=-CHEST_LEAN, chest_stiffness=800.0, spin_gain=3.0, momentum_limit=420.0)
+GAINS = MomentumGains(
+    chest_angle=-CHEST_LEAN, chest_stiffness=100.0, spin_gain=3.0, momentum_limit=430.0, unload=0.5
+)
 """The baseline of the thesis (table D.1, with the torque limit that it uses from then on), and gains of
 ours."""
 BASELINE: Mapping[str, float] = {}

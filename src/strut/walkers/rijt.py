@@ -75,8 +75,8 @@ class HumanoidBody:
     joint_damping: float = 0.0
     friction: float = 0.8
     step: float = 1e-3
-    com_height: float = 0.81
-    spread: float = 0.432
+    com_height: float = 0.90
+    spread: float = 0.123
     chest: float = CHEST_LEAN + 0.058
 
     def __post_init__(self) -> None:
