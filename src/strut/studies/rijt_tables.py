@@ -50,7 +50,7 @@ PUBLISHED = {
 }
 """By parameter set, scenario and variable: the mean and the peak, as printed (tables 6.1, 6.2, 6.4, 6.5)."""
 REMARKS = {
-    "CoM error [m]": "depends on the clamps of a step, and after a push on the run's length: neither is printed",
+    "CoM error [m]": "depends on clamps of steps, after a push also on the run's length: neither is printed",
     "ground force [N]": "our peaks are impulses of landings over one step of the contact",
     "chest deviation [rad]": "his peak is where a run begins in all four runs",
     "vertical CoM error [m]": "ours is lower by swings as long as our clamps say",
