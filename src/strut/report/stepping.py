@@ -40,12 +40,14 @@ def stepping_strip(
     moments = np.linspace(first, last, poses)
     samples = [int(np.argmin(np.abs(run.t - t))) for t in moments]
     traces: list[Line | Points] = []
+    sticks = []  # of all poses, with gaps between them
     for t in moments:
         k = int(np.argmin(np.abs(stage.t - t)))
         for piece in stage.pieces:
             if "start" in piece.values:
-                ends = np.vstack([piece.values["start"][k], piece.values["end"][k]])
-                traces.append(Line("", ends[:, 0], ends[:, 2], NEUTRAL, width=2.0))
+                sticks += [piece.values["start"][k], piece.values["end"][k], np.full(3, np.nan)]
+    x, _, z = np.array(sticks).T
+    traces.append(Line(run.trajectory.system_name, x, z, NEUTRAL, width=2.0))
     for name, key, symbol in (("CoM", "com", "circle"), ("CoM reference", "path", "diamond")):
         xz = run["com" if key == "com" else "com_reference"][samples]
         traces.append(Points(name, xz[:, 0], xz[:, 1], COLOURS[key], symbol))
@@ -92,11 +94,11 @@ def _arrows(name: str, at: np.ndarray, force: np.ndarray, shade: str) -> Line:
 
 def _require_feet(run: ControlledRun, feet: Sequence[str]) -> None:
     """Refuse runs whose controller recorded no references of feet."""
-    known = [name.split("_reference")[0] for name in run.labels if name.endswith("_reference[0]")]
+    recorded_feet = [name.split("_reference")[0] for name in run.labels if name.endswith("_reference[0]")]
     for foot in feet:
-        if foot not in known:
+        if foot not in recorded_feet:
             raise UnknownNameError(
-                f"the run has no reference of a foot '{foot}': {did_you_mean(foot, known)}; pictures of "
+                f"the run has no reference of a foot '{foot}': {did_you_mean(foot, recorded_feet)}; pictures of "
                 f"stepping are of runs under control.momentum_stepping"
             )
 

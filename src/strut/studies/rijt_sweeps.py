@@ -67,8 +67,8 @@ class Sweep:
     def mean_texts(self, variable: str) -> str:
         """The means of a variable, in words."""
         return ", ".join(
-            f"{value:g}: {mean:.3g}" if np.isfinite(mean) else f"{value:g}: fails"
-            for value, mean in zip(self.values, self.means[variable], strict=True)
+            f"{value:g}: {mean:.3g}" if not why else f"{value:g}: fails ({why})"
+            for value, mean, why in zip(self.values, self.means[variable], self.failed, strict=True)
         )
 
 
