@@ -98,8 +98,8 @@ def _require_feet(run: ControlledRun, feet: Sequence[str]) -> None:
     for foot in feet:
         if foot not in recorded_feet:
             raise UnknownNameError(
-                f"the run has no reference of a foot '{foot}': {did_you_mean(foot, recorded_feet)}; pictures of "
-                f"stepping are of runs under control.momentum_stepping"
+                f"the run has no reference of a foot '{foot}': {did_you_mean(foot, recorded_feet)}; "
+                f"pictures of stepping are of runs under control.momentum_stepping"
             )
 
 
