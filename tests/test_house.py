@@ -40,7 +40,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "control": {"system", "mechanism", "codegen", "actuator", "simulate", "gait", "optimal"},
     "evolve": {"system", "simulate"},
     "view": {"system", "simulate"},
-    "report": {"system", "simulate", "gait", "optimal", "control", "view"},
+    "report": {"system", "simulate", "gait", "optimal", "control", "evolve", "view"},
     "studies": {
         "system",
         "actuator",

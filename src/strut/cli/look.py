@@ -22,17 +22,22 @@ OPENED_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
 """Suffixes of files that a browser shows without our help."""
 RUN_SUFFIXES = (".h5", ".hdf5")
 """Suffixes of saved runs."""
-DATA_SUFFIXES = (*RUN_SUFFIXES, ".json", ".csv")
+JOB_SUFFIX = ".db"
+"""Suffix of files of jobs that `strut evolve` writes."""
+DATA_SUFFIXES = (*RUN_SUFFIXES, ".json", ".csv", JOB_SUFFIX)
 """Suffixes of files from which a page is written first."""
 PAGE_SUFFIXES = (".html", ".htm")
 """Suffixes of pages."""
 FILM_SUFFIXES = (*PAGE_SUFFIXES, ".gif", ".mp4", ".png")
 """Suffixes of what can be written from a run."""
-VIEWABLE = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
+VIEWABLE = (
+    ".h5 (a run), .json (a gait, a design), .db (a job), .csv (a table), a folder of these, .html or a "
+    "picture"
+)
 """What can be shown, for messages."""
 WRITABLE = (
     ".html, .gif, .mp4 or name%d.png from a run (.h5) or a result with a run (.json), .html from a "
-    "table (.csv)"
+    "table (.csv) or a job (.db)"
 )
 """What can be written from what, for messages."""
 
@@ -45,8 +50,8 @@ def view(
     file: Annotated[
         Path,
         typer.Argument(
-            help="What was saved: a run (.h5), a gait or design (.json), a table (.csv), a folder, a page or "
-            "a picture."
+            help="What was saved: a run (.h5), a gait or design (.json), a job (.db), a table (.csv), a folder, "
+            "a page or a picture."
         ),
     ],
     output: Annotated[
@@ -130,9 +135,9 @@ def _refuse(output: Path | None, film: bool, what: str, instead: list[Path]) -> 
 
 def _check_kinds(file: Path, output: Path | None, film: bool) -> None:
     """Raise `StorageError` where `output` cannot be written from `file`."""
-    table = file.suffix.lower() == ".csv"
+    table = file.suffix.lower() in (".csv", JOB_SUFFIX)
     if film and table:
-        raise StorageError(f"cannot film '{file.name}', a table: strut view writes {WRITABLE}")
+        raise StorageError(f"cannot film '{file.name}', which has no run: strut view writes {WRITABLE}")
     if output is not None and output.suffix.lower() not in (PAGE_SUFFIXES if table else FILM_SUFFIXES):
         raise StorageError(f"cannot write '{output.name}' from '{file.name}': strut view writes {WRITABLE}")
 
@@ -180,6 +185,9 @@ def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:
     if file.suffix.lower() == ".csv":
         report = strut.view.table_report(file)
         return lambda path: (report.save(path), "")
+    if file.suffix.lower() == JOB_SUFFIX:
+        job = strut.report.evolution_result(file, f"strut view {file.name}")
+        return lambda path: (job.page(path), "")
     result = strut.view.Result.load(file) if file.suffix.lower() == ".json" else None
     run = result.run if result is not None else strut.Trajectory.load(file)
 

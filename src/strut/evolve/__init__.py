@@ -4,7 +4,7 @@ from strut.evolve.evaluations.evaluation import Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
-from strut.evolve.evolution import Evolution, Individual, load_evolution
+from strut.evolve.evolution import Evolution, Individual, load_evolution, load_individuals
 from strut.evolve.goals import SearchGoal, maximise, minimise
 from strut.evolve.problem import SearchProblem
 from strut.evolve.search import SearchProgress, search
@@ -47,6 +47,7 @@ __all__ = [
     "Swarm",
     "SystemEvaluation",
     "load_evolution",
+    "load_individuals",
     "make_search",
     "maximise",
     "minimise",

@@ -68,13 +68,50 @@ def load_evolution(path: str | Path) -> Evolution:
     """Return what a file of a job holds, also while the job runs."""
     store = JobStore(Path(path).expanduser(), read_only=True)
     try:
-        problem = store.spec["problem"]
-        names = tuple(each["name"] for each in problem["parameters"])
-        measures = tuple(problem["evaluation"]["measures"])
-        goals = StagedGoals([SearchGoal(**each) for each in problem["goals"]], [*measures, *names])
-        return _read(store, goals, names, measures)
+        return _read(store, *_described(store))
     finally:
         store.close()
+
+
+def _described(store: JobStore) -> tuple[StagedGoals, tuple[str, ...], tuple[str, ...]]:
+    """Return goals and names of parameters and measures as a file says them."""
+    problem = store.spec["problem"]
+    names = tuple(each["name"] for each in problem["parameters"])
+    measures = tuple(problem["evaluation"]["measures"])
+    return (
+        StagedGoals([SearchGoal(**each) for each in problem["goals"]], [*measures, *names]),
+        names,
+        measures,
+    )
+
+
+@checked
+def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
+    """Return every individual of a file of a job, as columns: run, generation, place, status, the number of
+    the goal that it is at (from 1; 0 where it failed), the value of that goal, parameters and measures. Those
+    of a generation that is not done are left out."""
+    store = JobStore(Path(path).expanduser(), read_only=True)
+    try:
+        goals, names, measures = _described(store)
+        parts: list[tuple[np.ndarray, ...]] = []
+        status: list[str] = []
+        for run in store.runs():
+            for number in store.generations(run):
+                stored = store.read(run, number)
+                if stored.keys is None:
+                    continue
+                count = len(stored.x)
+                told = np.array([_stage_and_value(goals, key) for key in stored.keys])
+                place = np.column_stack([np.full(count, run), np.full(count, number), np.arange(count)])
+                parts.append((place, told, stored.x, stored.measures))
+                status += stored.status
+    finally:
+        store.close()
+    if not parts:
+        raise ModelError(f"no generation of {path} was finished: there is nothing to show yet")
+    table = np.hstack([np.concatenate(column) for column in zip(*parts, strict=True)])
+    heads = ("run", "generation", "place", "stage", "value", *names, *measures)
+    return {name: table[:, k] for k, name in enumerate(heads)} | {"status": np.array(status)}
 
 
 def _read(

@@ -1,6 +1,7 @@
 """Gaits, designs and trade-offs as `view.Result`s, of which pages, folders and files are made."""
 
 from strut.report.design import design_result
+from strut.report.evolution import evolution_result
 from strut.report.gait import gait_result
 from strut.report.held import held_result, recovery_figure
 from strut.report.stepping import stepping_histories, stepping_strip
@@ -8,6 +9,7 @@ from strut.report.sweep import sweep_result, sweeps_figure
 
 __all__ = [
     "design_result",
+    "evolution_result",
     "gait_result",
     "held_result",
     "recovery_figure",

@@ -1,0 +1,145 @@
+"""A job of population search as a `Result`: progress of its goals, its population over time, the best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from strut.checks import checked
+from strut.evolve import Evolution, load_evolution, load_individuals
+from strut.evolve.store import JobStore
+from strut.view.figures.figure import NEUTRAL, Figure, Line, Points, distinct_colors
+from strut.view.pages.report import Rows
+from strut.view.pages.result import Chapter, Result
+
+MAX_SHOWN_POINTS = 3000
+"""Individuals that a figure of a parameter shows; of more, evenly spaced ones."""
+MAX_SHOWN_PARAMETERS = 24
+"""Parameters that have a figure."""
+GROUP_COLUMN = "groups"
+"""The head of the column that says which parameters an individual has."""
+
+
+@checked
+def evolution_result(path: str | Path, asked: str = "") -> Result:
+    """Turn a file that `evolve.search` wrote into a `Result`; the job may still run.
+
+    asked: the command that was given.
+    """
+    evolution, individuals = load_evolution(path), load_individuals(path)
+    store = JobStore(Path(path), read_only=True)
+    try:
+        spec = store.spec
+    finally:
+        store.close()
+    parameters = [each["name"] for each in spec["problem"]["parameters"]]
+    units = {each["name"]: each["unit"] for each in spec["problem"]["parameters"]}
+    best = evolution.best
+    goals = spec["problem"]["goals"]
+    verdict = (
+        f": {evolution.evaluations} evaluations in {len(evolution.best_of_run)} of {spec['runs']} runs by "
+        f"{spec['search']['kind']}; the best is at goal {best.stage} of {len(goals)}, {best.value:.6g}."
+    )
+    rows = [(name, f"{value:.6g}", units.get(name, "")) for name, value in best.parameters.items()]
+    rows += [(name, f"{value:.6g}", "") for name, value in best.measures.items()]
+    runs = [
+        (each.run + 1, each.generation + 1, each.stage, f"{each.value:.6g}") for each in evolution.best_of_run
+    ]
+    goal_rows = [(k + 1, f"{goal['sense']} {goal['value']}", goal["until"]) for k, goal in enumerate(goals)]
+    chapters = [
+        Chapter(
+            "Progress",
+            "The best so far, over generations; a line for each run, and below the goal that it is at.",
+            [Rows(("goal", "what", "until"), goal_rows)],
+            progress_figures(evolution),
+        ),
+        Chapter("The best", "", [Rows(("name", "value", "unit"), rows)]),
+        Chapter("Runs", "The best of each run.", [Rows(("run", "generation", "goal", "value"), runs)]),
+        Chapter(
+            "Population",
+            "Each parameter of all individuals over generations; those in colour are at the furthest goal.",
+            _visits(individuals, parameters),
+            population_figures(individuals, parameters, units),
+        ),
+    ]
+    if evolution.failures:
+        failed = sorted(evolution.failures.items(), key=lambda item: -item[1])
+        chapters.append(Chapter("Failures", "", [Rows(("what was said", "times"), failed)]))
+    facts = {
+        "evaluations": str(evolution.evaluations),
+        "runs": f"{len(evolution.best_of_run)} of {spec['runs']}",
+        "generations": f"{int(individuals['generation'].max()) + 1} of {spec['generations']}",
+        "failed": str(sum(evolution.failures.values())),
+    }
+    word = "Finished" if evolution.finished else "Under way"
+    title = f"Search: {Path(path).stem}"
+    return Result(title, word, verdict, evolution.finished, "", asked, facts, chapters, data={"spec": spec})
+
+
+def progress_figures(evolution: Evolution) -> dict[str, Figure]:
+    """Return the best value so far over generations, at the last goal that a run has reached, and where there
+    are several goals, which one it is at; a line for each run."""
+    columns = evolution.columns()
+    runs = np.unique(columns["run"]).astype(int).tolist()
+    colors = distinct_colors(len(runs))
+    furthest = columns["best_stage"].max()
+    values: list[Line | Points] = []
+    stages: list[Line | Points] = []
+    for run, color in zip(runs, colors, strict=True):
+        own = columns["run"] == run
+        generation = columns["generation"][own] + 1
+        stage = columns["best_stage"][own]
+        value = np.where(stage == furthest, columns["best_value"][own], np.nan)
+        values.append(Line(f"run {run + 1}", generation, value, color))
+        stages.append(Line(f"run {run + 1}", generation, stage, color, step=True))
+    several = len(runs) > 1
+    figures = {
+        "progress": Figure(tuple(values), "generation", f"value of goal {furthest:.0f}", legend=several)
+    }
+    if evolution.stages > 1:
+        figures["goals"] = Figure(tuple(stages), "generation", "goal", legend=several)
+    return figures
+
+
+def population_figures(
+    individuals: dict[str, np.ndarray], parameters: list[str], units: dict[str, str]
+) -> dict[str, Figure]:
+    """Return each parameter of all individuals over generations, by its name."""
+    count = len(individuals["run"])
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MAX_SHOWN_POINTS)).astype(int))
+    generation = individuals["generation"][chosen] + 1
+    stage = individuals["stage"][chosen]
+    ahead = stage == stage.max()
+    figures = {}
+    for name in parameters[:MAX_SHOWN_PARAMETERS]:
+        values = individuals[name][chosen]
+        present = ~np.isnan(values)
+        traces = tuple(
+            Points(label, generation[which], values[which], color, size=3)
+            for label, which, color in (
+                ("before", present & ~ahead, NEUTRAL),
+                (f"at goal {stage.max():.0f}", present & ahead, distinct_colors(1)[0]),
+            )
+            if which.any()
+        )
+        unit = f" [{units[name]}]" if units.get(name) else ""
+        figures[f"parameter_{name}"] = Figure(traces, "generation", f"{name}{unit}", legend=False)
+    return figures
+
+
+def _visits(individuals: dict[str, np.ndarray], parameters: list[str]) -> list[Rows]:
+    """Return how many individuals had which parameters, where not all have all."""
+    table = np.column_stack([~np.isnan(individuals[name]) for name in parameters])
+    if table.all():
+        return []
+    kinds, counts = np.unique(table, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    rows = [
+        (
+            ", ".join(name for name, has in zip(parameters, kinds[k], strict=True) if has) or "none",
+            int(counts[k]),
+        )
+        for k in order
+    ]
+    return [Rows((GROUP_COLUMN, "individuals"), rows)]
