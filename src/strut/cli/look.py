@@ -50,8 +50,8 @@ def view(
     file: Annotated[
         Path,
         typer.Argument(
-            help="What was saved: a run (.h5), a gait or design (.json), a job (.db), a table (.csv), a folder, "
-            "a page or a picture."
+            help="What was saved: a run (.h5), a gait or design (.json), a job (.db), a table (.csv), a "
+            "folder, a page or a picture."
         ),
     ],
     output: Annotated[

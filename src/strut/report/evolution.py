@@ -136,10 +136,6 @@ def _visits(individuals: dict[str, np.ndarray], parameters: list[str]) -> list[R
     kinds, counts = np.unique(table, axis=0, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     rows = [
-        (
-            ", ".join(name for name, has in zip(parameters, kinds[k], strict=True) if has) or "none",
-            int(counts[k]),
-        )
-        for k in order
+        (", ".join(np.array(parameters)[kinds[k]].tolist()) or "none", int(counts[k])) for k in order.tolist()
     ]
     return [Rows((GROUP_COLUMN, "individuals"), rows)]
