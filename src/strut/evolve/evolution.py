@@ -68,12 +68,12 @@ def load_evolution(path: str | Path) -> Evolution:
     """Return what a file of a job holds, also while the job runs."""
     store = JobStore(Path(path).expanduser(), read_only=True)
     try:
-        return _read(store, *_described(store))
+        return _read(store, *_goals_and_names(store))
     finally:
         store.close()
 
 
-def _described(store: JobStore) -> tuple[StagedGoals, tuple[str, ...], tuple[str, ...]]:
+def _goals_and_names(store: JobStore) -> tuple[StagedGoals, tuple[str, ...], tuple[str, ...]]:
     """Return goals and names of parameters and measures as a file says them."""
     problem = store.spec["problem"]
     names = tuple(each["name"] for each in problem["parameters"])
@@ -92,7 +92,7 @@ def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
     of a generation that is not done are left out."""
     store = JobStore(Path(path).expanduser(), read_only=True)
     try:
-        goals, names, measures = _described(store)
+        goals, names, measures = _goals_and_names(store)
         parts: list[tuple[np.ndarray, ...]] = []
         status: list[str] = []
         for run in store.runs():
@@ -101,9 +101,9 @@ def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
                 if stored.keys is None:
                     continue
                 count = len(stored.x)
-                told = np.array([_stage_and_value(goals, key) for key in stored.keys])
+                stages = np.array([_stage_and_value(goals, key) for key in stored.keys])
                 place = np.column_stack([np.full(count, run), np.full(count, number), np.arange(count)])
-                parts.append((place, told, stored.x, stored.measures))
+                parts.append((place, stages, stored.x, stored.measures))
                 status += stored.status
     finally:
         store.close()
