@@ -8,6 +8,7 @@ from strut.cli import main
 from strut.errors import ValueRangeError
 from strut.gait import find
 from strut.studies import STUDIES
+from strut.studies.duindam_dribbel import SWEEPS, sweep, walk
 from strut.studies.duindam_springs import SpringWalk, _row
 from strut.studies.study import cost_verdict
 
@@ -67,6 +68,22 @@ def test_duindam_tracking():
     assert largest["curve tracking, his gains"] >= 9
     assert largest["curve tracking, fitted polynomial"] >= 9
     assert largest["curve tracking, his gains, his rule of release"] < largest["curve tracking, his gains"]
+
+
+@pytest.mark.slow  # half a minute: a walk of a minute, and sweeps of three constants
+def test_duindam_dribbel():
+    """He: power rises with the set point; cost, clearance and speed rise with K_p and fall with K_d."""
+    chosen = walk(20.0)
+    walks = {name: [w for w in sweep(name, v, chosen).values() if w] for name, v in SWEEPS.items()}
+    assert [len(walks[name]) >= 2 for name in SWEEPS] == [True] * 3
+    for name, sign in (("hip_set", 1), ("hip_kp", 1), ("hip_kd", -1)):
+        powers = [sign * w.mechanical for w in walks[name]]
+        assert powers == sorted(powers)
+    for name, sign in (("hip_kp", 1), ("hip_kd", -1)):
+        for quantity in ("transport", "clearance"):
+            values = [sign * getattr(w, quantity) for w in walks[name]]
+            assert values == sorted(values)
+        assert sign * (walks[name][-1].speed - walks[name][0].speed) > 0
 
 
 def test_rows_say_whether_a_cost_is_worse():

@@ -8,7 +8,9 @@ are described without them.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from strut.control.current_servo import current_servo
 from strut.control.inverted_pendulum import LinearPendulum, pendulum_rate
+from strut.control.knee_latch import knee_latches
 from strut.control.preview import CartMotion, ZmpPreview, stepped_zmp
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal, minimum_jerk, sine, spline, table
@@ -115,9 +117,11 @@ __all__ = [
     "Unknown",
     "ZmpPreview",
     "body_unknowns",
+    "current_servo",
     "curve_of",
     "fitted_field",
     "foot_placement",
+    "knee_latches",
     "lqr",
     "minimum_jerk",
     "momentum_stepping",

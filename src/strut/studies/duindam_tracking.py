@@ -174,7 +174,7 @@ def rows() -> list[Row]:
 
 def _puck_rows() -> list[Row]:
     """Return what is said of the puck on a circle."""
-    run = simulate(puck_on_circle(), t=100.0, rtol=1e-12, atol=1e-14)
+    run = simulate(puck_on_circle(), t=100.0, rtol=1e-14, atol=1e-16)
     kinetic = run.ledger.stored["kinetic"]
     radius = np.hypot(run["x"], run["y"])
     late = radius[run.t > 50]
@@ -183,7 +183,7 @@ def _puck_rows() -> list[Row]:
             "puck on a circle: largest change of its kinetic energy over 100 s, relative",
             "0",
             f"{np.abs(kinetic / kinetic[0] - 1).max():.1e}",
-            "the law's power is zero by its form; what is left is from integrating: order 8, rtol 1e-12",
+            "the law's power is zero by its form; what is left is from integrating: order 8, rtol 1e-14",
         ),
         Row(
             "its radius: begins at, ends at [m], and changes after 50 s by",

@@ -8,6 +8,7 @@ from strut.system import System
 from strut.walkers.bouncing_ball import bouncing_ball
 from strut.walkers.coman import coman_mechanism
 from strut.walkers.coman_robot import coman, coman_motion
+from strut.walkers.dribbel_robot import dribbel_robot
 from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
 from strut.walkers.kneed import kneed
@@ -69,6 +70,7 @@ __all__ = [
     "compass_driven",
     "compass_duindam",
     "dribbel",
+    "dribbel_robot",
     "kneed",
     "pendulum",
     "point_3d",

@@ -62,10 +62,8 @@ def compass_duindam(**values: float) -> System:
     return _with_input_images(stepped, {"hip": "-hip"}).using(values)
 
 
-@checked
-def dribbel(**values: float) -> System:
-    """Dribbel: thighs and shanks, knees that lock through stance and open when their foot lifts, one motor in
-    the hip."""
+def dribbel_mechanism(*, knee_torques: bool = False) -> Mechanism:
+    """Return the links of Dribbel. knee_torques: whether its knees have torques, for what holds them."""
     m = Mechanism("dribbel", planar=True)
     shank = Param("shank", 0.43, "m", bounds=(0.05, 5), description="length of the lower leg")
     thigh = Param("thigh", 0.47, "m", bounds=(0.05, 5), description="length of the upper leg")
@@ -93,12 +91,25 @@ def dribbel(**values: float) -> System:
         rate=-1.15,
         actuated=False,
     )
-    m.joint("knee_l", low, high, joints.revolute((0.0, 1.0, 0.0)), at=(0, 0, shank), actuated=False)
+    m.joint("knee_l", low, high, joints.revolute((0.0, 1.0, 0.0)), at=(0, 0, shank), actuated=knee_torques)
     m.joint("hip", high, high2, joints.revolute(ANGLE), at=(0, 0, thigh), initial=-0.54, rate=0.6)
-    m.joint("knee_r", high2, low2, joints.revolute(ANGLE), at=(0, 0, -thigh), actuated=False)
+    m.joint("knee_r", high2, low2, joints.revolute(ANGLE), at=(0, 0, -thigh), actuated=knee_torques)
     m.frame("foot_l", low)
     m.frame("foot_r", low2, (0, 0, -shank))
     m.frame("hip", high, (0, 0, thigh))
+    return m
+
+
+def half_leg(m: Mechanism) -> ca.SX:
+    """Return half the length of a leg of Dribbel [m]: with its hip lower than that it has fallen."""
+    return sum((q.sym for q in m.parameter_set() if q.name in ("shank", "thigh")), ca.SX(0)) / 2
+
+
+@checked
+def dribbel(**values: float) -> System:
+    """Dribbel: thighs and shanks, knees that lock through stance and open when their foot lifts, one motor in
+    the hip."""
+    m = dribbel_mechanism()
     walker = rigid(
         m,
         FEET,
@@ -106,7 +117,7 @@ def dribbel(**values: float) -> System:
         arm=_arm_conditions(),
         locks=[KneeLock("knee_l", "foot_l", locked=True), KneeLock("knee_r", "foot_r")],
         steps=True,
-        fall=("hip", (shank + thigh) / 2),
+        fall=("hip", half_leg(m)),
         symmetry=lambda tree: _led_by(
             tree,
             "foot_r",

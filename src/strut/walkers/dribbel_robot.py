@@ -1,0 +1,74 @@
+"""Dribbel with what makes it walk on level ground: its motor, its hip controller, its knee latches and ground
+that gives way (Duindam, section 5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+
+from strut.actuator import MOTORS, dc_motors
+from strut.checks import checked
+from strut.contact import anchored, compliant, hunt_crossley, plane
+from strut.control import current_servo, knee_latches
+from strut.system import Param, System
+from strut.walkers.duindam import FEET, dribbel_mechanism, half_leg
+from strut.walkers.straight import slope
+
+GEAR_RATIO = 81.0
+"""Of the hip's gear; the thesis prints none, and this one gives his cost of transport."""
+CURRENT_LIMIT = 8.0
+"""[A] Of the hip's driver."""
+GROUND_STIFFNESS = 5e4
+"""[N/m] Of the ground, along and across; not published."""
+GROUND_DISSIPATION = 1.0
+"""[s/m] Of Hunt and Crossley's law; not published."""
+GROUND_DAMPING = 1e3
+"""[N s/m] Along the ground; not published."""
+FRICTION = 0.8
+"""Coulomb's coefficient under the feet; not published."""
+LATCH = {"stiffness": 2000.0, "damping": 20.0}
+"""[N m/rad, N m s/rad] Of the magnets that hold the knees, and of the stops; not published."""
+BEGIN = {
+    "foot_z": -0.0036,
+    "foot_z_rate": -0.087,
+    "foot_x_rate": 0.016,
+    "ankle": 0.1435,
+    "ankle_rate": -0.865,
+    "knee_l": 0.0054,
+    "knee_l_rate": -0.027,
+    "hip": -0.303,
+    "hip_rate": 0.157,
+    "knee_r": -0.0037,
+    "knee_r_rate": -0.041,
+}
+"""Where a run begins, on its gait: the right leg behind has just left the ground [m, rad and per s]."""
+
+
+@checked
+def dribbel_robot(**values: float) -> System:
+    """Dribbel as it walks: a PD law sets the current of the hip's motor, kp (set - hip) - kd hip', whose set
+    point is -`hip_set` while the right feet alone touch the ground, and `hip_set` otherwise; knees are
+    latched while their leg stands."""
+    m = dribbel_mechanism(knee_torques=True)
+    stiffness = Param("ground_stiffness", GROUND_STIFFNESS, "N/m", bounds=(1e2, 1e8))
+    on_ground = compliant(
+        m,
+        FEET,
+        plane(slope(0.0)),
+        law=hunt_crossley(stiffness, GROUND_DISSIPATION, 1.0),
+        friction=anchored(stiffness, GROUND_DAMPING, FRICTION),
+        fall=("hip", half_leg(m)),
+        description="Dribbel with its hip motor and controller on ground that gives way",
+    )
+    latched = knee_latches(on_ground, {"knee_l": "foot_l", "knee_r": "foot_r"}, locked=("knee_l",), **LATCH)
+    motor = replace(MOTORS["maxon-re40-gp42c"], gear_ratio=GEAR_RATIO)
+    # dry friction is smooth: what sticks would freeze the hip of a machine whose base moves
+    driven = dc_motors(latched, motor, ["hip"], smooth=True)
+    set_point = Param("hip_set", 0.3, "rad", bounds=(0, 1), description="of the hip, to either side")
+    outer_alone = ca.logic_and(driven["foot_r_on"] > 0, driven["foot_l_on"] < 1)
+    reference = ca.if_else(outer_alone, -set_point.sym, set_point.sym)
+    loop = current_servo(
+        driven.replace(p=(*driven.p, set_point)), "hip", reference, kp=10.0, kd=0.0, limit=CURRENT_LIMIT
+    )
+    return loop.using(BEGIN).using(values)
