@@ -34,6 +34,30 @@ def test_measures_of_a_system_are_those_of_its_run():
         assert measures[1] == pytest.approx(run["x"][-1] / run.t[-1], rel=1e-9)
 
 
+def test_integrals_and_means_over_a_run_are_those_of_its_curves():
+    """Of a runner that flies and lands: its mean speed is distance over time, and after a time that of the
+    rest."""
+    evaluation = evolve.of_system(
+        SLIP,
+        3.0,
+        {
+            "mean_vx": "mean(vx)",
+            "late_vx": "mean_after(vx, 1.5)",
+            "impulse": "integral(force * force) / 1e6",
+            "same": "integral(force * force) / 1e6 + 0 * mean(vx)",
+        },
+        rtol=1e-9,
+    )
+    row = evaluation.evaluate(("attack",), np.array([[1.19]]), np.zeros(1, dtype=np.uint64)).measures[0]
+    run = simulate(SLIP, 3.0, p={"attack": 1.19}, rtol=1e-9)
+    assert row[0] == pytest.approx(run["x"][-1] / run.t[-1], rel=1e-8)
+    middle = np.interp(1.5, run.t, run["x"])
+    assert row[1] == pytest.approx((run["x"][-1] - middle) / (run.t[-1] - 1.5), rel=1e-4)
+    force = np.trapezoid(run["force"] ** 2, run.t) / 1e6
+    assert row[2] == row[3] == pytest.approx(force, rel=1e-2)
+    assert len(evaluation._run_measures.system.x) == len(SLIP.x) + 3
+
+
 def test_a_swarm_finds_runners_that_make_24_steps():
     problem = slip_problem()
     for seed in range(5):
@@ -55,6 +79,11 @@ def test_a_parameter_that_an_individual_does_not_have_keeps_the_systems_value():
             lambda: evolve.of_system(SLIP, 1.0, {"v": "vxx"}),
             ExpressionError,
             "measure 'v': 'vxx' is no state.*did you mean 'vx'",
+        ),
+        (
+            lambda: evolve.of_system(SLIP, 1.0, {"v": "integral(count.touchdown)"}),
+            ModelError,
+            "measure 'v': 'count.touchdown' is known only when a run has ended",
         ),
         (lambda: evolve.of_system(SLIP, 1.0, {}), ModelError, "nothing is measured"),
         (

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
+from strut.evolve.evaluations.run_measures import TOTALS, RunMeasures, parse_measures
 from strut.simulate import simulate_batch
 from strut.simulate.batch import Batch
-from strut.simulate.simulate import names_of
-from strut.system import ExpressionError, System, parse_expression, start
-
-TOTALS = ("supplied", "dissipated", "lost")
-"""Energies that a run adds up."""
+from strut.system import System, start
 
 
 @checked
@@ -30,7 +27,9 @@ class SystemEvaluation:
     time: how long [s]. expressions: measures by name, as expressions of what a run leaves: its states,
     discrete states and outputs at the end by their names, `end.time` [s] and `end.ok` (1 where it reached
     its end), `count.EVENT`, and with ledger=True in `options` `supplied.NAME`, `dissipated.NAME` and
-    `lost.NAME` [J]. options: of `simulate_batch`. label: what a store calls the system.
+    `lost.NAME` [J]; and over the run `integral(e)`, `mean(e)` and, from a time on, `integral_after(e, 5)` and
+    `mean_after(e, 5)` of expressions of states and outputs. options: of `simulate_batch`. label: what a
+    store calls the system.
 
     A parameter of the search is one of the system, or the state, discrete state or input of its name as the
     run begins; an individual that does not have it keeps the system's own value.
@@ -45,7 +44,7 @@ class SystemEvaluation:
     def __post_init__(self) -> None:
         if not self.expressions:
             raise ModelError("nothing is measured: give at least one measure, such as {'time': 'end.time'}")
-        _ = self._measure_function
+        _ = self._run_measures
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -63,6 +62,8 @@ class SystemEvaluation:
         return {
             "kind": "system",
             "system": self.label or self.system.name,
+            "values": {name: value for group in self._groups.values() for name, value in group.items()},
+            "equations": _digest(self.system),
             "time": self.time,
             "measures": dict(self.expressions),
             "options": {name: repr(value) for name, value in sorted(options.items())},
@@ -88,7 +89,7 @@ class SystemEvaluation:
             zip(("p", "x0", "z0", "u"), map(values.get, ("p", "x", "z", "u")), strict=True)
         )
         batch = simulate_batch(
-            self.system,
+            self._run_measures.system,
             self.time,
             **chosen,
             outputs=self._outputs,
@@ -96,8 +97,8 @@ class SystemEvaluation:
             **self.options,
         )
         columns = self._columns(batch)
-        leaves, compiled = self._measure_function
-        rows = np.array(compiled(np.vstack([columns[name] for name in leaves]))).T
+        measures = self._run_measures
+        rows = np.array(measures.function(np.vstack([columns[name] for name in measures.names]))).T
         # a fall is something that the machine did; a run that broke off says nothing about it
         endings = {"done", *batch.names.jumps}
         status = [OK if str(each) in endings else f"the run broke off: {each}" for each in batch.status]
@@ -113,36 +114,19 @@ class SystemEvaluation:
         }
 
     @cached_property
-    def _measure_function(self) -> tuple[tuple[str, ...], ca.Function]:
-        """The names that measures read, and the measures as a function of their values."""
-        system = self.system
-        readable = [*system.labels("x"), *system.labels("z"), *system.labels("outputs"), "end.time", "end.ok"]
-        readable += [f"count.{event.name}" for event in system.events]
-        readable += [f"count.{sample.name}" for sample in system.samples]
-        if self.options.get("ledger"):
-            readable += [f"{word}.{name}" for word in TOTALS for name in getattr(names_of(system), word)]
-        symbols = {name: ca.SX.sym(f"v{k}") for k, name in enumerate(readable)}
-        rows = []
-        for name, text in self.expressions.items():
-            try:
-                rows.append(parse_expression(text, symbols, "state, output or count", conditions=True))
-            except ExpressionError as error:
-                raise ExpressionError(f"measure '{name}': {error.reason}", error.text, error.column) from None
-        read = set(ca.symvar(ca.vertcat(*rows)))
-        leaves = tuple(name for name in readable if symbols[name] in read) or ("end.time",)
-        return leaves, ca.Function(
-            "measures", [ca.vertcat(*[symbols[name] for name in leaves])], [ca.densify(ca.vertcat(*rows))]
-        )
+    def _run_measures(self) -> RunMeasures:
+        """The measures, and the system with what they integrate."""
+        return parse_measures(self.system, self.expressions, ledger=bool(self.options.get("ledger")))
 
     @property
     def _outputs(self) -> tuple[str, ...]:
         """Outputs that measures read."""
-        return tuple(name for name in self._measure_function[0] if name in self.system.labels("outputs"))
+        return tuple(name for name in self._run_measures.names if name in self.system.labels("outputs"))
 
     def _columns(self, batch: Batch) -> dict[str, np.ndarray]:
         """Return what measures read, by name."""
         columns: dict[str, np.ndarray] = {"end.time": batch.t, "end.ok": batch.ok.astype(float)}
-        for name in self._measure_function[0]:
+        for name in self._run_measures.names:
             kind, _, rest = name.partition(".")
             if name in columns:
                 continue
@@ -153,6 +137,13 @@ class SystemEvaluation:
             else:
                 columns[name] = batch[name]
         return columns
+
+
+def _digest(system: System) -> str:
+    """Return a digest of rates and guards, so that a job is not gone on with after its machine changed."""
+    expressions = [*system.flow.values(), *(event.guard for event in system.events)]
+    text = system.function("equations", expressions).serialize()
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @checked

@@ -1,0 +1,141 @@
+"""Measures of a run as text: expressions of what it leaves, and of integrals over it, which become states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+
+from strut.errors import ModelError
+from strut.simulate.simulate import names_of
+from strut.system import ExpressionError, State, System, parse_expression, time
+
+TOTALS = ("supplied", "dissipated", "lost")
+"""Energies that a run adds up."""
+INTEGRAL = "measured_integral"
+"""What names of the states begin with that integrals become."""
+
+
+@dataclass(frozen=True)
+class RunMeasures:
+    """Measures, ready to be evaluated.
+
+    system: the machine, with a state for each integral. names: what they read of a run. function: their
+    values from those.
+    """
+
+    system: System
+    names: tuple[str, ...]
+    function: ca.Function
+
+
+def parse_measures(system: System, expressions: Mapping[str, str], *, ledger: bool) -> RunMeasures:
+    """Return measures by name as a function of what a run leaves.
+
+    ledger: whether energies are added up, so that measures may read them.
+    """
+    integrals = _Integrals(system)
+    readable = [*system.labels("x"), *system.labels("z"), *system.labels("outputs")]
+    readable += ["end.time", "end.ok", *(f"count.{event.name}" for event in system.events)]
+    readable += [f"count.{sample.name}" for sample in system.samples]
+    if ledger:
+        readable += [f"{word}.{name}" for word in TOTALS for name in getattr(names_of(system), word)]
+    symbols = {name: ca.SX.sym(f"v{k}") for k, name in enumerate(readable)}
+    integrals.symbols = symbols
+    functions = {
+        "integral": (1, integrals.integral),
+        "mean": (1, integrals.mean),
+        "integral_after": (2, integrals.integral_after),
+        "mean_after": (2, integrals.mean_after),
+    }
+    rows = []
+    for name, text in expressions.items():
+        try:
+            rows.append(parse_expression(text, symbols, "state, output or count", functions, conditions=True))
+        except ExpressionError as error:
+            raise ExpressionError(f"measure '{name}': {error.reason}", error.text, error.column) from None
+        except ModelError as error:
+            raise ModelError(f"measure '{name}': {error}") from None
+    symbols |= integrals.totals
+    leaves = ca.symvar(ca.vertcat(*rows))
+    names = tuple(name for name in symbols if any(ca.is_equal(symbols[name], leaf) for leaf in leaves))
+    names = names or ("end.time",)
+    function = ca.Function(
+        "measures", [ca.vertcat(*[symbols[name] for name in names])], [ca.densify(ca.vertcat(*rows))]
+    )
+    return RunMeasures(integrals.with_states(), names, function)
+
+
+class _Integrals:
+    """Collects the integrals that measures ask for."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.symbols: dict[str, ca.SX] = {}
+        self.totals: dict[str, ca.SX] = {}
+        self.rates: list[ca.SX] = []
+
+    def integral(self, rate: ca.SX) -> ca.SX:
+        """Return the symbol of an integral over the run."""
+        return self._total(self._inside(rate))
+
+    def mean(self, value: ca.SX) -> ca.SX:
+        """Return a mean over the run; of one without any length it is no number."""
+        return self.integral(value) / self.symbols["end.time"]
+
+    def integral_after(self, rate: ca.SX, begin: ca.SX) -> ca.SX:
+        """Return the symbol of an integral from a time on [s]."""
+        return self._total(ca.if_else(time >= begin, self._inside(rate), 0))
+
+    def mean_after(self, value: ca.SX, begin: ca.SX) -> ca.SX:
+        """Return a mean from a time on [s]; of a run that ends before it is no number."""
+        return self.integral_after(value, begin) / (self.symbols["end.time"] - begin)
+
+    def with_states(self) -> System:
+        """Return the system with a state for each integral."""
+        if not self.rates:
+            return self.system
+        states = tuple(State(name) for name in self.totals)
+        flow = dict(self.system.flow) | dict(zip(self.totals, self.rates, strict=True))
+        return replace(self.system, x=(*self.system.x, *states), flow=flow)
+
+    def _total(self, rate: ca.SX) -> ca.SX:
+        """Return the symbol of an integral, the same one for the same rate."""
+        for symbol, known_rate in zip(self.totals.values(), self.rates, strict=True):
+            if ca.is_equal(known_rate, rate, 10):
+                return symbol
+        name = f"{INTEGRAL}_{len(self.totals)}"
+        self.totals[name] = ca.SX.sym(name)
+        self.rates.append(rate)
+        return self.totals[name]
+
+    def _inside(self, rate: ca.SX) -> ca.SX:
+        """Return what is integrated as an expression of the system's own quantities."""
+        read = ca.symvar(rate)
+        names = [name for name, symbol in self.symbols.items() if any(ca.is_equal(symbol, r) for r in read)]
+        outside = [name for name in names if "." in name and name not in _labels(self.system)]
+        if outside or len(names) < len(read):
+            what = f"'{outside[0]}'" if outside else "another integral"
+            raise ModelError(f"{what} is known only when a run has ended: it cannot be integrated over it")
+        values = [_component(self.system, name) for name in names]
+        return ca.substitute([rate], [self.symbols[name] for name in names], values)[0] if names else rate
+
+
+def _labels(system: System) -> Sequence[str]:
+    return [*system.labels("x"), *system.labels("z"), *system.labels("outputs")]
+
+
+def _component(system: System, label: str) -> Any:
+    """Return the expression of a component of a state, discrete state or output."""
+    for group in ("x", "z", "outputs"):
+        labels = system.labels(group)
+        if label in labels:
+            vector = (
+                ca.vertcat(*[ca.SX(each) for each in system.outputs.values()])
+                if group == "outputs"
+                else system.vector(group)
+            )
+            return vector[labels.index(label)]
+    raise ModelError(f"the system has no '{label}'")
