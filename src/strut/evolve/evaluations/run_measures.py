@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,7 +44,7 @@ def parse_measures(system: System, expressions: Mapping[str, str], *, ledger: bo
         readable += [f"{word}.{name}" for word in TOTALS for name in getattr(names_of(system), word)]
     symbols = {name: ca.SX.sym(f"v{k}") for k, name in enumerate(readable)}
     integrals.symbols = symbols
-    functions = {
+    functions: dict[str, tuple[int, Callable[..., ca.SX]]] = {
         "integral": (1, integrals.integral),
         "mean": (1, integrals.mean),
         "integral_after": (2, integrals.integral_after),
