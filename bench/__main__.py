@@ -30,6 +30,7 @@ from bench import (
     slip,
     stiff,
     walking,
+    whole_body,
 )
 from bench import compile as compiling
 from bench.report import save, table
@@ -54,6 +55,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "network": network.run,
     "compile": compiling.run,
     "coman": coman.run,
+    "whole-body": whole_body.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
 

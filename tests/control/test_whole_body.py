@@ -253,3 +253,26 @@ def test_motors_behind_springs_give_the_torques_that_were_asked(stand):
         assert given[f"{n}_torque"] == pytest.approx(run[f"{n}_asked"][-100:], abs=1.0)
     with pytest.raises(strut.errors.UnknownNameError, match="asks for no torque of 'ankle'"):
         control.through_springs(controller, {"ankle": drive})
+
+
+@pytest.mark.slow  # COMAN's controller and machine are compiled: a minute
+def test_coman_stands_squats_and_takes_a_push_in_space():
+    """29 velocities, 24 components of force: every program is solved, and a push of 4 N s forward and 2 sideways
+    while it squats is survived."""
+    from bench.whole_body import STEP, coman
+
+    controller, machine, x0, _ = coman(depth=0.03)
+    push = strut.push("waist", (2.5, 2.6), (40.0, 20.0, 0.0))
+    run = controller.run(machine, 4.0, x0=x0, u=push, ledger=False, method="euler", step=STEP)
+    assert run.ok, run.faults
+    assert run.counts["solved"] == 4000
+    assert run.kkt < MAX_KKT
+    assert abs(run["com_error"]).max() < 0.02
+    assert abs(run["com_error"][-1]).max() < 0.002
+    torques = np.stack([run[name] for name in controller.command])
+    assert abs(torques).max() <= 60.0
+    for label in controller.labels["unknowns"]:
+        if label.endswith("_force[2]"):
+            x, y, z = (run[f"{label[:-3]}[{k}]"] for k in range(3))
+            assert z.min() >= -1e-9
+            assert np.all(np.hypot(x, y) <= 0.5 * z + 1e-7)
