@@ -122,7 +122,7 @@ def test_a_machine_of_ones_own_walks_too() -> None:
         chest="torso",
         com=(0.3 * time, 0.72),
         stepping=ReactiveStepping(step_time=0.25, swing_height=0.05, shortest=0.3, longest=0.7),
-        gains=MomentumGains(torque_limit=200.0),
+        gains=MomentumGains(torque_limit=200.0, feet_weight=1e5, feet_stiffness=1000.0),
     )
     run = controller.run(machine, 4.0)
     assert run.ok, run.faults

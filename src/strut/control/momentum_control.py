@@ -29,7 +29,8 @@ from strut.system import Expression, Param, sx, time
 @checked
 @dataclass(frozen=True, kw_only=True)
 class MomentumGains:
-    """Limits, weights and gains of `momentum_stepping`. Numbers become parameters of these names.
+    """Limits, weights and gains of `momentum_stepping`, by default those of his final design. Numbers become
+    parameters of these names.
 
     torque_limit: of every motor [N m]. force_limit: of each component of a foot's force [N].
     acceleration_limit: with which joints brake before the end of their range [rad/s^2].
@@ -52,20 +53,20 @@ class MomentumGains:
     force_limit: Expression = 1000.0
     acceleration_limit: Expression = 1000.0
     acceleration_weight: Expression = 1e-2
-    force_weight: Expression = 1e-6
+    force_weight: Expression = 1e-4
     momentum_weight: Expression = 10.0
-    feet_weight: Expression = 1e5
+    feet_weight: Expression = 5e5
     chest_weight: Expression = 1e5
     com_stiffness: Expression = 1500.0
-    feet_stiffness: Expression = 1000.0
-    chest_stiffness: Expression = 800.0
+    feet_stiffness: Expression = 1500.0
+    chest_stiffness: Expression = 100.0
     damping_ratio: Expression = 0.5**0.5
     spin_gain: Expression = 3.0
-    momentum_limit: Expression = 420.0
+    momentum_limit: Expression = 430.0
     friction: Expression = 0.7
     chest_angle: Expression = 0.0
     contact_gap: Expression = 1e-3
-    unload: Expression = 0.3
+    unload: Expression = 0.5
 
 
 @checked

@@ -35,7 +35,14 @@ STEPPING = ReactiveStepping(
 )
 """How it steps: margin and overshoot of the thesis, all else ours."""
 GAINS = MomentumGains(
-    chest_angle=-CHEST_LEAN, chest_stiffness=100.0, spin_gain=3.0, momentum_limit=430.0, unload=0.5
+    force_weight=1e-6,
+    feet_weight=1e5,
+    feet_stiffness=1000.0,
+    chest_angle=-CHEST_LEAN,
+    chest_stiffness=100.0,
+    spin_gain=3.0,
+    momentum_limit=430.0,
+    unload=0.5,
 )
 """The baseline of the thesis (table D.1, with the torque limit that it uses from then on), and gains of
 ours."""
