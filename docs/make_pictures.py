@@ -127,6 +127,19 @@ def running(place: Path) -> None:
     view.stick_figure(load("running.py").main().replay.run, place / "running.svg", width=420)
 
 
+def foot_placement(place: Path) -> None:
+    run = load("foot_placement.py").main()
+    seen = run.at(np.linspace(run.t0, run.t1, MAX_POINTS))
+    landings = [e.after for e in run.events if e.name == "landing"]
+    feet = np.array([[float(after[f"stands_{axis}"]) for axis in "xy"] for after in landings])
+    lines = [
+        Line("hip", seen["hip_x"], seen["hip_y"], PALETTE[0]),
+        Line("feet", feet[:, 0], feet[:, 1], PALETTE[1]),
+    ]
+    figure = Figure(tuple(lines), "forward [m]", "to the left [m]", legend=True, height=220)
+    figure.save(place / "foot_placement.svg")
+
+
 def held_gait(place: Path) -> None:
     report.recovery_figure(load("held_gait.py").main()).save(place / "held_gait.svg")
 
@@ -199,6 +212,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             networks,
         ),
         *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, rabbit_drives, running, held_gait),
+        foot_placement,
         step_over,
         pushed_biped,
         controller_process,

@@ -6,7 +6,7 @@ import pytest
 import strut
 from strut import actuator, control, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
-from strut.studies.duindam_dribbel import averages
+from strut.studies.duindam_dribbel import approach, averages
 
 
 def arm():
@@ -47,6 +47,7 @@ def test_dribbel_walks_for_a_minute_at_its_cost_and_current(minute):
 def test_dribbel_comes_to_a_gait(minute):
     """The states in which the right knee is latched repeat: a limit cycle, and a stable one."""
     latches = [e.after for e in minute.events if e.name == "knee_r_latch"][-4:]
+    assert approach(minute) == pytest.approx(0.714, abs=0.01)
     for name in ("ankle", "hip", "ankle_rate", "hip_rate", "knee_r_rate"):
         assert np.ptp([float(state[name]) for state in latches]) < 1e-4
 

@@ -7,6 +7,8 @@ import pytest
 import strut
 from strut import Discrete, Event, Foot, Param, State, System, Walk, control, gait, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from tests.examples.gallery import check_printed
+from tests.examples.test_examples import load
 
 BEGIN = {"pitch_rate": 2.0}
 """[rad/s] At what speed a gait of the point in space is looked for: there is one at any."""
@@ -138,6 +140,13 @@ def test_a_line_that_is_followed_is_part_of_the_gait():
     run = strut.simulate(loop, t=15.0, x0={"foothold_y": 0.1}, z0={"stands_y": 0.1})
     assert abs(run["hip_y"][0]) > 0.15
     assert np.abs(run.at(np.linspace(13, 15, 100))["hip_y"]).max() < 0.02
+
+
+def test_the_example_walks_around_a_corner(capsys):
+    run = load("foot_placement").main()
+    assert run.ok
+    assert np.degrees(run["heading"][-1]) == pytest.approx(45, abs=1)
+    check_printed("foot_placement.py", capsys.readouterr().out)
 
 
 def test_what_is_refused():

@@ -233,6 +233,7 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
 
 TESTED_ELSEWHERE = {
     "demo.py": "tests/view/test_demo.py",
+    "foot_placement.py": "tests/control/test_step_feedback.py",
     "held_gait.py": "tests/control/test_closed_loops.py",
     "own_walker.py": "tests/examples/test_own_walker.py",
     "rabbit.py": "tests/examples/test_rabbit.py",

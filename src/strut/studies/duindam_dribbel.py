@@ -26,6 +26,8 @@ SWEEPS = {
     "hip_kd": (0.0, 0.125, 0.25, 0.375, 0.5),
 }
 """What is changed around his choice: [rad, A/rad, A s/rad]."""
+MEASURED_STRIDES = (6, 21)
+"""Between which a run comes to its gait as its slowest deviation does, above the errors of integration."""
 CHOSEN = {"hip_set": 0.3, "hip_kp": 10.0, "hip_kd": 0.0}
 """What he chose."""
 ACCURACY = 1e-7
@@ -70,6 +72,17 @@ def averages(run: Trajectory) -> Walked:
         clearance=min(float(late[f"foot_{side}_gap"].max()) for side in "lr"),
         bends=(float(-late["knee_l"].min()), float(-late["knee_r"].min())),
     )
+
+
+def approach(run: Trajectory) -> float:
+    """Return by how much a deviation shrinks in a stride, as a run comes to its gait: the modulus of its
+    largest multiplier."""
+    latchings = [e.after for e in run.events if e.name == "knee_r_latch"]
+    names = ("ankle", "hip", "ankle_rate", "hip_rate", "knee_l_rate", "knee_r_rate")
+    states = np.array([[float(state[name]) for name in names] for state in latchings])
+    changes = np.linalg.norm(np.diff(states, axis=0), axis=1)
+    first, last = MEASURED_STRIDES
+    return float((changes[last] / changes[first]) ** (1 / (last - first)))
 
 
 def walk(seconds: float, begin: Trajectory | None = None, **values: float) -> Trajectory:
@@ -118,6 +131,12 @@ def rows() -> list[Row]:
             "0.23 measured",
             f"{chosen.electrical_transport:.3f}",
             "his measured power is what the batteries give less that of electronics and knees",
+        ),
+        Row(
+            "largest multiplier of a stride, modulus",
+            "stable",
+            f"{approach(run):.2f}",
+            "from how the run comes to its gait",
         ),
         Row("largest current [A]", "7.5", f"{chosen.current:.2f}", "of 8 allowed"),
         Row(
