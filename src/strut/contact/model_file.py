@@ -16,7 +16,8 @@ locks, as `contact.Legs` does. The ground's slope becomes a parameter, so that a
 Left and right are exchanged in every other step where the file mirrors a side (mirror = true) or says
 symmetry = true.
 
-Tables of [drives] put springs and motors to the joints; see `strut.contact.drive_tables`.
+Tables of [drives] put springs and motors to the joints, see `strut.contact.drive_tables`; those of [sensors]
+and [watchers] read the machine and watch over it, see `strut.contact.sensor_tables`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from strut.contact.ground import Ground, plane
 from strut.contact.laws import anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.legs import Between, Legs, Lock
 from strut.contact.rigid import rigid
+from strut.contact.sensor_tables import TABLES, with_sensors
 from strut.contact.stepping import stepping
 from strut.contact.touch import Touch, arc
 from strut.errors import ModelError
@@ -58,8 +60,8 @@ MAX_SLOPE = 1.5
 @checked
 def load(path: str | Path) -> System:
     """Read a machine from a model file as a system: the mechanism, on the ground that its table [contact]
-    describes, with the drives that its tables [drives] describe. Raises `ModelError` where there is neither,
-    or something in them is wrong."""
+    describes, with its drives, sensors and watchers. Raises `ModelError` where there is none of
+    these, or something in them is wrong."""
     robot, top = load_with_tables(path)
     return _walker(robot, top)
 
@@ -73,20 +75,21 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Syst
 
 @checked
 def has_ground(path: str | Path) -> bool:
-    """Return whether a model file says what touches the ground, or how its joints are driven."""
+    """Return whether a model file says what touches the ground, how its joints are driven, or what is read
+    of it."""
     tables = load_with_tables(path)[1].data
-    return "contact" in tables or "drives" in tables
+    return any(name in tables for name in ("contact", "drives", *TABLES))
 
 
 def _walker(robot: Mechanism, top: TomlTable) -> System:
     """The mechanism on the ground, and with the drives, that a file describes."""
     table = top.table("contact")
-    if table is None and "drives" not in top.data:
+    if table is None and not any(name in top.data for name in ("drives", *TABLES)):
         raise ModelError(
             f"{top.where} does not say what touches the ground: give it a table [contact] with kind and "
             f"feet, or read the mechanism alone, mechanism.modelfile.load"
         )
-    return with_drives(_on_ground(robot, top, table), top)
+    return with_sensors(with_drives(_on_ground(robot, top, table), top), robot, top)
 
 
 def _on_ground(robot: Mechanism, top: TomlTable, table: TomlTable | None) -> System:

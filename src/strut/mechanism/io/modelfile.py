@@ -139,6 +139,8 @@ def parse_with_tables(
             m.push(frame)
     top.table("contact")  # of the ground, which a mechanism does not know
     top.table("drives")  # of its motors, neither
+    for outside in ("sensors", "watchers"):  # of what was made of it
+        top.table(outside)
     top.refuse_unknown_keys()
     return m, top
 
