@@ -23,7 +23,9 @@ def test_strips_and_histories() -> None:
         named
     )
     sticks = named["rijt"]
-    assert len(sticks.x) == 3 * 3 * 5  # five segments in three poses, each two ends and a gap
+    assert (
+        len(sticks.x) == 3 * 3 * 6
+    )  # three poses of six sticks (the base is told in two), two ends and a gap
     histories = stepping_histories(run, FEET)
     assert (histories["x"].by_name["XcoM"].y == run["xcom"]).all()
     with pytest.raises(UnknownNameError, match="no reference of a foot 'foot_x'.*foot_r"):

@@ -30,10 +30,11 @@ def stepping_strip(
     run: of a controller of `control.momentum_stepping`. feet: the frames that step.
     """
     first, last = between
-    if not run.t[0] <= first < last <= run.t[-1] + 1e-9 or poses < 2:
+    end = float(run.trajectory.t[-1])
+    if not run.t[0] <= first < last <= end + 1e-9 or poses < 2:
         raise ValueRangeError(
             f"a strip of {poses} poses from {first:g} to {last:g} s cannot be drawn: two or more within "
-            f"{run.t[0]:g} to {run.t[-1]:g} s are needed"
+            f"{run.t[0]:g} to {end:g} s are needed"
         )
     _require_feet(run, feet)
     stage = require_frames(run.trajectory, rate=240.0)
