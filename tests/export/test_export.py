@@ -42,7 +42,7 @@ def build(directory, name, *flags, main="main.c"):
 
 def table(program):
     lines = subprocess.run([program], capture_output=True, text=True, check=False).stdout.split("\n")
-    return np.array([[float(v) for v in line.split()] for line in lines if line])
+    return np.array([[float(v) for v in line.split()] for line in lines if line and line[0] != "#"])
 
 
 @pytest.mark.parametrize("make", [*MODELS, driven_tree], ids=lambda make: make.__name__)
@@ -260,7 +260,10 @@ def test_two_models_live_in_one_program(tmp_path):
 def test_the_makefile_works(tmp_path):
     strut.export(walkers.rimless_wheel(), tmp_path / "new" / "place")
     subprocess.run(["make", "-s", "-C", tmp_path / "new" / "place"], check=True)
-    assert len(table(tmp_path / "new" / "place" / "rimless_wheel")) == 10
+    program = tmp_path / "new" / "place" / "rimless_wheel"
+    assert len(table(program)) == 10
+    said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("# t [s]; angle [rad]; rate [rad/s]\n")
     assert len((tmp_path / "new" / "place" / "main.c").read_text().splitlines()) <= 20
 
 

@@ -54,6 +54,8 @@ FOR_CPP_END = """#ifdef __cplusplus
 """Around the declarations of a header, so that C++ links to what C compiled."""
 HISTORY_ROWS = 4096
 """Rows of memory for delayed signals in the example `main.c`."""
+MAX_STRING_LENGTH = 4000
+"""Most characters of the line that names the columns of a run: C99 has 4095 for a string."""
 MAX_PREFIX_LENGTH = 40
 """Letters of a model's name in C and MATLAB: leaves room for the names of functions within MATLAB's 63."""
 
@@ -102,7 +104,7 @@ def export(
     files = {
         f"{name}.h": _header(system, low, code, name),
         f"{name}.c": _source(system, low, code, name),
-        "main.c": _main(low, name, chosen),
+        "main.c": _main(system, low, name, chosen),
         "Makefile": _makefile(name),
         **runtime,
     }
@@ -340,10 +342,11 @@ def _options(method: str | None, step: float | None) -> str:
     )
 
 
-def _main(low: Lowered, name: str, options: str) -> str:
+def _main(system: System, low: Lowered, name: str, options: str) -> str:
     nd = low.sizes["ND"]
     rows = f"    static strut_real history[{HISTORY_ROWS} * {1 + 2 * nd}];\n" if nd else ""
     memory = f"history, {HISTORY_ROWS}" if nd else "0, 0"
+    columns = _columns(system)
     return f"""#include <stdio.h>
 #include "{name}.h"
 
@@ -353,6 +356,7 @@ int main(void) /* ten seconds, a line each: t, then every state */
 {rows}    strut_options options = strut_defaults();
 {options}    {name}_initial({name}_p0, sim.x, sim.z);
     {name}_begin(&sim, &options, 0, sim.x, sim.z, {name}_u0, {name}_p0, strut_stream(0, 0), {memory});
+    puts("{columns}");
     for (int second = 1; second <= 10; second++) {{
         {name}_run(&sim, (strut_real)second);
         printf("%.17g", (double)sim.t);
@@ -363,6 +367,14 @@ int main(void) /* ten seconds, a line each: t, then every state */
     return sim.status == STRUT_DONE || sim.status == STRUT_TERMINAL ? 0 : sim.status;
 }}
 """
+
+
+def _columns(system: System) -> str:
+    """Return what the columns of a run are, as a line that readers of numbers skip: names and units."""
+    units = {label: f" [{q.unit}]" if q.unit else "" for q in system.x for label in q.labels}
+    line = "# t [s]; " + "; ".join(f"{label}{units[label]}" for label in system.labels("x"))
+    plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\\\%?' else "_" for c in line)
+    return plain if len(plain) <= MAX_STRING_LENGTH else f"# t [s]; {system.size('x')} states, in order"
 
 
 def _makefile(name: str) -> str:
