@@ -10,7 +10,7 @@ from strut.gait import find
 from strut.studies import STUDIES
 from strut.studies.duindam_dribbel import SWEEPS, sweep, walk
 from strut.studies.duindam_springs import SpringWalk, _row
-from strut.studies.study import cost_verdict
+from strut.studies.study import Plot, Row, Study, cost_verdict
 
 
 def rows(name):
@@ -145,3 +145,19 @@ def test_duindam_springs():
         assert soft.parameters["hip_damping"] == pytest.approx(damper, rel=0.05)
     alone = find(walk.walker.using(soft.parameters), soft.x0, walk=0)  # it does so by itself
     assert alone.speed == pytest.approx(1.3, abs=1e-3)
+
+
+def test_a_study_is_written_as_a_page_with_its_curves(tmp_path, monkeypatch, capsys):
+    """The table, and one picture for each plot of the study; other endings than .html are refused."""
+    curve = Plot(
+        "error over gain", "gain", "error [m]", (1.0, 10.0, 100.0), {"mean": (3.0, float("nan"), 1.0)}, True
+    )
+    study = Study("tiny", "a tiny study", "nobody", lambda: [Row("one", "1", "1.0")], lambda: [curve])
+    monkeypatch.setitem(STUDIES, "tiny", study)
+    page = tmp_path / "tiny.html"
+    main_exits(["reproduce", "tiny", "-o", str(page)], 0)
+    text = page.read_text()
+    assert "a tiny study" in text
+    assert "error over gain" in text
+    main_exits(["reproduce", "tiny", "-o", str(tmp_path / "tiny.txt")], 2)
+    assert "ends with .html" in capsys.readouterr().err
