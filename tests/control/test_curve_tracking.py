@@ -110,6 +110,10 @@ def test_what_is_refused(passive):
         control.port_tracking(passive.system, control.nearest_point_field(circle), transfer=-1.0)
     with pytest.raises(ValueRangeError, match="width of a field is 0: a positive number is needed"):
         control.nearest_point_field(circle, width=0.0)
+    with pytest.raises(ValueRangeError, match="would have .* points 1e-06 apart: up to 2000 are allowed"):
+        control.nearest_point_field(circle, width=1e-6)
+    with pytest.raises(ValueRangeError, match="degree of a fitted field is 40: .*, 1 to 10"):
+        control.fitted_field(circle, degree=40)
     with pytest.raises(ModelError, match="a curve is an array of finite numbers"):
         control.nearest_point_field(circle[:2])
     with pytest.raises(ModelError, match="has two coordinates, and the curve 3"):

@@ -232,6 +232,7 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
 
 
 TESTED_ELSEWHERE = {
+    "coman.py": "tests/examples/test_coman.py",
     "demo.py": "tests/view/test_demo.py",
     "foot_placement.py": "tests/control/test_step_feedback.py",
     "held_gait.py": "tests/control/test_closed_loops.py",
@@ -244,6 +245,7 @@ TESTED_ELSEWHERE = {
 COMPANIONS = {
     "compass_goal.toml": "tests/cli/test_goal_file.py",
     "rabbit.toml": "tests/contact/test_model_file.py",
+    "slip_job.toml": "tests/evolve/test_job_file.py",
 }
 """Data that stands beside an example in the gallery, and where it is tried."""
 

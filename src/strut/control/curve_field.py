@@ -19,6 +19,10 @@ CURVE_POINTS = 60
 """Points in which a gait is read as a curve."""
 MIN_POINTS = 4
 """Of a curve."""
+MAX_POINTS = 2000
+"""Of a curve in a field: each is a term of the machine's equations."""
+MAX_DEGREE = 10
+"""Of a fitted field."""
 MIN_DETERMINANT = 1e-9
 """Of a matrix in which distances are measured."""
 RIBBON = 7
@@ -95,7 +99,7 @@ def fitted_field(
         raise ModelError(
             f"a fitted field has two coordinates, and the curve {points.shape[1]}: use nearest_point_field"
         )
-    integer("degree of a fitted field", degree, 1)
+    integer("degree of a fitted field", degree, 1, MAX_DEGREE)
     spread = _positive("reach", reach)
     points = _resample_curve(points, reach / 10, _positive("beyond", beyond, zero=True))
     tangents = _tangents(points)
@@ -186,6 +190,12 @@ def _resample_curve(points: np.ndarray, spacing: float, beyond: float) -> np.nda
     """Points of a curve at equal distances, at most a spacing apart, straight on at both ends."""
     lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     line, total = _Line(lengths, points), float(lengths[-1])
+    count = (total + 2 * beyond) / spacing
+    if count > MAX_POINTS:
+        raise ValueRangeError(
+            f"a curve of length {total:g}, and {beyond:g} beyond at both ends, would have {count:.3g} points "
+            f"{spacing:g} apart: up to {MAX_POINTS} are allowed, take a larger width or a shorter curve"
+        )
     inner = line.at(np.linspace(0.0, total, 2 + int(total / spacing)))
     first, last = (_unit(inner[1] - inner[0]), _unit(inner[-1] - inner[-2]))
     steps = np.arange(1, 1 + round(beyond / spacing))[:, None] * spacing
