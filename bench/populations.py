@@ -17,8 +17,7 @@ import numpy as np
 from bench.population_machines import chain, coman, exoskeleton, human, quadruped
 from bench.timing import Contender, Effort, Row, Section, measure
 from strut import System, gait, simulate_batch, summarise_batch, walkers
-from strut.codegen import find_cuda_compiler, lower_system, open_driver
-from strut.codegen.device_library import THREADS_PER_BLOCK
+from strut.codegen import DeviceLibrary, find_cuda_compiler, lower_system, open_driver
 from strut.errors import DeviceError
 from strut.simulate import Batch
 from strut.simulate.batch_on_card import open_library
@@ -45,13 +44,20 @@ def card_or_reason() -> str:
     return "" if find_cuda_compiler(card.cuda) else "neither nvcc nor NVRTC"
 
 
-def card_note(system: System, options: Mapping[str, Any], precision: str) -> str:
+def card_library(system: System, options: Mapping[str, Any], how: Mapping[str, Any]) -> DeviceLibrary:
+    """The kernels of a system on the card, as a batch has them."""
+    chosen = chosen_options({"ledger": False, **options})
+    return open_library(
+        lower_system(system), chosen, how.get("precision", "double"), how.get("crew", "auto")
+    )
+
+
+def card_note(library: DeviceLibrary) -> str:
     """The card, and what bounds its rate: how many threads the registers leave room for, and
     how much of each thread's memory is outside them."""
-    library = open_library(lower_system(system), chosen_options({"ledger": False, **options}), precision)
     return (
-        f"{library.card.name}: {library.kernel.registers} registers and {library.kernel.local} bytes of "
-        f"local memory a thread, {library.blocks * THREADS_PER_BLOCK} threads a multiprocessor"
+        f"{library.way}: {library.kernel.registers} registers and {library.kernel.local} bytes of "
+        f"local memory a thread, {library.blocks * library.threads} threads a multiprocessor"
     )
 
 
@@ -99,6 +105,9 @@ def compare(
             ways.append(
                 (f"{label}, card, single".lstrip(", "), runs, {"device": "cuda", "precision": "single"})
             )
+            if card_library(system, options, {}).crew > 1:
+                alone = {"device": "cuda", "crew": 1}
+                ways.append((f"{label}, card, one thread a run".lstrip(", "), runs, alone))
         for way, count, how in ways:
             x0 = {name: np.linspace(low, high, count)}
             error = difference(exact, simulate_batch(system, t, x0=few, **options, **how))
@@ -108,7 +117,7 @@ def compare(
             )
             row = measure([contender], effort)[0]
             on_card = how.get("device") == "cuda"
-            note = card_note(system, options, how.get("precision", "double")) if on_card else ""
+            note = card_note(card_library(system, options, how)) if on_card else ""
             rows.append(Row(row.name, way, error, tuple(s / batch.steps.sum() for s in row.times), note))
         if reason:
             rows.append(Row("strut", f"{label}, card".lstrip(", "), note=reason))

@@ -21,7 +21,7 @@ TEXT = r"""
 /* what it tells and when it fails: version of CUDA, memory free as told, memory in truth, error of cuInit, of loading, and of
  * the launch with that number; launches counts them, held the bytes that were not given back */
 int64_t fake_version = 13000, fake_told = 1 << 30, fake_memory = 1 << 30, fake_init, fake_load, fake_launch = -1,
-        fake_error = 719, fake_launches, fake_held;
+        fake_error = 719, fake_launches, fake_held, fake_shared = 232448;
 typedef struct { void (*here)(void **); } function;
 static void *opened;
 
@@ -29,7 +29,7 @@ int cuInit(unsigned flags) { (void)flags; return (int)fake_init; }
 int cuDriverGetVersion(int *v) { *v = (int)fake_version; return 0; }
 int cuDeviceGet(int *d, int n) { *d = n; return 0; }
 int cuDeviceGetName(char *name, int length, int d) { (void)d; snprintf(name, (size_t)length, "a card that is none"); return 0; }
-int cuDeviceGetAttribute(int *v, int a, int d) { (void)d; *v = a == 75 ? 9 : a == 76 ? 0 : 1; return 0; }
+int cuDeviceGetAttribute(int *v, int a, int d) { (void)d; *v = a == 75 ? 9 : a == 76 ? 0 : a == 97 ? (int)fake_shared : 1; return 0; }
 int cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; *c = &opened; return 0; }
 int cuCtxSetCurrent(void *c) { (void)c; return 0; }
 int cuCtxSynchronize(void) { return 0; }
@@ -64,11 +64,12 @@ int cuModuleGetFunction(void **f, void *m, const char *name)
     return found->here ? 0 : 500;
 }
 int cuFuncGetAttribute(int *v, int a, void *f) { (void)f; *v = a == 4 ? 255 : 1024; return 0; }
+int cuFuncSetAttribute(void *f, int a, int v) { (void)f; (void)a; (void)v; return 0; }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *v, void *f, int threads, size_t s) { (void)f; (void)threads; (void)s; *v = 1; return 0; }
 int cuLaunchKernel(void *f, unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned g, unsigned s, void *q, void **args, void **x)
 {
     (void)a; (void)b; (void)c; (void)d; (void)e; (void)g; (void)s; (void)q; (void)x;
-    if (fake_launches++ == fake_launch) return (int)fake_error;
+    if (d > 1 && fake_launches++ == fake_launch) return (int)fake_error; /* one thread alone only tells what the host has to know */
     ((function *)f)->here(args);
     return 0;
 }
@@ -119,8 +120,8 @@ def fake_driver(fake_driver_file, monkeypatch, tmp_path):
     monkeypatch.setattr(
         batch_on_card,
         "build_device_library",
-        lambda low, method, precision, capability, *, ledger, chosen: build_device_library(
-            low, method, precision, None, ledger=ledger
+        lambda low, method, precision, capability, *, ledger, crew, chosen: build_device_library(
+            low, method, precision, None, ledger=ledger, crew=crew
         ),
     )
     return FakeDriver(copy)

@@ -7,10 +7,12 @@ from strut.codegen.c import emit
 from strut.codegen.c_tables import literal
 from strut.codegen.cache import build, cache_directory, compiler, is_cached, key_of
 from strut.codegen.cuda import (
+    CREWS,
     PRECISIONS,
     CudaCompiler,
     build_device_library,
     check_device_model,
+    choose_crew,
     find_cuda_compiler,
 )
 from strut.codegen.cuda_driver import NO_MEMORY, Card, Driver, DriverError, forget_driver, open_driver
@@ -46,6 +48,7 @@ __all__ = [
     "ACCOUNT",
     "BASIS",
     "CONTROLLER",
+    "CREWS",
     "DEFAULTS",
     "INTEGRATORS",
     "JUMP_FIELDS",
@@ -98,6 +101,7 @@ __all__ = [
     "byref",
     "cache_directory",
     "check_device_model",
+    "choose_crew",
     "check_private_directory",
     "chosen_backend",
     "column",

@@ -27,6 +27,8 @@ GENERATOR = (
     "c_loops",
     "c_sums",
     "c_tables",
+    "crew",
+    "crew_text",
     "find_loops",
     "instructions",
     "prepare",

@@ -47,14 +47,15 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuModuleLoad": (POINTER(c_void_p), c_char_p),
     "cuModuleGetFunction": (POINTER(c_void_p), c_void_p, c_char_p),
     "cuFuncGetAttribute": (POINTER(c_int), c_int, c_void_p),
+    "cuFuncSetAttribute": (c_void_p, c_int, c_int),
     "cuOccupancyMaxActiveBlocksPerMultiprocessor": (POINTER(c_int), c_void_p, c_int, c_size_t),
     "cuLaunchKernel": (c_void_p, *[c_uint] * 7, c_void_p, POINTER(c_void_p), c_void_p),
 }
 """Every function of the driver that is called, with the types of its arguments."""
 
-CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS = 75, 76, 16
+CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS, BLOCK_SHARED = 75, 76, 16, 97
 """Numbers of attributes of a card."""
-LOCAL_BYTES, REGISTERS = 3, 4
+LOCAL_BYTES, REGISTERS, MAX_SHARED_BYTES = 3, 4, 8
 """Numbers of attributes of a kernel."""
 
 
@@ -66,13 +67,14 @@ class DriverError(DeviceError):
 
 @dataclass(frozen=True)
 class Card:
-    """A graphics card: its name, multiprocessors, compute capability (90 for 9.0), and the version of CUDA
-    that its driver knows (13.0 is 13000)."""
+    """A graphics card: its name, multiprocessors, compute capability (90 for 9.0), the version of CUDA that
+    its driver knows (13.0 is 13000), and how much memory the threads of a block can share [bytes]."""
 
     name: str
     multiprocessors: int
     capability: int
     cuda: int
+    shared: int
 
     @property
     def cuda_words(self) -> str:
@@ -144,15 +146,16 @@ class Driver:
     def _read_card(self) -> Card:
         name = ctypes.create_string_buffer(MAX_NAME_LENGTH)
         self.call("cuDeviceGetName", name, MAX_NAME_LENGTH, self.device)
-        major, minor, multiprocessors = (
+        major, minor, multiprocessors, shared = (
             self.integer("cuDeviceGetAttribute", attribute, self.device)
-            for attribute in (CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS)
+            for attribute in (CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS, BLOCK_SHARED)
         )
         return Card(
             name=name.value.decode(errors="replace"),
             multiprocessors=multiprocessors,
             capability=10 * major + minor,
             cuda=self.integer("cuDriverGetVersion"),
+            shared=shared,
         )
 
     def use(self) -> None:
@@ -190,9 +193,16 @@ class Driver:
         )
         return CardKernel(handle, registers, local)
 
-    def blocks_per_multiprocessor(self, kernel: CardKernel, threads: int) -> int:
-        """Return how many blocks of a kernel, of so many threads, a multiprocessor holds at once."""
-        return self.integer("cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel.handle, threads, 0)
+    def blocks_per_multiprocessor(self, kernel: CardKernel, threads: int, shared: int = 0) -> int:
+        """Return how many blocks of a kernel, of so many threads that share so many bytes, a multiprocessor
+        holds at once."""
+        function = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        return self.integer(function, kernel.handle, threads, shared)
+
+    def allow_shared(self, kernel: CardKernel, size: int) -> None:
+        """Let the threads of a block share so many bytes. Raises `DriverError` where a multiprocessor has
+        fewer."""
+        self.call("cuFuncSetAttribute", kernel.handle, MAX_SHARED_BYTES, size)
 
     def allocate(self, size: int) -> int:
         """Return the address of so many bytes of the card's memory."""
@@ -219,10 +229,13 @@ class Driver:
         if size:
             self.call("cuMemsetD8_v2", at, byte, size)
 
-    def launch(self, kernel: CardKernel, blocks: int, threads: int, arguments: Sequence[Any]) -> None:
-        """Run a kernel and wait for its end. arguments: ctypes objects, in its order."""
+    def launch(
+        self, kernel: CardKernel, blocks: int, threads: int, arguments: Sequence[Any], *, shared: int = 0
+    ) -> None:
+        """Run a kernel and wait for its end. arguments: ctypes objects, in its order; shared: bytes that the
+        threads of a block share."""
         addresses = (c_void_p * len(arguments))(*[ctypes.addressof(a) for a in arguments])
-        self.call("cuLaunchKernel", kernel.handle, blocks, 1, 1, threads, 1, 1, 0, None, addresses, None)
+        self.call("cuLaunchKernel", kernel.handle, blocks, 1, 1, threads, 1, 1, shared, None, addresses, None)
         self.call("cuCtxSynchronize")
 
 

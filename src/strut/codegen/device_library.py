@@ -18,6 +18,8 @@ from strut.errors import DeviceError
 
 THREADS_PER_BLOCK = 64
 """Threads of a block: two warps, so that few registers of a block are left unused by long kernels."""
+WARP = 32
+"""Threads of a warp."""
 SUMMARY_BLOCKS = 64
 """Blocks that sum up a population: enough to read its results as fast as memory gives them."""
 MEMORY_SHARE = 0.8
@@ -91,19 +93,49 @@ class DeviceLibrary:
         module = driver.load(path)
         self.kernel: CardKernel = driver.kernel(module, "strut_do_runs")
         self.summary_kernel = driver.kernel(module, "strut_summarise")
-        self.blocks = max(1, driver.blocks_per_multiprocessor(self.kernel, THREADS_PER_BLOCK))
+        self.crew, near, self.far, groups = self._ask_crew(driver.kernel(module, "strut_tell_crew"))
+        self.runs_per_block = WARP * groups if self.crew > 1 else THREADS_PER_BLOCK
+        self.threads = self.runs_per_block * max(1, self.crew)
+        self.shared = self.runs_per_block * near
+        if self.shared > driver.card.shared:
+            raise DeviceError(
+                f"{self.crew} threads that do a run together share {self.shared // 1024} KiB with those of "
+                f"their block, and {driver.card.name} has {driver.card.shared // 1024} KiB: use crew=1"
+            )
+        if self.shared:
+            driver.allow_shared(self.kernel, self.shared)
+        self.blocks = max(1, driver.blocks_per_multiprocessor(self.kernel, self.threads, self.shared))
         self.seconds_on_card = 0.0
+
+    def _ask_crew(self, kernel: CardKernel) -> tuple[int, int, int, int]:
+        """Return how many members a crew has, how much memory of each run they share near and far [bytes],
+        and how many warps a member has."""
+        answer = np.zeros(4, dtype=np.int64)
+        with self.room(answer.nbytes) as (place,):
+            self.driver.launch(kernel, 1, 1, (c_uint64(place),))
+            self.driver.fetch(answer.ctypes.data, place, answer.nbytes)
+        crew, near, far, groups = answer.tolist()
+        return crew, near, far, groups
 
     @property
     def card(self) -> Card:
         """The card."""
         return self.driver.card
 
+    @property
+    def way(self) -> str:
+        """The card's name and, where several threads do each run, how many."""
+        return f"{self.card.name}, crews of {self.crew}" if self.crew > 1 else self.card.name
+
     def memory_needed(self, many: Many, runs: int) -> int:
         """Return how much memory some runs take on the card, besides the threads' own [bytes]."""
-        return sum(_round_up(array.size(runs)) for array in run_arrays(many, self.sizes)) + _round_up(
-            4 * runs
-        )
+        arrays = sum(_round_up(array.size(runs)) for array in run_arrays(many, self.sizes))
+        return arrays + _round_up(4 * runs) + _round_up(self.far_size)
+
+    @property
+    def far_size(self) -> int:
+        """Memory that crews share besides that of their multiprocessors [bytes]."""
+        return self.card.multiprocessors * self.blocks * self.runs_per_block * self.far
 
     def runs_per_launch(self, many: Many, runs: int) -> int:
         """Return how many runs fit into the card's memory at once. Raises `DeviceError` if not even one
@@ -121,13 +153,14 @@ class DeviceLibrary:
     @property
     def runs_at_once(self) -> int:
         """How many runs fill the card."""
-        return max(1, self.card.multiprocessors * self.blocks * THREADS_PER_BLOCK)
+        return max(1, self.card.multiprocessors * self.blocks * self.runs_per_block)
 
     @contextmanager
     def rows_on_card(self, options: np.ndarray, many: Many, begin: int, end: int) -> Iterator[RowsOnCard]:
         """The runs from one number to before another, on the card until the block ends; none is done yet."""
         runs, arrays = end - begin, run_arrays(many, self.sizes)
-        with self.room(8, 4 * runs, *[array.size(runs) for array in arrays]) as (counter, order, *places):
+        sizes = [array.size(runs) for array in arrays]
+        with self.room(8, 4 * runs, self.far_size, *sizes) as (counter, order, far, *places):
             there = Many.from_buffer_copy(many)
             there.history, there.capacity, there.lane = None, 0, None
             for array, place in zip(arrays, places, strict=True):
@@ -137,7 +170,7 @@ class DeviceLibrary:
                 else:
                     host = (getattr(many, array.field) or 0) + (begin * array.row if array.per_run else 0)
                     self.driver.send(place, host, array.size(runs))
-            yield RowsOnCard(self, options, many, there, begin, runs, order, counter)
+            yield RowsOnCard(self, options, many, there, begin, runs, order, counter, far)
 
     @contextmanager
     def room(self, *sizes: int) -> Iterator[list[int]]:
@@ -153,7 +186,7 @@ class DeviceLibrary:
 @dataclass(frozen=True, eq=False)
 class RowsOnCard:
     """Runs of a batch whose rows lie on the card: `many` here and there, the number of the first, how many,
-    and memory there for the order in which they are done and a counter."""
+    and memory there for the order in which they are done, a counter, and what crews share."""
 
     library: DeviceLibrary
     options: np.ndarray
@@ -163,6 +196,7 @@ class RowsOnCard:
     runs: int
     order_at: int
     counter_at: int
+    far_at: int
 
     def give_order(self, order: np.ndarray) -> None:
         """Say in which order runs are done, by their numbers among these."""
@@ -183,11 +217,12 @@ class RowsOnCard:
             c_uint64(self.order_at if ordered else 0),
             c_int64(end),
             c_uint64(self.counter_at),
+            c_uint64(self.far_at),
         )
-        needed = -(-(end - begin) // THREADS_PER_BLOCK)
+        needed = -(-(end - begin) // library.runs_per_block)
         blocks = max(1, min(needed, library.card.multiprocessors * library.blocks))
         began = clock.perf_counter()
-        driver.launch(library.kernel, blocks, THREADS_PER_BLOCK, arguments)
+        driver.launch(library.kernel, blocks, library.threads, arguments, shared=library.shared)
         library.seconds_on_card += clock.perf_counter() - began
 
     def fetch_results(self) -> None:

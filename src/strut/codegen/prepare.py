@@ -42,13 +42,14 @@ class Prepared:
             self.count += size
         return self.loops[key]
 
-    def text(self) -> str:
-        """The C function `prepare`."""
+    def text(self, *, publish: bool = False) -> str:
+        """The C function `prepare`. publish: it shows all of p to the members of a crew."""
         body = [
             f"    const strut_real {name} = {expression};" for expression, name in self.statements.items()
         ]
         body += [f"    p[{self.parameters + slot}] = {name};" for name, slot in self.slots.items()]
         body += [f"    {text.replace('FIRST', str(first))}" for text, first in self.loops.items()]
+        body += ["    STRUT_PUBLISH(p);"] if publish else []
         body = body or ["    (void)p;"]
         return (
             self.tables.text()

@@ -11,6 +11,7 @@ import casadi as ca
 from strut.codegen.bandwidth import narrow_order, widths
 from strut.codegen.c import emit, empty_function
 from strut.codegen.c_sums import loop_text
+from strut.codegen.crew_text import CrewText
 from strut.codegen.lower import JACOBIANS, LOSS, RESET, RESULT_SIZE, SIGNATURES, Lowered
 from strut.codegen.prepare import Prepared
 from strut.codegen.runtime.contract_c import generated_headers, has_smooth_step
@@ -51,17 +52,22 @@ class Code:
 NOT_IN_C = ("guards",)
 """Functions that the C does without: guards always come with their rates, which share their kinematics."""
 
+NOT_TOGETHER = ("outputs", "energies")
+"""Functions that are seldom called: each thread does them by itself."""
+
 Write = Callable[[ca.Function, str, tuple[str, ...], tuple[str, ...]], str]
 """Writes a CasADi function as C: function, name, names of arguments and of results."""
 
 
-def generate(lowered: Lowered, *, for_many: bool = False) -> Code:
+def generate(lowered: Lowered, *, for_many: bool = False, crew: int = 1) -> Code:
     """Write the model as C. What depends on parameters alone goes into `prepare`, called once per run; NK
-    counts it. for_many: see `emit`."""
+    counts it. for_many: see `emit`. crew: how many threads do the long functions of a run together."""
     prepared = Prepared(lowered.sizes["NP"])
+    together = CrewText(lowered.sizes, crew, prepared) if crew > 1 else None
 
     def write(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
-        return emit(f, name, inputs, outputs, prepared, for_many=for_many)
+        text = together.write(f, name, inputs, outputs) if together and name not in NOT_TOGETHER else None
+        return text or emit(f, name, inputs, outputs, prepared, for_many=for_many)
 
     parts = []
     for n in lowered.functions:
@@ -81,7 +87,10 @@ def generate(lowered: Lowered, *, for_many: bool = False) -> Code:
     stiff_sizes, stiff_parts = _state_jacobian(lowered, write)
     tables = [_table(name, values) for name, values in lowered.tables.items()]
     sizes = {**lowered.sizes, "NK": prepared.count, **stiff_sizes}
-    return Code(sizes, "\n".join([*tables, prepared.text(), *parts, *stiff_parts]))
+    crew_head = [together.sizes_text(), '#include "strut_crew.h"'] if together else []
+    crew_end = [together.shares_text()] if together else []
+    text = [*crew_head, *tables, prepared.text(publish=bool(together)), *parts, *stiff_parts, *crew_end]
+    return Code(sizes, "\n".join(text))
 
 
 def _jump_functions(lowered: Lowered, write: Write) -> list[str]:
@@ -160,8 +169,9 @@ def is_smooth(lowered: Lowered, method: str) -> bool:
     return not happens and has_smooth_step(method)
 
 
-def device_text(lowered: Lowered, method: str) -> str:
-    """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs."""
+def device_text(lowered: Lowered, method: str, crew: int = 1) -> str:
+    """The whole unit compiled for a graphics card: model, runtime, and a kernel of many runs. crew: see
+    `generate`."""
     smooth = is_smooth(lowered, method) and not lowered.sizes["NJ"]  # no thread hands a run to another
     runs = ['#include "strut_smooth.h"'] if smooth else ['#include "strut_run.h"', '#include "strut_lane.h"']
     return "\n".join(
@@ -170,7 +180,7 @@ def device_text(lowered: Lowered, method: str) -> str:
             "#ifdef __CUDACC__",
             '#include "strut_card_math.h"',
             "#endif",
-            *_unit_of_many(lowered),
+            *_unit_of_many(lowered, crew),
             *runs,
             '#include "strut_cuda.h"\n',
         ]
@@ -189,9 +199,9 @@ def lanes_text(lowered: Lowered) -> str:
     )
 
 
-def _unit_of_many(lowered: Lowered) -> list[str]:
-    """The model, for units that run many and are not C."""
-    code = generate(lowered, for_many=True)
+def _unit_of_many(lowered: Lowered, crew: int = 1) -> list[str]:
+    """The model, for units that run many and are not C. crew: see `generate`."""
+    code = generate(lowered, for_many=True, crew=crew)
     return [
         '#include "strut_math.h"',
         '#define STRUT_EXPORT __attribute__((visibility("default")))',

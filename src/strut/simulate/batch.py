@@ -38,7 +38,7 @@ class Batch(Tabular):
         (nan after a run has ended). steps: taken by each run.
     supplied, dissipated, lost: energy totals [J] by name, if the ledger was asked for.
     wall: how long it took [s]. device: what ran them: 'cpu', 'cpu, 8 lanes', or the name of a
-        graphics card.
+        graphics card, with ', crews of 4' where four threads did each run.
     """
 
     t: np.ndarray
@@ -136,6 +136,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     device: str = "cpu",
     precision: str = "double",
     lanes: int | str = 1,
+    crew: int | str = "auto",
     progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> Batch:
@@ -148,7 +149,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         ended).
     seed: run k draws its random numbers from stream k of this seed.
     threads: how many; all cores by default.
-    device: 'cuda' for a graphics card, one run per thread of it, in several launches where its memory is
+    device: 'cuda' for a graphics card, one run per thread of it (see crew), in several launches where its memory is
         short. Where there is no card, or it fails under way, a warning says so and the rest is done on the
         processor; `device` of the batch says what ran.
     precision: on a card or in lanes 'double' or 'single', which has tolerances of its own unless rtol and
@@ -157,6 +158,8 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         For systems without samples, delays and events, but for those that end a run, with method='rk4' or
         'euler': five to seven times as fast, compiled by a C++ compiler at first. An event is seen where its
         guard has another sign after a step than before, and found as in any run.
+    crew: how many threads of a card do each run, 1, 2, 4 or 8. 'auto' takes 1, and 4 for large machines with
+        rigid contact, whose numbers do not fit the caches of a card; `device` of the batch says so.
     progress: called with the fraction done.
     options: as for `simulate`; the ledger is off unless ledger=True.
 
@@ -164,7 +167,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     other. A keyboard interrupt returns what is finished, the rest with status 'not run'.
     """
     began = clock.perf_counter()
-    way = _Way(device, precision, lanes, threads, backend, progress)
+    way = _Way(device, precision, lanes, crew, threads, backend, progress)
     task, names = _prepare(
         system,
         t,
@@ -197,6 +200,7 @@ def summarise_batch(  # noqa: PLR0913 as of `simulate_batch`
     device: str = "cpu",
     precision: str = "double",
     lanes: int | str = 1,
+    crew: int | str = "auto",
     progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> BatchSummary:
@@ -209,7 +213,7 @@ def summarise_batch(  # noqa: PLR0913 as of `simulate_batch`
     again.
     """
     began = clock.perf_counter()
-    way = _Way(device, precision, lanes, threads, backend, progress)
+    way = _Way(device, precision, lanes, crew, threads, backend, progress)
     task, names = _prepare(
         system,
         t,
@@ -232,6 +236,7 @@ class _Way:
     device: str
     precision: str
     lanes: int | str
+    crew: int | str
     threads: int | None
     backend: str | None
     progress: Callable[[float], None] | None
@@ -265,7 +270,7 @@ def _prepare(
         outputs = [outputs]
     if way.threads is not None:
         integer("threads", way.threads, 1)
-    check_device(way.device, way.precision, way.backend, way.together)
+    check_device(way.device, way.precision, way.backend, way.together, way.crew)
     coarse = {"rtol": SINGLE_DEFAULTS.rtol, "atol": SINGLE_DEFAULTS.atol, "zeno": SINGLE_DEFAULTS.zeno}
     chosen = chosen_options({"ledger": False, **(coarse if way.precision == "single" else {}), **options})
     check_method(system, chosen, lower_system(system).tables["velocity_of"])
@@ -298,7 +303,7 @@ def _do_task(
     threads = way.threads or os.cpu_count() or 1
     if way.device == "cuda":
         card_name, first, interrupted = do_runs_on_card(
-            lower_system(system), task, way.precision, way.progress, total
+            lower_system(system), task, way.precision, way.crew, way.progress, total
         )
         ran_on = card_name if first == runs or interrupted else f"{card_name}, cpu" if first else "cpu"
     if first < runs and not interrupted:

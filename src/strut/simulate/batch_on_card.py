@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from strut.codegen import (
+    CREWS,
     INTEGRATORS,
     NO_MEMORY,
     PRECISIONS,
@@ -17,6 +18,7 @@ from strut.codegen import (
     StepKind,
     build_device_library,
     check_device_model,
+    choose_crew,
     find_cuda_compiler,
     forget_driver,
     open_driver,
@@ -40,8 +42,13 @@ LAUNCH_CUT = 4
 """By how many times a launch has fewer runs than one for which the card had no memory."""
 
 
-def check_device(device: str, precision: str, backend: str | None, lanes: int) -> None:
-    """Raise `ModelError` where a batch is asked for on a device, or with a precision, that there is not."""
+def check_device(device: str, precision: str, backend: str | None, lanes: int, crew: int | str) -> None:
+    """Raise `ModelError` where a batch is asked for on a device, with a precision or a crew, that there is
+    not."""
+    if crew != "auto" and (crew not in CREWS or isinstance(crew, bool)):
+        raise ModelError(f"crew is {crew!r}: give {', '.join(map(str, CREWS))}, or 'auto' for the fastest")
+    if crew not in ("auto", 1) and device == "cpu":
+        raise ModelError("a crew is of a graphics card: leave it out, or say device='cuda'")
     if device not in DEVICES:
         raise ModelError(f"device '{device}' is unknown: {did_you_mean(device, DEVICES)}")
     if precision not in PRECISIONS:
@@ -63,12 +70,14 @@ def do_runs_on_card(
     low: Lowered,
     task: BatchTask,
     precision: str,
+    crew: int | str,
     progress: Callable[[float], None] | None,
     total: PopulationTotal | None = None,
 ) -> tuple[str, int, bool]:
     """Do the runs of a batch on a graphics card. Returned are its name, how many runs were done, in order,
     and whether somebody interrupted them. Where there is no card, or it fails, a warning says so, and fewer
-    are done. total: what takes an account of the runs; their rows are not written then."""
+    are done. crew: how many threads do each run, or 'auto'. total: what takes an account of the runs; their
+    rows are not written then."""
     check_device_model(low)
     if task.options.method in STIFF:
         raise DeviceError(
@@ -76,15 +85,18 @@ def do_runs_on_card(
             f"alone: use device='cpu', or an explicit method"
         )
     try:
-        library = open_library(low, task.options, precision)
+        library = open_library(low, task.options, precision, crew)
         return do_launches(library, task, progress, total)
     except (CompileError, DeviceError) as error:
         _warn(str(error), task.options)
         return "", 0, False
 
 
-def open_library(low: Lowered, options: Options, precision: str) -> DeviceLibrary:
-    """Return the kernels of a system on the card, compiled if need be. Raises `DeviceError` where there is no
+def open_library(
+    low: Lowered, options: Options, precision: str, crew: int | str = "auto"
+) -> DeviceLibrary:
+    """Return the kernels of a system on the card, compiled if need be. crew: how many threads do each run;
+    'auto' for as many as are fastest. Raises `DeviceError` where there is no
     card, or its driver is too old, `CompileError` where there is no compiler or it fails."""
     driver = open_driver()
     chosen = find_cuda_compiler(driver.card.cuda)
@@ -96,6 +108,7 @@ def open_library(low: Lowered, options: Options, precision: str) -> DeviceLibrar
         precision,
         driver.card.capability,
         ledger=bool(options.ledger),
+        crew=choose_crew(low, driver.card, precision) if crew == "auto" else int(crew),
         chosen=chosen,
     )
     return DeviceLibrary(path, low.sizes, driver)
@@ -111,7 +124,7 @@ def do_launches(
     `do_runs_on_card`."""
     many, runs, options = task.many(), len(task.values.p), number_options(task.options)
     most = library.runs_per_launch(many, runs) if runs else 0
-    name, runs_done = library.card.name, 0
+    name, runs_done = library.way, 0
     try:
         while runs_done < runs:
             end = min(runs, runs_done + most)
