@@ -47,9 +47,7 @@ def card_or_reason() -> str:
 def card_library(system: System, options: Mapping[str, Any], how: Mapping[str, Any]) -> DeviceLibrary:
     """The kernels of a system on the card, as a batch has them."""
     chosen = chosen_options({"ledger": False, **options})
-    return open_library(
-        lower_system(system), chosen, how.get("precision", "double"), how.get("crew", "auto")
-    )
+    return open_library(lower_system(system), chosen, how.get("precision", "double"), how.get("crew", "auto"))
 
 
 def card_note(library: DeviceLibrary) -> str:

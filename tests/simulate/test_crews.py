@@ -1,6 +1,8 @@
 """Crews of a graphics card, in which several warps do long functions together: run member by member on the
 processor, against ordinary runs; and who does what."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -88,7 +90,7 @@ def test_nothing_is_read_before_all_have_met():
             users.setdefault(places.text(name), []).append((out.home[name][0], last[name]))
         for spans in users.values():
             spans.sort()
-            assert all(one[1] < other[0] for one, other in zip(spans, spans[1:], strict=False))
+            assert all(one[1] < other[0] for one, other in pairwise(spans))
 
 
 def test_work_is_shared_evenly():
@@ -112,6 +114,7 @@ def test_large_machines_have_crews(monkeypatch):
     assert choose_crew(low, LARGE_CARD, "double") == 1
     monkeypatch.setattr(cuda, "MIN_CREW_INSTRUCTIONS", 400)
     assert choose_crew(low, LARGE_CARD, "double") == 4
+    assert choose_crew(low, LARGE_CARD, "single") == 1
     small = Card("a card", 10, 75, 13000, shared=65_536)
     assert choose_crew(low, small, "double") == 1
 

@@ -136,7 +136,6 @@ def _choose_member(here: set[int], owners: Sequence[int], load: Sequence[int], b
     return min(range(len(load)), key=lambda m: (load[m] > least + balance, -owners.count(m), load[m]))
 
 
-
 @dataclass(frozen=True)
 class Places:
     """Where the crossing locals lie: near (in a multiprocessor's own memory) or far, by number."""

@@ -102,15 +102,18 @@ class CrewText:
         self._text = "\n".join(text for text, _, _ in written)
         near = slots_at + max((near for _, near, _ in written), default=0)
         far = max((far for _, _, far in written), default=0)
-        numbers = {"CREW": self.members, "GROUPS": GROUPS, "NEAR_P": self.argument_places()["p"], "NEAR_RESULTS": results_at}
+        numbers = {
+            "CREW": self.members,
+            "GROUPS": GROUPS,
+            "NEAR_P": self.argument_places()["p"],
+            "NEAR_RESULTS": results_at,
+        }
         numbers |= {"FUNCTIONS": len(self.names), "NEAR_PLACES": slots_at, "NEAR": near, "FAR": far}
         return "".join(f"#define STRUT_{name} {number}\n" for name, number in numbers.items())
 
     def shares_text(self) -> str:
         """C++ of what each member does, behind all functions."""
-        cases = [
-            f"    case {k}: STRUT_({name}_share)<ME>(); break;" for k, name in enumerate(self.names)
-        ]
+        cases = [f"    case {k}: STRUT_({name}_share)<ME>(); break;" for k, name in enumerate(self.names)]
         body = ["    switch (what) {", *cases, "    default: break;", "    }"]
         head = "template <int ME> STRUT_FN void STRUT_(do_share)(int what)"
         return "\n".join([self._text, head, "{", *body, "}\n"])

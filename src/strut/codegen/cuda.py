@@ -93,7 +93,12 @@ def build_device_library(
             raise CompileError("no C compiler found: install gcc or clang, or set CC")
         flags = (*EMULATION_FLAGS, *precision_flags)
         return build(
-            key_of(low.digest() + generator + str(crew), cc, flags=flags), sources, UNIT_FILE, cc, title, flags=flags
+            key_of(low.digest() + generator + str(crew), cc, flags=flags),
+            sources,
+            UNIT_FILE,
+            cc,
+            title,
+            flags=flags,
         )
     chosen = chosen or find_cuda_compiler()
     if chosen is None:
@@ -152,9 +157,11 @@ def _nvrtc_step(library: Path, flags: tuple[str, ...]) -> Produce:
 
 
 MIN_CREW_INSTRUCTIONS = 30_000
-"""Instructions of the longest function of a step from which on four threads do a run faster than one. Measured
-on an H200: with 45,000 they are 1.5 times as fast, 3 times with many events; with 15,000 they take 1.6 times
-as long."""
+"""Instructions of the longest function of a step from which on four threads do a run faster than one, in
+double precision. Measured on an H200: with 45,000 they are 1.5 times as fast, 3 times with many events; with
+15,000 they take 1.6 times as long. In single precision numbers take half the memory, and one thread is faster."""
+CREW_MEMORY = 8 * RUNS_PER_BLOCK * NEAR_NUMBERS
+"""[bytes] Memory of a multiprocessor that the threads of a crew share, at most."""
 BEST_CREW = 4
 """Threads that do each run of such a system: as many as a multiprocessor has schedulers."""
 
@@ -162,18 +169,13 @@ BEST_CREW = 4
 def choose_crew(low: Lowered, card: Card, precision: str) -> int:
     """Return how many threads do each run of a system fastest on a card: several where functions are so long
     that the numbers of as many runs as there are threads overflow its caches."""
-    if low.looped:
+    if low.looped or precision == "single":
         return 1
     size = low.sizes
     handed_over = 3 * size["NX"] + 2 * size["NG"] + size["NZ"] + size["NU"] + size["NP"]
     longest = max(low.functions[name].n_instructions() for name in ("flow", "guards_and_rates"))
-    has_room = handed_over < NEAR_NUMBERS // 2 and card.shared >= crew_memory(precision)
+    has_room = handed_over < NEAR_NUMBERS // 2 and card.shared >= CREW_MEMORY
     return BEST_CREW if longest >= MIN_CREW_INSTRUCTIONS and has_room else 1
-
-
-def crew_memory(precision: str) -> int:
-    """Return how much memory of a multiprocessor the threads of a crew share, at most [bytes]."""
-    return RUNS_PER_BLOCK * NEAR_NUMBERS * (4 if precision == "single" else 8)
 
 
 def check_device_model(low: Lowered) -> None:

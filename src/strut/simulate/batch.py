@@ -149,7 +149,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         ended).
     seed: run k draws its random numbers from stream k of this seed.
     threads: how many; all cores by default.
-    device: 'cuda' for a graphics card, one run per thread of it (see crew), in several launches where its memory is
+    device: 'cuda' for a graphics card, one run per thread of it, in several launches where its memory is
         short. Where there is no card, or it fails under way, a warning says so and the rest is done on the
         processor; `device` of the batch says what ran.
     precision: on a card or in lanes 'double' or 'single', which has tolerances of its own unless rtol and
@@ -303,7 +303,7 @@ def _do_task(
     threads = way.threads or os.cpu_count() or 1
     if way.device == "cuda":
         card_name, first, interrupted = do_runs_on_card(
-            lower_system(system), task, way.precision, way.crew, way.progress, total
+            lower_system(system), task, way.precision, way.crew, progress=way.progress, total=total
         )
         ran_on = card_name if first == runs or interrupted else f"{card_name}, cpu" if first else "cpu"
     if first < runs and not interrupted:

@@ -71,6 +71,7 @@ def do_runs_on_card(
     task: BatchTask,
     precision: str,
     crew: int | str,
+    *,
     progress: Callable[[float], None] | None,
     total: PopulationTotal | None = None,
 ) -> tuple[str, int, bool]:
@@ -92,9 +93,7 @@ def do_runs_on_card(
         return "", 0, False
 
 
-def open_library(
-    low: Lowered, options: Options, precision: str, crew: int | str = "auto"
-) -> DeviceLibrary:
+def open_library(low: Lowered, options: Options, precision: str, crew: int | str = "auto") -> DeviceLibrary:
     """Return the kernels of a system on the card, compiled if need be. crew: how many threads do each run;
     'auto' for as many as are fastest. Raises `DeviceError` where there is no
     card, or its driver is too old, `CompileError` where there is no compiler or it fails."""
