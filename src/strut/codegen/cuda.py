@@ -159,7 +159,7 @@ def _nvrtc_step(library: Path, flags: tuple[str, ...]) -> Produce:
 MIN_CREW_INSTRUCTIONS = 30_000
 """Instructions of the longest function of a step from which on four threads do a run faster than one, in
 double precision. Measured on an H200: with 45,000 they are 1.5 times as fast, 3 times with many events; with
-15,000 they take 1.6 times as long. In single precision numbers take half the memory, and one thread is faster."""
+15,000 they take 1.6 times as long. In single precision one thread is faster."""
 CREW_MEMORY = 8 * RUNS_PER_BLOCK * NEAR_NUMBERS
 """[bytes] Memory of a multiprocessor that the threads of a crew share, at most."""
 BEST_CREW = 4

@@ -32,6 +32,8 @@ from strut.version import VERSION
 NOT_EXPORTED = (
     *("strut_host.h", "strut_host_types.h", "strut_lane.h", "strut_read_options.h"),
     *(
+        "strut_crew.h",
+        "strut_crew_serve.h",
         "strut_cuda.h",
         "strut_card_math.h",
         "strut_smooth.h",
