@@ -157,14 +157,14 @@ def find_places(out: SharedOut, room: int) -> Places:
         for lines in phase:
             for name in {name for line in lines for name in line.reads if name in last}:
                 reads[name] += 1
-    taken = [0] * len(out.phases)
+    near_count = [0] * len(out.phases)
     near: list[str] = []
     for name in sorted(last, key=lambda n: -reads[n] / (last[n] - out.home[n][0] + 1)):
         span = range(out.home[name][0], last[name] + 1)
-        if all(taken[s] < room for s in span):
+        if all(near_count[s] < room for s in span):
             near.append(name)
             for s in span:
-                taken[s] += 1
+                near_count[s] += 1
     chosen = set(near)
     return Places(
         _number_spans({n: (out.home[n][0], last[n]) for n in last if n in chosen}),

@@ -152,7 +152,7 @@ def share_lines(out: SharedOut, room: int) -> tuple[list[list[str]], int, int]:
     pieces: list[list[str]] = []
     for begin in range(0, len(out.phases), PIECE_PHASES):
         phases = out.phases[begin : begin + PIECE_PHASES]
-        kept = {  # what a member needs in a later phase of the piece, and no other does
+        own_locals = {  # what a member needs in a later phase of the piece, and no other does
             n
             for s, phase in enumerate(phases, begin)
             for part in phase
@@ -160,10 +160,10 @@ def share_lines(out: SharedOut, room: int) -> tuple[list[list[str]], int, int]:
             for n in line.reads
             if n in out.home and n not in crosses and out.home[n][0] != s
         }
-        lines = [f"strut_real {name};" for name in sorted(kept)]
+        lines = [f"strut_real {name};" for name in sorted(own_locals)]
         for s, phase in enumerate(phases, begin):
             for m, part in enumerate(phase):
-                lines += _part_lines(m, part, places, crosses, kept) if part else []
+                lines += _part_lines(m, part, places, crosses, own_locals) if part else []
             if s + 1 < len(out.phases):
                 lines.append("STRUT_MEET();")
         pieces.append(lines)
@@ -171,14 +171,14 @@ def share_lines(out: SharedOut, room: int) -> tuple[list[list[str]], int, int]:
 
 
 def _part_lines(
-    m: int, part: Sequence[AssignmentLine], places: Places, crosses: set[str], kept: set[str]
+    m: int, part: Sequence[AssignmentLine], places: Places, crosses: set[str], own_locals: set[str]
 ) -> list[str]:
     """What member m does between two meetings."""
     own = {line.target for line in part if line.local}
     read = sorted({n for line in part for n in line.reads if n in crosses} - own)
     lines = [f"STRUT_MINE({m}) {{", *(f"    const strut_real {n} = {places.text(n)};" for n in read)]
     for line in part:
-        new = "const strut_real " if line.local and line.target not in kept else ""
+        new = "const strut_real " if line.local and line.target not in own_locals else ""
         lines.append(f"    {new}{line.target} = {line.expression};")
         if line.target in crosses:
             lines.append(f"    {places.text(line.target)} = {line.target};")
