@@ -9,6 +9,7 @@ import pytest
 import strut
 from strut import Delay, Discrete, Event, Param, Random, Sample, State, System, walkers
 from strut.export.identifiers import comment, identifier, identifiers
+from strut.mechanism import sensors
 from tests.actuator.driven_tree import driven_tree
 from tests.problems import driven, servo
 from tests.simulate.test_backends import echo, noisy
@@ -62,6 +63,25 @@ def test_the_example_gives_the_numbers_of_simulate(make, tmp_path):
         rows[: len(expected), 1:], expected, rtol=SAME, atol=SAME * np.abs(expected).max(initial=0.0)
     )
     assert rows[-1, 0] == pytest.approx(batch.t[0], rel=SAME)
+
+
+@pytest.mark.slow  # compiles COMAN's legs twice, here and as an engineer would
+def test_coman_with_motors_servos_and_sensors_is_one_folder(tmp_path):
+    """C that is built and run, and MATLAB beside it; the program stands as `simulate` does."""
+    robot = walkers.coman(
+        "legs",
+        base="planar",
+        references={"r_knee_sag": 0.1, "l_knee_sag": 0.1},
+        sensors=[sensors.Imu("chest"), sensors.ZeroMomentPoint()],
+    )
+    strut.export(robot, tmp_path)
+    files = {*strut.export_matlab(robot, tmp_path).files, *(path.name for path in tmp_path.iterdir())}
+    assert {"coman.c", "coman.h", "main.c", "Makefile", "coman_flow.m", "coman_example.m"} <= files
+    main = (tmp_path / "main.c").read_text()
+    (tmp_path / "main.c").write_text(main.replace("second <= 10", "second <= 1"))
+    rows = table(build(tmp_path, "coman"))
+    expected = strut.simulate(robot, t=1.0, ledger=False).raw.x_end
+    np.testing.assert_allclose(rows[-1, 1:], expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("make", [walkers.slip, walkers.pendulum, walkers.rimless_wheel])

@@ -43,6 +43,57 @@ def test_it_stands_on_its_feet():
     assert abs(end["pitch"]) < 0.02
 
 
+def test_its_feet_slip_beyond_the_friction_of_its_weight_and_not_before():
+    """Both feet are pushed forwards, by 2 % less and more than mu times the weight."""
+    robot = walkers.coman("legs", base="planar", pushed=["r_foot", "l_foot"])
+    options = {"method": "dopri5", "rtol": 1e-6, "atol": 1e-8}
+    start = {**strut.simulate(robot, t=0.6, **options).end}
+    del start["u"]
+    holds = 0.7 * WEIGHT / 2
+    for share in (0.98, 1.02):
+        push = {"r_foot_push_x": share * holds, "l_foot_push_x": share * holds}
+        run = strut.simulate(robot, t=(0.6, 0.9), **start, u=push, **options)
+        end, begin = run.at(0.9), run.at(0.8)
+        slips = [end[f"{foot}_slip"] > 0 for foot in FEET]
+        ratios = [-end[f"{foot}_friction"] / end[f"{foot}_normal"] for foot in FEET]
+        if share < 1:
+            assert max(ratios) < 0.7
+            assert not any(slips)
+        else:
+            np.testing.assert_allclose(ratios, 0.7, rtol=1e-9)
+            assert all(slips)
+            assert end["x"] - begin["x"] > 3e-3  # [m]
+        assert run.ledger.relative < 1e-7
+
+
+GROUND_DEPTHS = {"hertz": (27.82 / 400e3) ** (2 / 3), "geyer": 27.82 / 27818}
+"""[m] How deep a tenth of the weight presses a point into each ground, by hand."""
+
+
+@pytest.mark.slow  # compiles its legs for each ground
+@pytest.mark.parametrize("ground", GROUND_DEPTHS)
+def test_it_stands_on_nonlinear_ground(ground):
+    robot = walkers.coman("legs", base="planar", ground=ground)
+    run = strut.simulate(robot, t=5.0, method="dopri5", rtol=1e-6, atol=1e-8)
+    assert run.ok
+    end = run.at(5.0)
+    assert sum(end[f"{foot}_normal"] for foot in FEET) == pytest.approx(278.2, abs=0.1)
+    depth = -np.mean([end[f"{foot}_gap"] for foot in FEET])
+    assert depth == pytest.approx(GROUND_DEPTHS[ground], rel=0.05)  # of the mean: points bear unlike parts
+    assert run.ledger.relative < 1e-7
+
+
+@pytest.mark.slow  # 400 points: a minute to describe and compile
+def test_it_stands_on_a_mesh_of_200_points_a_foot():
+    robot = walkers.coman("legs", base="planar", ground="geyer", feet="mesh", events=False)
+    run = strut.simulate(robot, t=0.5, method="rkc", step=1e-3, ledger=False)
+    normals = [name for name in run.names.outputs if name.endswith("_normal")]
+    assert len(normals) == 400
+    assert sum(run[name][-1] for name in normals) == pytest.approx(278.2, rel=2e-3)
+    with pytest.raises(ModelError, match="without events: give events=False and ground='linear'"):
+        walkers.coman("legs", base="planar", feet="mesh")
+
+
 def test_it_falls_and_the_run_says_so():
     """Without torques its knees give way; the run ends where the waist is 0.30 m high, as in the paper."""
     limp = walkers.coman("legs", base="planar", motors=False, kp=0).using(r_knee_sag=0.05, l_knee_sag=0.05)

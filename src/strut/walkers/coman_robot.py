@@ -13,8 +13,9 @@ from strut.checks import checked
 from strut.contact import Touch, anchored, compliant, geyer, hertz, linear, polygon, rigid
 from strut.control import ReferenceSignal, servo, sine
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.mechanism import Mechanism
+from strut.mechanism import Mechanism, sense
 from strut.mechanism import system as system_of
+from strut.mechanism.sensors import Sensor
 from strut.system import System, time
 from strut.walkers.coman import FOOT_POINTS, STANDING_HEIGHT, coman_mechanism
 
@@ -77,6 +78,7 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     events: bool = True,
     feet: str = "five",
     pushed: Sequence[str] = (),
+    sensors: Sequence[Sensor] = (),
 ) -> System:
     """COMAN with its motors and servos, standing on the points of its feet.
 
@@ -91,6 +93,7 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
         what the five points have.
     pushed: frames and bodies at which forces from outside act, 'chest': inputs chest_push_x and so on, for
         `strut.push`.
+    sensors: what is read of it besides, as of `mechanism.sense`.
     """
     for word, value, allowed in (("parts", parts, PARTS), ("ground", ground, GROUNDS), ("feet", feet, FEET)):
         if value not in allowed:
@@ -114,12 +117,13 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
             f"leave them out, or give kp a value above zero"
         )
     if kp == 0:
-        return machine
+        return sense(machine, mechanism, sensors) if sensors else machine
     for name in references or {}:
         if name not in names:
             raise UnknownNameError(f"COMAN has no joint '{name}' that moves: {did_you_mean(name, names)}")
     followed = {**dict.fromkeys(names, 0.0), **(references or {})}
-    return servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
+    served = servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
+    return sense(served, mechanism, sensors) if sensors else served
 
 
 def _on_ground(machine: Mechanism, ground: str, events: bool, feet: str) -> System:
