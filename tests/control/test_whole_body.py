@@ -276,3 +276,54 @@ def test_coman_stands_squats_and_takes_a_push_in_space():
             x, y, z = (run[f"{label[:-3]}[{k}]"] for k in range(3))
             assert z.min() >= -1e-9
             assert np.all(np.hypot(x, y) <= 0.5 * z + 1e-7)
+
+
+def test_a_motor_at_its_set_point_gives_the_torque_alone():
+    """At the angle that stretches the spring by torque over stiffness, turning with the joint, the motor's torque
+    is what the spring carries: what was asked, and the damping of the link; and the voltage compensates back-EMF."""
+    from strut import actuator
+
+    motor = actuator.MOTORS["rbe1211-csd17"]
+    drive = control.MotorSpring.of_motor(motor, 415.0, link_damping=8.0)
+    stiffness = motor.series_stiffness(415.0)
+    torque, angle, rate = 20.0, 0.3, 0.5
+    carried = torque + 8.0 * rate
+    at = [ca.SX(v) for v in (torque, angle, rate, angle + carried / stiffness, rate)]
+    volts = float(drive.command(at[0], (at[1], at[2]), (at[3], at[4])))
+    assert volts == pytest.approx((carried + motor.damping * rate) / motor.voltage_gain)
+    assert drive.input_name == "voltage"
+
+
+@pytest.mark.slow  # COMAN's controller and its machine with 23 motors are compiled: minutes
+def test_coman_stands_and_squats_through_its_springs():
+    """The same controller commands the voltages of motors behind springs of 415 N m/rad, on soft ground."""
+    from bench.whole_body import STEP, coman
+
+    from strut import actuator, walkers
+    from strut.walkers import coman_robot as robot
+
+    controller, stiff, x0, _ = coman(depth=0.02)
+    motor = actuator.MOTORS[robot.MOTOR]
+    arm_spring = 1 / (1 / robot.ARM_STIFFNESS - 1 / motor.gear_stiffness)
+
+    def drive(name):
+        is_arm = "shoulder" in name or "elbow" in name
+        spring = robot.LEG_SPRING if name.endswith(robot.SPRUNG) else np.inf
+        spring = arm_spring if name.endswith(robot.SPRUNG_ARMS) else spring
+        damping = robot.ARM_LINK_DAMPING if is_arm else robot.LEG_LINK_DAMPING
+        return control.MotorSpring.of_motor(motor, spring, link_damping=damping)
+
+    drives = {
+        name.removesuffix("_torque"): drive(name.removesuffix("_torque")) for name in controller.command
+    }
+    elastic = control.through_springs(controller, drives)
+    at_rest = controller.run(stiff, 2 * STEP, x0=x0, ledger=False, method="euler", step=STEP)
+    stretched = {
+        f"{name}_motor": x0.get(name, 0.0) + at_rest[f"{name}_torque"][0] / float(each.stiffness)
+        for name, each in drives.items()
+    }
+    machine = walkers.coman(kp=0, events=False)
+    run = elastic.run(machine, 2.0, x0={**x0, **stretched}, ledger=False, method="rkc", step=STEP)
+    assert run.ok, run.faults
+    assert run.kkt < MAX_KKT
+    assert abs(run["com_error"]).max() < 0.01  # the ground gives way by 3 mm

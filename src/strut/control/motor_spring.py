@@ -24,6 +24,7 @@ class MotorSpring(Packed):
         which the motor goes to the angle that stretches the spring as much as it should be [rad/s]; above
         the machine's own motions, and well below one over the sampling period. damping_ratio: of that.
     motor_damping: of the motor behind its gear, which is compensated [N m s/rad].
+    link_damping: of the joint itself, which the spring carries besides what is asked [N m s/rad].
     voltage_gain: [N m/V] of a motor driven by voltage, whose input is JOINT_voltage; without any, the input
         is JOINT_motor_torque.
     limit: of the command, in its unit.
@@ -34,17 +35,22 @@ class MotorSpring(Packed):
     bandwidth: Expression = 150.0
     damping_ratio: Expression = 1.0
     motor_damping: Expression = 0.0
+    link_damping: Expression = 0.0
     voltage_gain: Expression | None = None
     limit: Expression | None = None
 
     @classmethod
-    def of_motor(cls, motor: DcMotor, spring: float, bandwidth: float = 150.0) -> MotorSpring:
-        """The drive that `actuator.dc_motors(..., motor, spring=spring)` puts at a joint."""
+    def of_motor(
+        cls, motor: DcMotor, spring: float, *, link_damping: float = 0.0, bandwidth: float = 150.0
+    ) -> MotorSpring:
+        """The drive that `actuator.dc_motors(..., motor, spring=spring, link_damping=...)` puts at a
+        joint."""
         return cls(
             stiffness=motor.series_stiffness(spring),
             inertia=motor.inertia,
             bandwidth=bandwidth,
             motor_damping=motor.damping,
+            link_damping=link_damping,
             voltage_gain=motor.voltage_gain,
         )
 
@@ -56,6 +62,7 @@ class MotorSpring(Packed):
     def command(self, torque: ca.SX, joint: tuple[ca.SX, ca.SX], motor: tuple[ca.SX, ca.SX]) -> ca.SX:
         """What the motor is told so that the spring gives a torque; angle and rate of joint and motor."""
         speed, (angle, rate), (turned, turning) = sx(self.bandwidth), joint, motor
+        torque = torque + sx(self.link_damping) * rate
         set_point = angle + torque / sx(self.stiffness)
         pull = speed**2 * (set_point - turned) + 2 * sx(self.damping_ratio) * speed * (rate - turning)
         effort = torque + sx(self.inertia) * pull + sx(self.motor_damping) * turning
