@@ -12,6 +12,7 @@ import pytest
 
 from strut import optimal, walkers
 from strut.errors import StorageError, UnknownNameError, ValueRangeError
+from strut.optimal.walk.sweep_run import SweepTask
 from strut.report import sweep_result
 
 SPEEDS = (0.4, 0.45, 0.5, 0.55)
@@ -113,3 +114,14 @@ def test_mistakes(walker):
         optimal.trade_off(walker, "speed", SPEEDS, speed=1.0)
     with pytest.raises(ValueRangeError, match="needs finite values"):
         optimal.trade_off(walker, "speed", [])
+
+
+def test_a_design_as_guess_says_where_a_sweep_begins():
+    """Optima are local: a curve is that of the point it begins with."""
+    compass, speeds = walkers.compass(), [0.4, 0.45, 0.5]
+    fast = optimal.design(compass, speed=0.5, slope=0.0, backend="virtual")
+    assert SweepTask(compass, "speed", (), "squared-torque", {"guess": fast}).first_value(speeds) == 0.5
+    heavy = SweepTask(compass, "hip_mass", (), "squared-torque", {"guess": fast})
+    assert heavy.first_value([5.0, 9.0, 30.0]) == 9.0  # its own is 10 kg
+    plain = SweepTask(compass, "speed", (), "squared-torque", {"guess": fast.guess(), "like": fast.passive})
+    assert plain.first_value(speeds) == 0.45

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import is_number
 from strut.errors import StrutError, ValueRangeError
 from strut.gait import Gait
 from strut.gait.section import default_section
@@ -24,14 +25,14 @@ from strut.optimal.walk.costs import COST_PART, CostChoice, cost_identity
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import design
 from strut.optimal.walk.design_task import FreeParameters
-from strut.optimal.walk.goal_field import goal_fields
+from strut.optimal.walk.goal_field import as_number, goal_fields
 from strut.optimal.walk.own_limits import OwnLimits, read_own_limits
 from strut.optimal.walk.read_walk import stands_in_turn
 from strut.optimal.walk.reference import find_passive_gait, gait_of
 from strut.optimal.walk.step_goal import SWEPT_UNITS, StepGoal
 from strut.optimal.walk.step_limits import adapt_walker
 from strut.optimal.walk.sweep_file import SweepFile, SweepPoint, pack_motion
-from strut.system import System, hold_disturbances, time
+from strut.system import System, hold_disturbances, parameters, time
 
 POLL_INTERVAL = 0.1
 """How often progress of processes is looked at [s]."""
@@ -77,6 +78,18 @@ class SweepTask:
         check_walker(hold_disturbances(walker), section)
         # One that stands on its feet in turn begins from an even stride at every value.
         return None if stands_in_turn(walker, section) else find_passive_gait(walker, section)
+
+    def first_value(self, values: Sequence[float]) -> float:
+        """Return the value that is solved first: the one nearest to that of a design that is given as guess;
+        else the one in the middle."""
+        guess, own = self.options.get("guess"), None
+        if isinstance(guess, Design) and self.name in SWEPT_UNITS:
+            own = guess.limits[self.name]
+        elif isinstance(guess, Design):
+            own = dict(zip(guess.system.labels("p"), parameters(guess.system), strict=True)).get(self.name)
+        if own is None or not is_number(own):
+            return values[len(values) // 2]
+        return min(values, key=lambda value: abs(value - as_number(own)))
 
     def description(self) -> dict[str, Any]:
         """Return what makes this sweep this one, in words and by the content of the model."""
@@ -205,7 +218,7 @@ class SweepRun:
         self._report()
         there = self.file.points()
         good = [v for v in self.values if v in there and there[v].ok]
-        middle = self.values[len(self.values) // 2]
+        middle = self.task.first_value(self.values)
         # What a stopped sweep has already is a better beginning than nothing.
         if good:
             first = there[min(good, key=lambda v: abs(v - middle))]

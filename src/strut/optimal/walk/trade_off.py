@@ -185,9 +185,10 @@ def trade_off(
     name: a requirement on a step ('speed', 'slope', ...: see `StepGoal` and `design`), a parameter of the
         walker, or the weight of a cost: with cost={"squared-torque": 1, "energy": 1} it has parameters
         weight_squared_torque and weight_energy.
-    values: in any order. The one in the middle is solved first, the others from their neighbours, in chains
-        on `workers` processes (as many as there are cores unless given; where processes cannot fork, one
-        after another). A point that fails is tried again from the other side.
+    values: in any order. The one in the middle is solved first, or the one nearest to that of a design that
+        is given as `guess`; the others from their neighbours, in chains on `workers` processes (as many as
+        there are cores unless given; where processes cannot fork, one after another). A point that fails is
+        tried again from the other side.
     file: SQLite, where every point is kept as soon as it is found. A sweep that is asked for again with the
         same file goes on.
     progress: is told how many points of how many there are. free, cost, options
