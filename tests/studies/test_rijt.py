@@ -11,6 +11,20 @@ from strut.studies.rijt_tables import PUBLISHED
 KKT = 1e-8
 """Largest residual of a quadratic program, relative."""
 
+HOLDS = (
+    "torque_limit: push fails below 200 N m",
+    "torque_limit: feet are followed little better above 220 N m",
+    "force_weight: unstable above 1e-1",
+    "momentum_weight: poor feet above 1000",
+    "feet_weight: too weak at 1000",
+    "feet_weight: an equation instead is unstable",
+    "chest_weight: larger: chest better",
+    "com_stiffness: larger: CoM nearer when walking",
+    "feet_stiffness: larger: feet better, mostly at low values",
+    "feet_stiffness: larger: less squared torque",
+)
+"""Statements of the thesis on its sweeps that hold here; the study says of each other one why it may not."""
+
 
 @pytest.mark.parametrize("scenario", ["walking", "push"])
 def test_both_sets_succeed_and_the_final_one_follows_its_feet_better(scenario: str) -> None:
@@ -51,13 +65,16 @@ def test_choices_of_ours_stand_in_the_rows() -> None:
 
 @pytest.mark.slow  # a minute or two: some two hundred runs
 def test_sweeps_and_limits() -> None:
-    """Speeds rise with the torque limit, 140 N s is near the largest push, 200 N m near the smallest limit; most of
-    what the thesis says of the sweeps holds."""
+    """Speeds rise with the torque limit, 140 N s is near the largest push, 200 N m near the smallest limit; what
+    the thesis says of its sweeps holds by half and more."""
     limits = {row.quantity: float(row.ours) for row in STUDIES["rijt-limits"].rows() if row.published != "-"}
     assert 0.5 < limits["largest speed at 220 N m [m/s]"] < limits["largest speed at 300 N m [m/s]"]
     assert limits["largest speed at 300 N m [m/s]"] > 1.0
     for name in SETS:
         assert 140 <= limits[f"largest push, {name} [N s]"] < 170
-        assert 190 < limits[f"smallest torque limit, push, {name} [N m]"] <= 220
-    sweeps = [row for row in STUDIES["rijt-sweeps"].rows() if row.published == "yes"]
-    assert sum(row.ours == "yes" for row in sweeps) >= 0.6 * len(sweeps)
+    weakest = "smallest torque limit, push, {} [N m]"  # his torque study is of the baseline
+    assert 190 < limits[weakest.format("baseline")] <= 220
+    verdicts = {row.quantity: row.ours for row in STUDIES["rijt-sweeps"].rows() if row.published == "yes"}
+    for statement in HOLDS:
+        assert verdicts[statement] == "yes", statement
+    assert sum(verdict == "yes" for verdict in verdicts.values()) >= len(verdicts) / 2

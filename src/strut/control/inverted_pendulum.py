@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import casadi as ca
+import numpy as np
 
 from strut.checks import checked, positive
 from strut.errors import ValueRangeError
@@ -15,6 +16,8 @@ from strut.system import Quantity, sx
 
 Signal = TypeVar("Signal", float, ca.SX)
 """A number, or an expression: everything here works with both."""
+MAX_EXPONENT = 700.0
+"""[1] Natural rate times time, at most: beyond, e to this power is no number."""
 GRAVITY = 9.81
 """[m/s^2] Unless another is given."""
 
@@ -43,15 +46,18 @@ class LinearPendulum:
     def xcom(self, x: Signal, v: Signal) -> Signal:
         """The extrapolated centre of mass x + v / w [m] (Hof 2005), also the instantaneous capture point: a
         foot put there brings the mass to rest above itself."""
+        _check_signals(x, v)
         return x + v / self.rate
 
     def xcom_after(self, xcom: Signal, foot: Signal, t: Signal) -> Signal:
         """Where the extrapolated centre of mass is a time t [s] later, on a foot that does not move: it runs
         away from the foot, with a speed in proportion to its distance."""
+        _check_signals(xcom, foot, t)
         return foot + (xcom - foot) * _exponential(self.rate * t)
 
     def motion(self, x: Signal, v: Signal, foot: Signal, t: Signal) -> tuple[Signal, Signal]:
         """Place [m] and speed [m/s] of the mass a time t [s] later, on a foot that does not move."""
+        _check_signals(x, v, foot, t)
         w = self.rate
         grows, decays = _exponential(w * t), _exponential(-w * t)
         c, s = (grows + decays) / 2, (grows - decays) / 2
@@ -60,6 +66,7 @@ class LinearPendulum:
     def orbital_energy(self, x: Signal, v: Signal, foot: Signal) -> Signal:
         """v^2 / 2 - w^2 (x - foot)^2 / 2 [m^2/s^2]: it does not change while the foot stands, and decides
         whether the mass passes over the foot (positive) or turns back."""
+        _check_signals(x, v, foot)
         return v**2 / 2 - (self.rate * (x - foot)) ** 2 / 2
 
     def capturable(self, steps: int | float, longest: float, shortest_time: float) -> float:
@@ -70,7 +77,7 @@ class LinearPendulum:
         """
         positive("longest step of the pendulum", longest, "m")
         positive("shortest_time of a step", shortest_time, "s")
-        if steps != math.inf and (steps < 0 or steps != int(steps)):
+        if math.isnan(steps) or (steps != math.inf and (steps < 0 or steps != int(steps))):
             raise ValueRangeError(f"capturable within {steps} steps: give 0, 1, 2, ... or math.inf")
         shrinks = math.exp(-self.rate * shortest_time)
         if steps == math.inf:
@@ -78,9 +85,23 @@ class LinearPendulum:
         return longest * shrinks * (1 - shrinks**steps) / (1 - shrinks)
 
 
+def _check_signals(*signals: object) -> None:
+    """Refuse what is neither a number nor an expression."""
+    for signal in signals:
+        if not isinstance(signal, (int, float, np.floating, ca.SX, ca.DM)):
+            raise ValueRangeError(f"a pendulum is given {signal!r}: numbers or expressions are needed")
+
+
 def _exponential(value: Signal) -> Signal:
     """e to the power of a number or an expression."""
-    return ca.exp(value) if isinstance(value, ca.SX) else math.exp(value)
+    if isinstance(value, ca.SX):
+        return ca.exp(value)
+    if not abs(value) < MAX_EXPONENT:
+        raise ValueRangeError(
+            f"a pendulum is asked for where it is {value:g} times its own time later or before: at most "
+            f"{MAX_EXPONENT:g} can be computed"
+        )
+    return math.exp(value)
 
 
 @checked

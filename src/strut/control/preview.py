@@ -18,6 +18,8 @@ from strut.control.inverted_pendulum import GRAVITY
 from strut.control.riccati import discrete_riccati
 from strut.errors import ValueRangeError
 
+MAX_SAMPLES = 1_000_000
+"""Of a horizon or of a reference, at most."""
 HORIZON_RATES = 10.0
 """[1] How many times 1 / w the controller looks ahead unless told otherwise: what comes later counts by
 e^-10."""
@@ -56,7 +58,12 @@ class ZmpPreview:
         integer("horizon of the preview controller", self.horizon, 0)
         if self.horizon == 0:
             look = HORIZON_RATES * (self.height / self.g) ** 0.5
-            object.__setattr__(self, "horizon", int(np.ceil(look / self.every)))
+            object.__setattr__(self, "horizon", int(min(np.ceil(look / self.every), 10.0 * MAX_SAMPLES)))
+        if self.horizon > MAX_SAMPLES:
+            raise ValueRangeError(
+                f"the preview controller would look {self.horizon} samples ahead: at most {MAX_SAMPLES} are "
+                f"allowed; take a longer period `every` (it is {self.every:g} s) or a shorter horizon"
+            )
         A, b, c = self.matrices
         # Errors and changes of the state are the state, changes of the jerk the input: an integrator comes
         # of it.
@@ -131,6 +138,10 @@ def stepped_zmp(places: Any, step_time: float, every: float) -> np.ndarray:
     positive("step_time", step_time, "s")
     positive("every", every, "s")
     foot_places = number_array("the places of the feet", places, axes=(1,))
+    if not step_time / every * max(len(foot_places), 1) <= MAX_SAMPLES:
+        raise ValueRangeError(
+            f"a step of {step_time:g} s every {every:g} s has too many samples: at most {MAX_SAMPLES}"
+        )
     return np.repeat(foot_places, max(1, round(step_time / every)))
 
 

@@ -148,10 +148,15 @@ class Measured:
     def why_failed(self) -> str:
         """Why the scenario failed, in words; empty where it succeeded."""
         run = self.run
-        if run.trajectory.status != "done":
-            return f"{run.trajectory.status} at {run.trajectory.t[-1]:.2f} s"
-        if not run.ok:
-            return run.faults
+        reasons = (
+            []
+            if run.trajectory.status == "done"
+            else [f"{run.trajectory.status} at {run.trajectory.t[-1]:.2f} s"]
+        )
+        unsolved = sum(n for status, n in run.counts.items() if status not in ("solved", "retried"))
+        reasons += [f"{unsolved} samples with no solution"] if unsolved else []
+        if reasons:
+            return ", ".join(reasons)
         if np.abs(run["chest"]).max() > UPRIGHT:
             return "the chest tipped over"
         allowed = RECOVERED if self.scenario.force else LEFT_BEHIND
