@@ -97,7 +97,8 @@ def find_reference(
     gait that is looked for; and an even stride where no gait is known. phases: the events that end the phases
     of the step, where they are given."""
     where = section or (phases[-1] if phases else step_section(walker, default_section(walker)))
-    check_clearance(walker, where, goal.clearance)
+    if not has_stairs(walker):  # there clearance is refused for another reason
+        check_clearance(walker, where, goal.clearance)
     passive = like if guess is None else None
     if passive is None and guess is None:
         check_walker(walker, where, alike=not goal.steps or goal.steps % 2 == 1)
