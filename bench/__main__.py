@@ -19,6 +19,7 @@ from bench import (
     designs,
     dynamics,
     events,
+    evolve,
     fixed_step,
     gait,
     looking,
@@ -56,6 +57,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "compile": compiling.run,
     "coman": coman.run,
     "whole-body": whole_body.run,
+    "evolve": evolve.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
 
