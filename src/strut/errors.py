@@ -26,6 +26,14 @@ class UnknownNameError(ModelError):
     """A name that the system does not have."""
 
 
+class ExpressionError(ModelError):
+    """Text that is no arithmetic; `column` is where, counted from 0."""
+
+    def __init__(self, reason: str, text: str, column: int) -> None:
+        super().__init__(f"{reason}\n    {text}\n    {' ' * column}^")
+        self.reason, self.text, self.column = reason, text, column
+
+
 class NoStrideError(ModelError):
     """A walker has no even stride from which a design could begin."""
 

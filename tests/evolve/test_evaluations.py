@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from strut import evolve, walkers
-from strut.errors import ArgumentError, ModelError, UnknownNameError
+from strut.errors import ArgumentError, ExpressionError, ModelError, UnknownNameError
 from strut.simulate import simulate
-from strut.system import ExpressionError
 
 SLIP = walkers.slip()
 

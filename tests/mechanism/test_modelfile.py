@@ -9,7 +9,7 @@ import pytest
 
 import strut
 from strut import Param
-from strut.errors import ModelError, StorageError
+from strut.errors import ExpressionError, ModelError, StorageError
 from strut.mechanism import (
     Mechanism,
     Stop,
@@ -24,7 +24,7 @@ from strut.mechanism import (
     urdf,
 )
 from strut.mechanism.spatial import Pose, rotation_of_rpy
-from strut.system import ExpressionError, parse_expression, write_expression
+from strut.system import parse_expression, write_expression
 from strut.walkers.coman import coman_mechanism
 from tests.mechanism.test_mjcf import WITH
 from tests.mechanism.test_urdf import ROBOT

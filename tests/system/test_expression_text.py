@@ -3,7 +3,8 @@
 import casadi as ca
 import pytest
 
-from strut.system import ExpressionError, parse_expression
+from strut.errors import ExpressionError
+from strut.system import parse_expression
 
 NAMES = {"a": ca.SX.sym("a"), "b": ca.SX.sym("b")}
 

@@ -12,9 +12,9 @@ import strut
 from strut import Delay, Discrete, Event, Param, Random, Sample, State, System, errors, walkers
 from strut.codegen import cache as build
 from strut.codegen.backends import lower_system
+from strut.errors import ExpressionError
 from strut.network.text.errors import Mark, Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.formula import FormulaError
-from strut.system import ExpressionError
 
 
 def pickled(thing):

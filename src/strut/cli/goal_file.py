@@ -19,7 +19,7 @@ import casadi as ca
 
 from strut.cli.design_texts import read_range
 from strut.confine import resolve_inside, resolve_roots
-from strut.errors import ModelError, StorageError, StrutError, did_you_mean
+from strut.errors import ExpressionError, ModelError, StorageError, StrutError, did_you_mean
 from strut.files import DAMAGE
 from strut.gait.section import default_section
 from strut.gait.transport import distance, weight
@@ -27,7 +27,7 @@ from strut.mechanism.io.toml import TomlTable, check_toml
 from strut.optimal import Integral, OwnCost, StepGoal, StepRequirement, track
 from strut.optimal.walk.goal_field import GoalField, goal_fields
 from strut.optimal.walk.own_limits import PLACE_WORDS
-from strut.system import ExpressionError, System, parse_expression, time
+from strut.system import System, parse_expression, time
 from strut.units import number
 
 DEFAULT_TRACK = "track"

@@ -11,6 +11,7 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.system import Expression, Quantity, sx
 
@@ -115,10 +116,15 @@ class Initial(Quantity):
         self.__post_init__()
 
 
-@cache
+@checked
 def initial(state: str) -> Initial:
     """Return the value that a continuous state has where the motion begins, for costs and for requirements at
     the end: `problem.require("returns", x - initial("x"), equal=0, at="end")`. One symbol for each name."""
+    return _initial(state)
+
+
+@cache
+def _initial(state: str) -> Initial:
     return Initial(state)
 
 

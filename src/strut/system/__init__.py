@@ -5,7 +5,7 @@ from strut.system.compose import add_prefix, join
 from strut.system.differences import model_differences
 from strut.system.disturbance import HeldDisturbance, hold_disturbances, release_disturbances
 from strut.system.event import Event, Sample
-from strut.system.expression_text import ExpressionError, number_text, parse_expression, write_expression
+from strut.system.expression_text import number_text, parse_expression, write_expression
 from strut.system.implied import Implied
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
@@ -75,7 +75,6 @@ __all__ = [
     "Entry",
     "Event",
     "Expression",
-    "ExpressionError",
     "ExpressionTape",
     "Factors",
     "Floor",

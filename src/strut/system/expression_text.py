@@ -16,7 +16,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, did_you_mean
+from strut.checks import checked
+from strut.errors import ExpressionError, ModelError, did_you_mean
 from strut.system.quantity import Expression, sx
 
 MAX_CONSTANT = 1e300
@@ -69,18 +70,11 @@ COMPARISONS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
 """Comparisons that a condition may use."""
 
 
-class ExpressionError(ModelError):
-    """Text that is no arithmetic; `column` is where, counted from 0."""
-
-    def __init__(self, reason: str, text: str, column: int) -> None:
-        super().__init__(f"{reason}\n    {text}\n    {' ' * column}^")
-        self.reason, self.text, self.column = reason, text, column
-
-
 Functions = Mapping[str, tuple[int, Callable[..., ca.SX]]]
 """Functions by name: how many arguments they take, and what they do."""
 
 
+@checked
 def parse_expression(
     text: str,
     names: Mapping[str, Expression],
@@ -263,6 +257,7 @@ CALLS = {
 """CasADi's operations that are written as calls, by the name they have in text."""
 
 
+@checked
 def write_expression(expression: Any, names: Mapping[str, ca.SX]) -> str:
     """Return a scalar expression as text that `parse_expression` reads. names: the symbols it may have."""
     f = ca.Function("f", [ca.SX(s) for s in names.values()], [sx(expression)])
@@ -319,6 +314,7 @@ def _operation(op: int, values: list[tuple[str, int]]) -> tuple[str, int]:
     )
 
 
+@checked
 def number_text(value: float) -> str:
     """A number, exactly, and short where it is whole."""
     value = float(value)

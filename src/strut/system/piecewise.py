@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system.quantity import Expression, sx
 
 
+@checked
 def limit_to(value: ca.SX, bound: Expression) -> ca.SX:
     """A value held between a bound and its negative (saturation)."""
     high = sx(bound)
     return ca.if_else(value > high, high, ca.if_else(value < -high, -high, value))
 
 
+@checked
 def nearest_step(value: ca.SX, step: float) -> ca.SX:
     """The multiple of a step that is nearest to a value: what an encoder of this resolution reads
     (quantisation)."""

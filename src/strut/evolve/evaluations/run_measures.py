@@ -8,9 +8,9 @@ from typing import Any
 
 import casadi as ca
 
-from strut.errors import ModelError
+from strut.errors import ExpressionError, ModelError
 from strut.simulate.simulate import names_of
-from strut.system import ExpressionError, State, System, parse_expression, time
+from strut.system import State, System, parse_expression, time
 
 TOTALS = ("supplied", "dissipated", "lost")
 """Energies that a run adds up."""

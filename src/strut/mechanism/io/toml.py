@@ -10,8 +10,8 @@ from typing import Any
 
 import casadi as ca
 
-from strut.errors import ModelError, did_you_mean
-from strut.system import Expression, ExpressionError, parse_expression
+from strut.errors import ExpressionError, ModelError, did_you_mean
+from strut.system import Expression, parse_expression
 
 HEADER = re.compile(r"^\s*\[\[?\s*(.+?)\s*\]\]?\s*(#.*)?$")
 """A line that begins a table, [a.b] or [[a.b]]."""
