@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from strut.control.momentum_control import MomentumGains, momentum_stepping
     from strut.control.motor_spring import MotorSpring, through_springs
     from strut.control.qp_controller import QpController
-    from strut.control.qp_program import Bound, Goal, QpRow, QuadraticProgram, Unknown
+    from strut.control.qp_program import QpBound, QpGoal, QpRow, QpUnknown, QuadraticProgram
     from strut.control.regulator import lqr
     from strut.control.step_regulator import step_lqr
     from strut.control.tasks import (
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 _HOME_OF = {
     "BodyModel": "body_model",
-    "Bound": "qp_program",
+    "QpBound": "qp_program",
     "CentreOfMassTask": "tasks",
     "Compared": "held_gait",
     "ControlledRun": "controlled_run",
     "EstimateQuality": "kalman",
     "FrameTask": "tasks",
-    "Goal": "qp_program",
+    "QpGoal": "qp_program",
     "HeldGait": "held_gait",
     "JointTask": "tasks",
     "Kalman": "kalman",
@@ -63,7 +63,7 @@ _HOME_OF = {
     "QpController": "qp_controller",
     "QpRow": "qp_program",
     "QuadraticProgram": "qp_program",
-    "Unknown": "qp_program",
+    "QpUnknown": "qp_program",
     "body_unknowns": "whole_body_control",
     "curve_of": "curve_field",
     "fitted_field": "curve_field",
@@ -88,14 +88,12 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "SWING_PROFILES",
     "BodyModel",
-    "Bound",
     "CartMotion",
     "CentreOfMassTask",
     "Compared",
     "ControlledRun",
     "EstimateQuality",
     "FrameTask",
-    "Goal",
     "HeldGait",
     "JointTask",
     "Kalman",
@@ -106,15 +104,17 @@ __all__ = [
     "OrientationTask",
     "PointContact",
     "PostureTask",
+    "QpBound",
     "QpController",
+    "QpGoal",
     "QpRow",
+    "QpUnknown",
     "QuadraticProgram",
     "ReactiveStepping",
     "ReferenceSignal",
     "SteppingSignals",
     "SteppingState",
     "SwingMotion",
-    "Unknown",
     "ZmpPreview",
     "body_unknowns",
     "current_servo",

@@ -1,5 +1,5 @@
-"""Quadratic programs as expressions: unknowns, goals that are met as well as weights say, rows and bounds
-that are kept."""
+"""Quadratic programs (QP) as expressions: unknowns, goals that are met as well as weights say (weighted least
+squares), rows and bounds that are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from strut.system import Expression, Packed, Quantity, sx
 
 
 @checked
-class Unknown(Quantity):
+class QpUnknown(Quantity):
     """An unknown of a quadratic program: an acceleration, a force. A vector by the length of its `value`."""
 
     kind = "unknown"
@@ -23,13 +23,14 @@ class Unknown(Quantity):
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Goal(Packed):
+class QpGoal(Packed):
     """Something that should be zero: its squares are made small.
 
     residual: affine in the unknowns; a number or a column.
     weight: of half the squared residual, one number or one for each row; an expression, so that it may be a
         parameter or switched off by 0.
-    level: goals of level 1 are met before those of level 2 are looked at, and so on.
+    level: goals of level 1 are met before those of level 2 are looked at, and so on (lexicographic, a
+        hierarchical program).
     """
 
     name: str
@@ -63,10 +64,10 @@ class QpRow(Packed):
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Bound(Packed):
+class QpBound(Packed):
     """The range of an unknown: as `QpRow`, and cheaper for the solver."""
 
-    unknown: Unknown
+    unknown: QpUnknown
     low: Expression = -ca.inf
     up: Expression = ca.inf
     rank: int = 0
@@ -85,11 +86,11 @@ class QuadraticProgram(Packed):
         form, faster). Both have one minimiser; whichever is asked for first, the other one is the retry.
     """
 
-    unknowns: Sequence[Unknown]
+    unknowns: Sequence[QpUnknown]
     cost: Expression = 0.0
-    goals: Sequence[Goal] = ()
+    goals: Sequence[QpGoal] = ()
     rows: Sequence[QpRow] = ()
-    bounds: Sequence[Bound] = ()
+    bounds: Sequence[QpBound] = ()
     slack: bool = False
     y: ca.SX = field(init=False, repr=False)
 

@@ -1,4 +1,5 @@
-"""`whole_body`: a controller of all joints at once, by a quadratic program over accelerations and forces.
+"""`whole_body`: a controller of all joints at once, by a quadratic program over accelerations and forces
+(inverse dynamics with contacts).
 
     body = control.BodyModel(mechanism)
     controller = control.whole_body(body, every=1e-3, tasks=[...], contacts=[...])
@@ -22,7 +23,7 @@ import casadi as ca
 from strut.checks import checked, number_array
 from strut.control.body_model import BodyModel
 from strut.control.qp_controller import QpController
-from strut.control.qp_program import Bound, Goal, QpRow, QuadraticProgram, Unknown
+from strut.control.qp_program import QpBound, QpGoal, QpRow, QpUnknown, QuadraticProgram
 from strut.control.tasks import Task
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system import Discrete, Expression, Packed, Quantity, sx
@@ -30,12 +31,12 @@ from strut.system import Discrete, Expression, Packed, Quantity, sx
 TOUCH_GAP = 1e-3
 """[m] Height over the ground below which a contact counts as touching, where nothing else says so."""
 NO_LIMIT = 1e30
-"""Stands for infinity in bounds that are switched."""
+"""Stands for infinity in bounds that are switched, in their unit: times zero it is zero."""
 RANKS = {"range": 1, "contact": 2, "task": 3}
 """Which rows are relaxed first where a program has no solution: hard tasks, then contacts that should not
 move, then ranges of joints. Dynamics, friction, forces and torques are never given up."""
 MAX_ACCELERATION = 1000.0
-"""[rad/s^2, m/s^2] With which a joint brakes before the end of its range."""
+"""[rad/s^2, m/s^2] Largest acceleration of a joint, with which it also brakes before the end of its range."""
 
 
 @checked
@@ -109,7 +110,7 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
         push = push + J[places, :].T @ force.sym
         active = _active(contact, body)
         limit = ca.if_else(active, sx(contact.max_force), 0)
-        bounds.append(Bound(force, -limit, limit))
+        bounds.append(QpBound(force, -limit, limit))
         # Without force the cone says nothing new, and its rows would only make the solver go round in
         # circles.
         cone = ca.if_else(active, 0, NO_LIMIT)
@@ -125,7 +126,7 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
                 rows.append(QpRow(f"{contact.frame}_stays", miss, -wide, wide, rank=RANKS["contact"]))
             else:
                 weight = ca.if_else(active, sx(contact.motion), 0)
-                goals.append(Goal(f"{contact.frame}_stays", miss, weight))
+                goals.append(QpGoal(f"{contact.frame}_stays", miss, weight))
     total = body.M @ a.sym + body.h - push
     driven = sorted(body.inputs)
     free = [k for k in range(body.nv) if k not in body.inputs]
@@ -147,12 +148,12 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
         if task.hard:
             rows.append(QpRow(asked.name, miss, 0.0, 0.0, rank=RANKS["task"]))
         else:
-            goals.append(Goal(asked.name, miss, task.weight, task.level))
+            goals.append(QpGoal(asked.name, miss, task.weight, task.level))
     cost = sx(acceleration_weight) * ca.sumsqr(a.sym) / 2
     for force in unknowns[1:]:
         cost = cost + sx(force_weight) * ca.sumsqr(force.sym) / 2
     if not (sx(torque_weight).is_constant() and sx(torque_weight).is_zero()):
-        goals.append(Goal("torque", torque, torque_weight, max((g.level for g in goals), default=1)))
+        goals.append(QpGoal("torque", torque, torque_weight, max((g.level for g in goals), default=1)))
     program = QuadraticProgram(unknowns, cost, goals, rows, bounds, slack)
     command, shared = _commands(body, program, torque, limits)
     velocities = {body.inputs[k].name: body.v[k] for k in driven}
@@ -170,15 +171,15 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     )
 
 
-def body_unknowns(body: BodyModel, contacts: Sequence[PointContact]) -> tuple[Unknown, ...]:
+def body_unknowns(body: BodyModel, contacts: Sequence[PointContact]) -> tuple[QpUnknown, ...]:
     """The unknowns of a whole-body program: `acceleration`, one for each velocity, and FRAME_force of each
     contact, along x and z in a plane, x, y and z in space. Made once for a model, so that outputs may use
     them."""
-    unknowns: dict[str, Unknown] = body.__dict__.setdefault("_unknowns", {})
-    unknowns.setdefault("acceleration", Unknown("acceleration", [0.0] * body.nv, "rad/s^2, m/s^2"))
+    unknowns: dict[str, QpUnknown] = body.__dict__.setdefault("_unknowns", {})
+    unknowns.setdefault("acceleration", QpUnknown("acceleration", [0.0] * body.nv, "rad/s^2, m/s^2"))
     for contact in contacts:
         label = f"{contact.frame}_force"
-        unknowns.setdefault(label, Unknown(label, [0.0] * len(body.axes), "N"))
+        unknowns.setdefault(label, QpUnknown(label, [0.0] * len(body.axes), "N"))
     return (unknowns["acceleration"], *(unknowns[f"{contact.frame}_force"] for contact in contacts))
 
 
@@ -229,8 +230,8 @@ def _torque_limits(body: BodyModel, given: Any) -> dict[int, tuple[ca.SX, ca.SX]
 
 
 def _range_bound(
-    body: BodyModel, a: Unknown, limit: Expression, ranges: Mapping[str, tuple[float, float]] | None
-) -> Bound:
+    body: BodyModel, a: QpUnknown, limit: Expression, ranges: Mapping[str, tuple[float, float]] | None
+) -> QpBound:
     """Bounds of the accelerations: of actuated joints the limit, and full braking once the distance that it
     takes, v^2 / (2 limit), reaches the end of a joint's range."""
     most = sx(limit)
@@ -244,7 +245,7 @@ def _range_bound(
         distance = v**2 / (2 * most)
         up[k] = ca.if_else(ca.logic_and(v > 0, q + distance >= last), -most, up[k])
         low[k] = ca.if_else(ca.logic_and(v < 0, q - distance <= first), most, low[k])
-    return Bound(a, ca.vertcat(*low), ca.vertcat(*up), rank=RANKS["range"])
+    return QpBound(a, ca.vertcat(*low), ca.vertcat(*up), rank=RANKS["range"])
 
 
 def _commands(
