@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 
-import casadi as ca
-
 from strut.checks import checked, finite
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.system import Expression, Param, System, join, sx
+from strut.system import Expression, Param, System, join, limit_to, sx
 
 
 @checked
@@ -47,7 +45,7 @@ def current_servo(
             f"a servo in current at '{drive}' of '{system.name}' reads '{drive}' and '{drive}_rate', which "
             f"are no states: use control.servo, and say by angles what it reads"
         )
-    if not is_positive(limit):
+    if not _is_positive(limit):
         raise ValueRangeError(f"limit of a servo in current is {limit!r}: a positive number is needed [A]")
     gains = [Param(f"{drive}_{word}", finite(word, value)) for word, value in (("kp", kp), ("kd", kd))]
     aim, angle, rate = sx(reference), sx(system[drive]), sx(system[f"{drive}_rate"])
@@ -55,7 +53,7 @@ def current_servo(
     if math.isfinite(limit):
         bound = Param(f"{drive}_current_bound", limit, "A")
         gains.append(bound)
-        current = ca.fmax(-bound.sym, ca.fmin(bound.sym, current))
+        current = limit_to(current, bound)
     resistance, constant, ratio = (
         numbers[f"{drive}_{word}"].sym for word in ("resistance", "torque_constant", "gear_ratio")
     )
@@ -74,8 +72,8 @@ def current_servo(
     return loop.replace(output_units={**loop.output_units, **units})
 
 
-def is_positive(value: float) -> bool:
-    """Whether something is a number above zero; infinity is."""
+def _is_positive(value: float) -> bool:
+    """Whether something is a number above zero; infinity, no limit, is one."""
     return isinstance(value, int | float) and value > 0
 
 

@@ -1,5 +1,5 @@
 """`through_springs`: a controller that asks for joint torques commands motors which turn the joints through
-springs."""
+springs (series elastic actuators)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from strut.actuator import DcMotor
 from strut.checks import checked
 from strut.control.qp_controller import QpController
 from strut.errors import UnknownNameError, did_you_mean
-from strut.system import Expression, Packed, State, sx
+from strut.system import Expression, Packed, State, limit_to, sx
 
 
 @checked
@@ -67,9 +67,7 @@ class MotorSpring(Packed):
         pull = speed**2 * (set_point - turned) + 2 * sx(self.damping_ratio) * speed * (rate - turning)
         effort = torque + sx(self.inertia) * pull + sx(self.motor_damping) * turning
         value = effort if self.voltage_gain is None else effort / sx(self.voltage_gain)
-        if self.limit is None:
-            return value
-        return ca.fmax(-sx(self.limit), ca.fmin(sx(self.limit), value))
+        return value if self.limit is None else limit_to(value, self.limit)
 
 
 @checked

@@ -10,9 +10,9 @@ import casadi as ca
 from strut.checks import checked, finite
 from strut.control.adjust import add_changes, change_name, set_by_events
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.system import Event, Expression, Param, System, sx
+from strut.system import Event, Expression, Param, System, limit_to, sx
 
-MOMENT = "measured"
+MEASURING_EVENT = "measured"
 """Name of the event that is added where a law says by a guard when it measures."""
 
 
@@ -50,8 +50,11 @@ def step_feedback(
             raise UnknownNameError(f"a limit of '{name}', which no law changes: {did_you_mean(name, names)}")
         if not finite(f"limit of '{name}'", value) > 0:
             raise ValueRangeError(f"limit of '{name}' is {value:g}: a positive number is needed")
-    with_event, event = _with_moment(system, at)
-    changes = {change_name(name): _clip(sx(law), (limits or {}).get(name)) for name, law in laws.items()}
+    with_event, event = _with_measuring_event(system, at)
+    changes = {
+        change_name(name): limit_to(sx(law), limits[name]) if limits and name in limits else sx(law)
+        for name, law in laws.items()
+    }
     own = {q.name for q in system.p}
     loop = add_changes(with_event, names)
     return set_by_events(
@@ -112,13 +115,12 @@ def foot_placement(  # noqa: PLR0913 -- options of a public function, by keyword
     if position is not None:
         tipping = gains["position_gain"].sym * (sx(position) - sx(target))
         tipping += gains["velocity_gain"].sym * sx(velocity)
-        bound = gains["rate_limit"].sym
-        reference = ca.fmax(-bound, ca.fmin(bound, tipping))
+        reference = limit_to(tipping, gains["rate_limit"])
     law = gains["gain"].sym * (reference - sx(rate))
     return step_feedback(system, {placement: law}, at=at, parameters=tuple(gains.values()))
 
 
-def _with_moment(system: System, at: str | ca.SX) -> tuple[System, str]:
+def _with_measuring_event(system: System, at: str | ca.SX) -> tuple[System, str]:
     """Return the machine, and the name of its event at which laws measure: one that is added for a guard."""
     names = [e.name for e in system.events]
     if isinstance(at, str):
@@ -128,14 +130,11 @@ def _with_moment(system: System, at: str | ca.SX) -> tuple[System, str]:
                 f"{did_you_mean(at, names)}; or give a guard, an expression that becomes positive then"
             )
         return system, at
-    label = next(n for n in (MOMENT, *(f"{MOMENT}_{k}" for k in range(2, 100))) if n not in names)
+    label = next(
+        n for n in (MEASURING_EVENT, *(f"{MEASURING_EVENT}_{k}" for k in range(2, 100))) if n not in names
+    )
     moment = Event(label, guard=at, loss={}, description="what is measured here decides what changes")
     return system.replace(events=(*system.events, moment)), label
-
-
-def _clip(value: ca.SX, limit: float | None) -> ca.SX:
-    """A value between a limit and its negative."""
-    return value if limit is None else ca.fmax(-limit, ca.fmin(limit, value))
 
 
 __all__ = ["foot_placement", "step_feedback"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 
 from strut.control import foot_placement, step_feedback
@@ -10,7 +9,7 @@ from strut.control.adjust import substitute_symbols
 from strut.gait import Gait, find
 from strut.simulate import Trajectory, simulate
 from strut.studies.study import Row, Study
-from strut.system import System
+from strut.system import System, limit_to
 from strut.walkers import point_3d
 
 LATERAL_GAIN = 0.3
@@ -65,7 +64,7 @@ def line_until_landing() -> System:
     loop = loop_with_gain(LATERAL_GAIN)
     tipping = LINE_GAINS["position_gain"] * loop["hip_sideways"]
     tipping += LINE_GAINS["velocity_gain"] * loop["hip_sideways_rate"]
-    reference = ca.fmax(-RATE_LIMIT, ca.fmin(RATE_LIMIT, tipping))
+    reference = limit_to(tipping, RATE_LIMIT)
     nominal = loop["swing_roll"]
     return substitute_symbols(loop, [nominal], [nominal + loop["swing_roll_gain"] * reference])
 
