@@ -19,9 +19,9 @@ class BodyModel:
     """Dynamics and kinematics of a mechanism, in the symbols of `sensors`, the states of its joints.
 
     M a + h = S tau + sum of J' f, where a are the accelerations of the velocities, h has gravity, Coriolis
-    and passive forces of joints, S picks the actuated rows, and f are forces at contacts. A controller's
-    model may
-    differ from the plant: its parameters are the controller's own (`QpController.using`).
+    and passive forces of joints, S picks the actuated rows, J' is a Jacobian transposed, and f are forces at
+    contacts. A controller's model may differ from the plant: its parameters are the controller's own
+    (`QpController.using`).
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -83,8 +83,8 @@ class BodyModel:
 
     @cached_property
     def h(self) -> ca.SX:
-        """The generalised forces that no acceleration needs: Coriolis, gravity, less those of springs,
-        dampers and stops."""
+        """The generalised forces that there are without acceleration [N m or N]: Coriolis and gravity, less
+        those of springs, dampers and stops (bias forces)."""
         return self.in_states(self.tree.bias - passive_forces(self.tree))
 
     @cached_property
@@ -106,7 +106,7 @@ class BodyModel:
 
     def jacobian(self, frame: str) -> tuple[ca.SX, ca.SX]:
         """The Jacobian of a frame, 6 x nv (angular, then linear velocity along the world's axes), and its
-        rate times the velocities."""
+        rate times the velocities [rad/s^2, then m/s^2]."""
         J = observe.world_jacobian(self.tree, frame)
         return self.in_states(J), self.in_states(observe.jacobian_rate(self.tree, J))
 
@@ -122,7 +122,7 @@ class BodyModel:
 
     @cached_property
     def momentum_matrix(self) -> tuple[ca.SX, ca.SX]:
-        """The centroidal momentum matrix A, 6 x nv (angular, then linear), and A' v."""
+        """The centroidal momentum matrix A, 6 x nv (angular, then linear), and dA/dt v [N m, then N]."""
         A = observe.momentum_matrix(self.tree)
         return self.in_states(A), self.in_states(observe.jacobian_rate(self.tree, A))
 
@@ -132,7 +132,8 @@ class BodyModel:
         return self.momentum_matrix[0] @ self.v
 
     def velocity_place(self, joint: str) -> int:
-        """The place of a joint's velocity; raises UnknownNameError where there is none of one coordinate."""
+        """The place of a joint's velocity among all. Raises UnknownNameError for what is no joint of one
+        coordinate."""
         single = [name for name, where in self.tree.v_of.items() if where.stop - where.start == 1]
         if joint not in single:
             raise UnknownNameError(

@@ -15,7 +15,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate import Hold, Trajectory, simulate
 from strut.system import Expression, Param, Quantity, System, start
 
-MEANINGS = {
+STATUS_MEANINGS = {
     QpStatus.SOLVED: "solved",
     QpStatus.RETRIED: "solved by another attempt",
     QpStatus.RELAXED: "relaxed: rows of the highest ranks were missed",
@@ -241,7 +241,7 @@ class ControlledRun:
         parts = [] if self.trajectory.ok else [f"the run ended with '{self.trajectory.status}'"]
         parts += [
             f"{self.counts[status.name.lower()]} of {len(self.samples)} samples: {words}"
-            for status, words in MEANINGS.items()
+            for status, words in STATUS_MEANINGS.items()
             if status > QpStatus.RETRIED and self.counts[status.name.lower()]
         ]
         return "; ".join(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -17,15 +16,15 @@ Field = Callable[[ca.SX], ca.SX]
 """From coordinates to the direction of motion wanted there; only its direction matters."""
 CURVE_POINTS = 60
 """Points in which a gait is read as a curve."""
-MIN_POINTS = 4
-"""Of a curve."""
-MAX_POINTS = 2000
-"""Of a curve in a field: each is a term of the machine's equations."""
+MIN_CURVE_POINTS = 4
+"""Points of a curve, at least."""
+MAX_CURVE_POINTS = 2000
+"""Points of a curve in a field, at most: each is a term of the machine's equations."""
 MAX_DEGREE = 10
-"""Of a fitted field."""
+"""Degree of the polynomial of a fitted field, at most."""
 MIN_DETERMINANT = 1e-9
-"""Of a matrix in which distances are measured."""
-RIBBON = 7
+"""[1] Determinant, at least, of a matrix in which distances are measured: with less it has no inverse."""
+RIBBON_LINES = 7
 """Lines along the curve, itself included, on which a polynomial is fitted."""
 
 
@@ -33,7 +32,7 @@ RIBBON = 7
 def curve_of(gait: Gait, coordinates: Sequence[str], points: int = CURVE_POINTS) -> np.ndarray:
     """Return the curve that coordinates of a gait run through in a step: a row for each of its points, at
     equal distances in time."""
-    integer("points of a curve", points, MIN_POINTS)
+    integer("points of a curve", points, MIN_CURVE_POINTS)
     run = gait.trajectory.at(np.linspace(0.0, gait.period * (1 - 1e-9), points))
     return np.column_stack([run[name] for name in coordinates])
 
@@ -104,7 +103,7 @@ def fitted_field(
     points = _resample_curve(points, reach / 10, _positive("beyond", beyond, zero=True))
     tangents = _tangents(points)
     normals = np.column_stack([-tangents[:, 1], tangents[:, 0]])
-    offsets = np.linspace(-spread, spread, RIBBON)
+    offsets = np.linspace(-spread, spread, RIBBON_LINES)
     places = np.vstack([points + s * normals for s in offsets])
     directions = np.vstack([tangents - pull * s * normals for s in offsets])
     # angles are counted from the middle of the curve, so that they do not jump along it
@@ -149,14 +148,16 @@ def _positive(word: str, value: float, *, zero: bool = False) -> float:
 def _checked_curve(curve: np.ndarray) -> np.ndarray:
     """The points of a curve, checked, none twice in a row."""
     points = np.asarray(curve, dtype=float)
-    if points.ndim != 2 or points.shape[0] < MIN_POINTS or not np.isfinite(points).all():
+    if points.ndim != 2 or points.shape[0] < MIN_CURVE_POINTS or not np.isfinite(points).all():
         raise ModelError(
-            f"a curve is an array of finite numbers, a row for each of {MIN_POINTS} points or more, not one "
-            f"of shape {points.shape}"
+            f"a curve is an array of finite numbers, a row for each of {MIN_CURVE_POINTS} points or more, "
+            f"not one of shape {points.shape}"
         )
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if (lengths == 0).any():
-        raise ModelError(f"point {int(np.argmin(lengths)) + 1} of a curve is where the one before it is")
+        raise ModelError(
+            f"point {int(np.argmin(lengths)) + 1} of a curve is where the one before it is: leave it out"
+        )
     return points
 
 
@@ -172,31 +173,22 @@ def _checked_measure(measure: np.ndarray | None, curve: np.ndarray) -> np.ndarra
     return matrix
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A curve by the length along it."""
-
-    lengths: np.ndarray
-    points: np.ndarray
-
-    def at(self, length: np.ndarray) -> np.ndarray:
-        """Points at lengths, by cubic splines through the points."""
-        from scipy.interpolate import CubicSpline
-
-        return np.asarray(CubicSpline(self.lengths, self.points, axis=0)(length))
-
-
 def _resample_curve(points: np.ndarray, spacing: float, beyond: float) -> np.ndarray:
-    """Points of a curve at equal distances, at most a spacing apart, straight on at both ends."""
+    """Points of a curve at equal distances, at most a spacing apart, by cubic splines; straight on at both
+    ends."""
+    from scipy.interpolate import CubicSpline
+
     lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
-    line, total = _Line(lengths, points), float(lengths[-1])
+    total = float(lengths[-1])
     count = (total + 2 * beyond) / spacing
-    if count > MAX_POINTS:
+    if count > MAX_CURVE_POINTS:
         raise ValueRangeError(
             f"a curve of length {total:g}, and {beyond:g} beyond at both ends, would have {count:.3g} points "
-            f"{spacing:g} apart: up to {MAX_POINTS} are allowed, take a larger width or a shorter curve"
+            f"{spacing:g} apart: up to {MAX_CURVE_POINTS} are allowed, take a larger width or a shorter curve"
         )
-    inner = line.at(np.linspace(0.0, total, 2 + int(total / spacing)))
+    inner = np.asarray(
+        CubicSpline(lengths, points, axis=0)(np.linspace(0.0, total, 2 + int(total / spacing)))
+    )
     first, last = (_unit(inner[1] - inner[0]), _unit(inner[-1] - inner[-2]))
     steps = np.arange(1, 1 + round(beyond / spacing))[:, None] * spacing
     return np.vstack([inner[0] - steps[::-1] * first, inner, inner[-1] + steps * last])

@@ -13,9 +13,6 @@ from strut.control.curve_field import Field
 from strut.errors import ModelError, ValueRangeError
 from strut.system import Ledger, Param, System, join, sx
 
-TERMS = ("nominal", "transfer", "potential", "energy")
-"""What the command is the sum of; the ledger has an entry for each."""
-
 
 @checked
 def port_tracking(
@@ -89,7 +86,7 @@ def port_tracking(
 
 @dataclass(frozen=True, eq=False)
 class _EnergyModel:
-    """A machine by its energies: M(q) q'' + ... = W' u.
+    """A machine by its energies: M(q) q'' + ... = W' u (W transposed).
 
     names, q, v: coordinates and their rates. kinetic, potential: [J], the latter counted from where the foot
     stands. mass: matrix. inputs: names. ways: W, the rates of inputs by those of coordinates.

@@ -1,4 +1,4 @@
-"""Limits of inputs in a closed loop: what motors can give."""
+"""Limits of inputs in a closed loop: what motors can give (saturation)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Signal = TypeVar("Signal", float, ca.SX)
 MAX_EXPONENT = 700.0
 """[1] Natural rate times time, at most: beyond, e to this power is no number."""
 GRAVITY = 9.81
-"""[m/s^2] Unless another is given."""
+"""[m/s^2] Acceleration of free fall, unless another is given."""
 
 
 @checked
@@ -106,7 +106,7 @@ def _exponential(value: Signal) -> Signal:
 
 @checked
 def pendulum_rate(height: ca.SX | Quantity | float, g: ca.SX | Quantity | float = GRAVITY) -> ca.SX:
-    """The rate sqrt(g / height) [1/s] of a pendulum whose height [m] is an expression."""
+    """The natural rate sqrt(g / height) [1/s] of a pendulum whose height [m] is an expression. g: [m/s^2]."""
     return ca.sqrt(sx(g) / sx(height))
 
 

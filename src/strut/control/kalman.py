@@ -28,7 +28,7 @@ from strut.system import System, start
 
 MIN_SIGHT = 1e-9
 """[1] A mode that sensors see by less than this part of what they see at all is not observable."""
-MIN_PART = 0.05
+MIN_NAMED_PART = 0.05
 """[1] Least part of a direction, of its largest, by which a state is named in messages."""
 FINE_STRETCHES = 20
 """Stretches of a piece over which errors of an estimate are followed: they die out fast after an impact."""
@@ -74,7 +74,7 @@ class Kalman:
 
 @dataclass(frozen=True)
 class EstimateQuality:
-    """How well an estimate does.
+    """How well a filter estimates the states of a machine.
 
     sensors: what it is made of. multipliers: by how much errors of the estimate grow in a step: with those of
     the regulator, they are those of the whole loop (separation principle). deviations: by state, the root
@@ -298,14 +298,16 @@ def _check_observable(phases: Stretches, motion: _MeasuredMotion) -> None:
             parts = np.real(direction * motion.D)
             parts = parts / np.abs(parts).max()
             named = [
-                f"{parts[k]:+.2g} {labels[k]}" for k in np.argsort(-np.abs(parts)) if abs(parts[k]) > MIN_PART
+                f"{parts[k]:+.2g} {labels[k]}"
+                for k in np.argsort(-np.abs(parts))
+                if abs(parts[k]) > MIN_NAMED_PART
             ]
             hidden.append(f"{' '.join(named)} (multiplier {abs(value):.4g})")
     if hidden:
         sensors = " and ".join((*motion.sensors, *motion.landings))
         raise ModelError(
             f"the state of '{motion.motion.plant.name}' is not observable from {sensors}: an error along "
-            f"{'; along '.join(hidden)} does not die out and is not seen. Another sensor is needed"
+            f"{'; along '.join(hidden)} does not die out and is not seen. Another sensor is needed in `noise`"
         )
 
 

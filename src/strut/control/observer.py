@@ -1,4 +1,5 @@
-"""`Observer`: an estimate of every state of a machine from what its sensors read, as a `System` part."""
+"""`Observer`: an estimate of every state of a machine from what its sensors read (Luenberger observer), as a
+part of a `System`."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ MAX_READING = 1e12
 """Largest reading, in the unit of its sensor, that is believed. One beyond it, or that is no number, is left
 out: the estimate then follows the model."""
 SAMPLE_POINTS = 5
-"""Points at which it is checked whether a discrete state depends on where the machine is, and of ."""
+"""Random states at which it is checked whether a discrete state depends on where the machine is; and, for
+each sensor and one more, at which its mirror image is fitted."""
 IMAGE_SLACK = 1e-8
 """[1] Difference, relative to 1 + their size, up to which two readings are the same."""
 
@@ -59,7 +61,7 @@ class Observer:
                 if not isinstance(q, HeldDisturbance)
             },
             "errors": tuple(
-                Disturbance(f"{name}_error", 0.0, unit_of(plant, name), description="of what is read")
+                Disturbance(f"{name}_error", 0.0, sensor_unit(plant, name), description="of what is read")
                 for name in self.sensors
             ),
         }
@@ -180,7 +182,7 @@ def sensor_expression(plant: System, name: str) -> ca.SX:
     return plant.vector("x")[plant.labels("x").index(name)]
 
 
-def unit_of(plant: System, name: str) -> str:
+def sensor_unit(plant: System, name: str) -> str:
     """Return the unit of what a sensor reads."""
     units = {label: q.unit for q in plant.x for label in (q.name, *q.labels)}
     return plant.output_units.get(name, units.get(name, ""))
@@ -240,4 +242,4 @@ def sensor_images(plant: System, sensors: tuple[str, ...]) -> np.ndarray:
     return matrix
 
 
-__all__ = ["Observer", "estimate_name", "sensor_expression", "unit_of"]
+__all__ = ["Observer", "estimate_name", "sensor_expression", "sensor_unit"]

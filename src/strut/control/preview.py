@@ -19,7 +19,7 @@ from strut.control.riccati import discrete_riccati
 from strut.errors import ValueRangeError
 
 MAX_SAMPLES = 1_000_000
-"""Of a horizon or of a reference, at most."""
+"""Samples of a horizon or of a reference, at most."""
 HORIZON_RATES = 10.0
 """[1] How many times 1 / w the controller looks ahead unless told otherwise: what comes later counts by
 e^-10."""
@@ -140,7 +140,8 @@ def stepped_zmp(places: Any, step_time: float, every: float) -> np.ndarray:
     foot_places = number_array("the places of the feet", places, axes=(1,))
     if not step_time / every * max(len(foot_places), 1) <= MAX_SAMPLES:
         raise ValueRangeError(
-            f"a step of {step_time:g} s every {every:g} s has too many samples: at most {MAX_SAMPLES}"
+            f"a step of {step_time:g} s every {every:g} s has too many samples: at most "
+            f"{MAX_SAMPLES} are allowed; take a longer period `every`"
         )
     return np.repeat(foot_places, max(1, round(step_time / every)))
 

@@ -1,7 +1,7 @@
 """Swing profiles: how a foot goes from one place to another, with its rate and acceleration, as expressions.
 
 `sine` is van de Rijt's (eqs. 4.1 and 4.2): at rest at both ends, with accelerations that jump there. `smooth`
-begins and ends without acceleration: quintic along the way (least jerk), and a bump of degree six upwards.
+begins and ends without acceleration: quintic along the way (minimum jerk), and a bump of degree six upwards.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class SwingMotion:
 
 
 def _sine(s: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Part of the length and of the height at a part s of the time."""
+    """Part of the length and of the height at a part s of the time, by half and whole waves of a cosine."""
     return (1 - ca.cos(math.pi * s)) / 2, (1 - ca.cos(2 * math.pi * s)) / 2
 
 
 def _smooth(s: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Part of the length and of the height at a part s of the time."""
+    """Part of the length and of the height at a part s of the time, by polynomials."""
     return s**3 * (10 - 15 * s + 6 * s**2), 64 * (s * (1 - s)) ** 3
 
 

@@ -1,10 +1,11 @@
 """Tasks of a whole-body controller: what a machine should do, as accelerations.
 
-Each task asks for rows J a + J' v = desired, where desired = r'' + damping (r' - x') + stiffness (r - x)
-follows a reference r. References are expressions of time, of parameters and of the controller's memory, or
-reference signals; their rates by time are taken where none are given. weight: of half the squared miss, in
-1 / (m/s^2)^2 or 1 / (rad/s^2)^2 (momentum: 1/N^2, 1/(N m)^2), relative to the other weights. hard: an
-equation instead. level: tasks of level 1 are met before those of level 2 are looked at.
+Each task asks for rows J a + dJ/dt v = desired, where desired = r'' + damping (r' - x') + stiffness (r - x)
+follows a reference r: inverse dynamics in the space of the task (operational space). References are
+expressions of time, of parameters and of the controller's memory, or reference signals; their rates by time
+are taken where none are given. weight: of half the squared miss, in 1 / (m/s^2)^2 or 1 / (rad/s^2)^2
+(momentum: 1/N^2, 1/(N m)^2), relative to the other weights. hard: an equation instead. level: tasks of level
+1 are met before those of level 2 are looked at (lexicographic).
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from strut.control.reference import ReferenceSignal
 from strut.errors import ModelError, ShapeError, UnknownNameError, did_you_mean
 from strut.system import Expression, Packed, sx, time
 
-AXES = {"x": 0, "y": 1, "z": 2}
+AXIS_PLACES = {"x": 0, "y": 1, "z": 2}
+"""Axes of the world by their letters: places in a vector."""
 MOMENTA = ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z")
 """The rows of the centroidal momentum."""
 
 
 @dataclass(frozen=True, eq=False)
 class TaskRows:
-    """What a task asks for: J a + bias = desired. error: how far the reference is, for the record."""
+    """What a task asks for: J a + bias = desired, rows of accelerations [m/s^2, rad/s^2] or of the rate of
+    momentum. error: how far the reference is [m, rad], for the record."""
 
     name: str
     J: ca.SX
@@ -118,10 +121,12 @@ class FrameTask(_Tracked):
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OrientationTask(_Tracked):
-    """Turn a frame. target: in a plane its angle about y [rad], positive from z towards x; in space a
-    rotation
-    matrix, whose error is that of the antisymmetric part: right near the target, and without force where it
-    is half a turn away."""
+    """Turn a frame.
+
+    target: in a plane its angle about y [rad], positive from z towards x; in space a rotation matrix, whose
+        error is that of the antisymmetric part: right near the target, and without force where it is half a
+        turn away.
+    """
 
     frame: str
     target: Expression
@@ -244,7 +249,7 @@ class PostureTask(_Tracked):
 
 
 def _first_posture(body: BodyModel) -> dict[str, Expression]:
-    """Where the actuated joints of one coordinate begin, by name."""
+    """Where the actuated joints of one coordinate begin [rad or m], by name."""
     single = {name: where.start for name, where in body.tree.v_of.items() if where.stop - where.start == 1}
     return {
         name: body.positions[body.tree.q_of[name].start].value
@@ -258,10 +263,13 @@ def _axes(axes: str, body: BodyModel) -> list[int]:
     if not axes:
         return list(body.axes)
     for axis in axes:
-        if axis not in AXES or AXES[axis] not in body.axes:
-            letters = "".join(letter for letter, k in AXES.items() if k in body.axes)
-            raise ModelError(f"axes are '{axes}': '{body.mechanism.name}' moves along {letters}")
-    return [AXES[axis] for axis in axes]
+        if axis not in AXIS_PLACES or AXIS_PLACES[axis] not in body.axes:
+            letters = "".join(letter for letter, k in AXIS_PLACES.items() if k in body.axes)
+            raise ModelError(
+                f"axes of a task are '{axes}': '{body.mechanism.name}' moves along {letters}, give "
+                f"some of these"
+            )
+    return [AXIS_PLACES[axis] for axis in axes]
 
 
 def _column(value: Expression, size: int, what: str) -> ca.SX:
