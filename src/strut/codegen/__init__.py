@@ -40,6 +40,7 @@ from strut.codegen.runtime.integrators import (
 from strut.codegen.runtime.layout import DEFAULTS, JUMP_FIELDS, SINGLE_DEFAULTS, STEP_FIELDS, Field
 from strut.codegen.runtime.status import STATUS_WORDS, Advance, RecordingEnd, RunCounter, RunStatus
 from strut.codegen.runtime.tableau import BASIS, RK4, Tableau
+from strut.codegen.sampled_controller import SampledController
 from strut.codegen.split_casadi_c import split_long_functions
 from strut.codegen.translation_unit import Code, generate, runtime_sources
 from strut.codegen.virtual import Virtual
@@ -89,6 +90,7 @@ __all__ = [
     "RowsOnCard",
     "RunCounter",
     "RunStatus",
+    "SampledController",
     "StepKind",
     "Tableau",
     "Virtual",

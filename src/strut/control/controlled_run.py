@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from strut.codegen import REPORT_FIELDS, LoopState, NativeController, QpFunctions, QpSolver, QpStatus, address
+from strut.codegen import (
+    REPORT_FIELDS,
+    LoopState,
+    NativeController,
+    QpSolver,
+    QpStatus,
+    SampledController,
+    address,
+)
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate import Hold, Trajectory, simulate
-from strut.system import Expression, Param, Quantity, System, start
+from strut.system import Expression, System, start
 
 STATUS_MEANINGS = {
     QpStatus.SOLVED: "solved",
@@ -27,28 +35,8 @@ STATUS_MEANINGS = {
 """What became of a sample, by its status."""
 
 
-class SampledController(Protocol):
+class LoopController(SampledController, Protocol):
     """What a loop needs of a `QpController`, whose file reads this one."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def every(self) -> float:
-        """Its period [s]."""
-        ...
-
-    @property
-    def patience(self) -> int:
-        """Samples for which commands are held."""
-        ...
-
-    @property
-    def sensors(self) -> Sequence[Quantity]:
-        """What it reads."""
-        ...
 
     @property
     def command(self) -> Mapping[str, Expression]:
@@ -56,23 +44,8 @@ class SampledController(Protocol):
         ...
 
     @property
-    def p(self) -> Sequence[Param]:
-        """Its parameters."""
-        ...
-
-    @property
-    def functions(self) -> QpFunctions:
-        """Its plain functions."""
-        ...
-
-    @property
     def native(self) -> NativeController:
         """Its compiled functions."""
-        ...
-
-    @property
-    def labels(self) -> dict[str, tuple[str, ...]]:
-        """Names of commands, memory, unknowns and outputs."""
         ...
 
     def loop(self, machine: System, x0: Any, z0: Any, p: Any, samples: int) -> QpLoop:
@@ -84,7 +57,7 @@ class QpLoop:
     """A controller connected to a machine: memory, solver, and the record of its samples. For one run."""
 
     def __init__(
-        self, controller: SampledController, machine: System, *, x0: Any, z0: Any, p: Any, samples: int
+        self, controller: LoopController, machine: System, *, x0: Any, z0: Any, p: Any, samples: int
     ) -> None:
         self.controller, functions = controller, controller.functions
         self.solver = QpSolver(functions.shape)
@@ -173,7 +146,7 @@ class QpLoop:
 class ControlledRun:
     """A run under a controller. trajectory: of the machine. samples: a row of each sample, see `labels`."""
 
-    controller: SampledController = field(repr=False)
+    controller: LoopController = field(repr=False)
     trajectory: Trajectory
     samples: np.ndarray = field(repr=False)
     counts: Mapping[str, int]
@@ -181,7 +154,7 @@ class ControlledRun:
     @classmethod
     def of(
         cls,
-        controller: SampledController,
+        controller: LoopController,
         machine: System,
         t: float | tuple[float, float],
         how: Mapping[str, Any],
@@ -251,7 +224,7 @@ class ControlledRun:
         return f"ControlledRun({len(self.samples)} samples, {end}{': ' + self.faults if self.faults else ''})"
 
 
-def _sensor_places(controller: SampledController, machine: System) -> np.ndarray:
+def _sensor_places(controller: LoopController, machine: System) -> np.ndarray:
     """Of each sensed number the place among states, or -1 - the place among discrete states."""
     x = {label: k for k, label in enumerate(machine.labels("x"))}
     z = {label: -1 - k for k, label in enumerate(machine.labels("z"))}
@@ -267,7 +240,7 @@ def _sensor_places(controller: SampledController, machine: System) -> np.ndarray
     return np.array(places or [0], dtype=np.int32)
 
 
-def _command_places(controller: SampledController, machine: System) -> np.ndarray:
+def _command_places(controller: LoopController, machine: System) -> np.ndarray:
     """Of each command the place among the machine's inputs."""
     u = {label: k for k, label in enumerate(machine.labels("u"))}
     for name in controller.command:

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from strut.checks import checked, require_attributes
-from strut.codegen import QpFunctions, literal, runtime_sources, solver_sources
+from strut.codegen import SampledController, literal, runtime_sources, solver_sources
 from strut.export.c import FOR_CPP, FOR_CPP_END, Export, constants_text, make_directory, model_name, write
 from strut.export.identifiers import comment
-from strut.system import Entry, Param, Quantity, operation_count
+from strut.system import Entry, Quantity, operation_count
 from strut.version import VERSION
 
 RUNTIME = ("strut_math.h", "strut_template.h")
@@ -22,55 +21,16 @@ NOT_EXPORTED = ("strut_act.h",)
 """Ours, for the simulator alone."""
 
 
-class ExportedController(Protocol):
-    """What is exported of a `control.QpController`."""
-
-    @property
-    def name(self) -> str:
-        """What files and functions are called."""
-        ...
-
-    @property
-    def every(self) -> float:
-        """Its period [s]."""
-        ...
-
-    @property
-    def patience(self) -> int:
-        """Samples for which commands are held."""
-        ...
-
-    @property
-    def sensors(self) -> Sequence[Quantity]:
-        """What it reads."""
-        ...
-
-    @property
-    def p(self) -> Sequence[Param]:
-        """Its parameters."""
-        ...
-
-    @property
-    def labels(self) -> dict[str, tuple[str, ...]]:
-        """Names of commands, memory, unknowns and outputs."""
-        ...
-
-    @property
-    def functions(self) -> QpFunctions:
-        """Its plain functions."""
-        ...
-
-
 @checked
-def export_controller(controller: ExportedController, directory: str | Path) -> Export:
+def export_controller(controller: SampledController, directory: str | Path) -> Export:
     """Write a controller, such as `control.whole_body` gives, as C into `directory`: `NAME.h` and `NAME.c`,
     the solver (daqp, with its licence), an example `main.c` and a `Makefile`; the last two only where they
     do not exist yet.
 
     Sensors go in, commands come out: NAME_begin, NAME_sample, NAME_end. The numbers are those of the
     simulator. NAME_begin allocates; a sample does too where it is solved by another than the first attempt.
-    `main.c` reads
-    lines of t and sensors, and answers with lines of status and commands: another process may drive it.
+    `main.c` reads lines of t and sensors, and answers with lines of status and commands: another process may
+    drive it.
     """
     require_attributes("the controller", controller, ("functions", "sensors", "labels"), "a QpController")
     folder, name = make_directory(Path(directory)), model_name(controller.name)
@@ -96,7 +56,7 @@ def _entries(quantities: Sequence[Quantity]) -> list[Entry]:
     return [Entry(label, q.unit, q.description) for q in quantities for label in q.labels]
 
 
-def _header(c: ExportedController, name: str) -> str:
+def _header(c: SampledController, name: str) -> str:
     groups = {
         "sensor": ("what it reads", _entries(c.sensors)),
         "command": ("what it sets", [Entry(label) for label in c.labels["command"]]),
@@ -144,7 +104,7 @@ void {name}_end({name}_controller *c);
 """
 
 
-def _source(c: ExportedController, name: str) -> str:
+def _source(c: SampledController, name: str) -> str:
     shape, sizes = c.functions.shape, c.functions.sizes
     values = np.concatenate([np.asarray(q.value, float).reshape(-1) for q in c.p] or [np.zeros(0)])
 
