@@ -18,19 +18,19 @@ import casadi as ca
 from strut.checks import checked
 from strut.control.body_model import BodyModel
 from strut.control.qp_controller import QpController
-from strut.control.reactive_stepping import ReactiveStepping, SteppingState, stepping_signals
+from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal
-from strut.control.tasks import FrameTask, MomentumTask, OrientationTask
+from strut.control.tasks import FrameTask, MomentumTask, OrientationTask, Task
 from strut.control.whole_body_control import PointContact, whole_body
 from strut.errors import ModelError
-from strut.system import Expression, Param, sx, time
+from strut.system import Expression, Param, limit_to, sx, time
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class MomentumGains:
-    """Limits, weights and gains of `momentum_stepping`, by default those of his final design. Numbers become
-    parameters of these names.
+    """Limits, weights and gains of `momentum_stepping`, by default those of the final design of the thesis.
+    Numbers become parameters of these names.
 
     torque_limit: of every motor [N m]. force_limit: of each component of a foot's force [N].
     acceleration_limit: with which joints brake before the end of their range [rad/s^2].
@@ -45,8 +45,7 @@ class MomentumGains:
     friction: that the forces of the program keep to. chest_angle: forward from upright [rad].
     contact_gap: [m] below this height the program may use a foot's force.
     unload: [1] part of a step's time in which the program gives the swinging foot no force though it may
-    still
-        touch: a foot that carries load while it is told to leave is dragged along.
+        still touch: a foot that carries load while it is told to leave is dragged along.
     """
 
     torque_limit: Expression = 220.0
@@ -89,8 +88,9 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
         and z [m], expressions of `strut.time` or references. every: the period [s].
     hard_feet: whether the feet's accelerations are equations. slack: see `QuadraticProgram`.
 
-    Recorded outputs: com, com_reference, FOOT and FOOT_reference (x and z), xcom, chest (its angle), and the
-    momentum_rate that is asked for; in its memory swinging, steps and swing_length.
+    Recorded outputs: com, com_reference, FOOT_place and FOOT_reference (x and z [m]), xcom [m], chest (its
+    angle [rad]), and the momentum_rate that is asked for [N m, N, N]; in its memory swinging, steps and
+    swing_length.
     """
     if not body.mechanism.planar:
         raise ModelError(
@@ -114,57 +114,34 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
         first={foot: [place[0], place[1]] for foot, place in places.items()},
         g=sx(body.mechanism.g),
     )
-    # The motion reference planner: springs and dampers of ratio zeta, the horizontal rate of momentum
-    # saturated.
-    zeta = sx(k.damping_ratio)
-    stiffness = sx(k.com_stiffness)
-    damping = 2 * zeta * ca.sqrt(body.mass * stiffness)
-    rate = stiffness * (path - at) + damping * (path_rate - speed) + body.mass * ca.jacobian(path_rate, time)
-    limit = sx(k.momentum_limit)
-    rate = ca.vertcat(ca.fmax(-limit, ca.fmin(limit, rate[0])), rate[1])
-    spin = -sx(k.spin_gain) * body.momentum[1]
-    momentum = MomentumTask(
-        rate=ca.vertcat(spin, rate), of=("angular_y", "linear_x", "linear_z"), weight=k.momentum_weight
-    )
-    upright = OrientationTask(
-        frame=chest,
-        target=k.chest_angle,
-        stiffness=k.chest_stiffness,
-        damping=2 * zeta * ca.sqrt(sx(k.chest_stiffness)),
-        weight=k.chest_weight,
-        name="chest",
-    )
-    swings = [
-        FrameTask(
-            frame=foot,
-            target=signals.positions[foot],
-            rate=signals.velocities[foot],
-            acceleration=signals.accelerations[foot],
-            stiffness=k.feet_stiffness,
-            damping=2 * zeta * ca.sqrt(sx(k.feet_stiffness)),
-            weight=k.feet_weight,
-            hard=hard_feet,
-            name=foot,
-        )
-        for foot in feet
+    momentum_rate = _momentum_rate(body, k, path)
+    tasks: list[Task] = [
+        MomentumTask(rate=momentum_rate, of=("angular_y", "linear_x", "linear_z"), weight=k.momentum_weight),
+        OrientationTask(
+            frame=chest,
+            target=k.chest_angle,
+            stiffness=k.chest_stiffness,
+            damping=2 * sx(k.damping_ratio) * ca.sqrt(sx(k.chest_stiffness)),
+            weight=k.chest_weight,
+            name="chest",
+        ),
+        *(_foot_task(foot, signals, k, hard=hard_feet) for foot in feet),
     ]
-    contacts = [
-        PointContact(
-            frame=foot,
-            friction=k.friction,
-            max_force=k.force_limit,
-            active=ca.logic_and(
-                places[foot][1] <= sx(k.contact_gap),
-                ca.logic_not(
-                    ca.logic_and(
-                        signals.swinging == number + 1, signals.clock < sx(k.unload) * sx(step.step_time)
-                    )
-                ),
-            ),
-            motion=None,
+    contacts = []
+    for number, foot in enumerate(feet):
+        begins_to_swing = ca.logic_and(
+            signals.swinging == number + 1, signals.clock < sx(k.unload) * sx(step.step_time)
         )
-        for number, foot in enumerate(feet)
-    ]
+        touches = places[foot][1] <= sx(k.contact_gap)
+        contacts.append(
+            PointContact(
+                frame=foot,
+                friction=k.friction,
+                max_force=k.force_limit,
+                active=ca.logic_and(touches, ca.logic_not(begins_to_swing)),
+                motion=None,
+            )
+        )
     R = body.rotation(chest)
     outputs = {"com": at, "com_reference": path, "xcom": signals.xcom, "chest": ca.atan2(R[0, 2], R[0, 0])}
     outputs |= {f"{foot}_place": places[foot] for foot in feet}
@@ -172,7 +149,7 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
     return whole_body(
         body,
         every=every,
-        tasks=[momentum, upright, *swings],
+        tasks=tasks,
         contacts=contacts,
         torque_limit=k.torque_limit,
         acceleration_limit=k.acceleration_limit,
@@ -181,12 +158,42 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
         slack=slack,
         memory=tuple(signals.memory),
         update={z.name: e for z, e in signals.memory.items()},
-        outputs={**outputs, "momentum_rate": ca.vertcat(spin, rate)},
+        outputs={**outputs, "momentum_rate": momentum_rate},
         name=name,
     )
 
 
+def _momentum_rate(body: BodyModel, k: MomentumGains, path: ca.SX) -> ca.SX:
+    """The rate of centroidal momentum that is asked for, angular [N m] and along x and z [N]: the motion
+    reference planner. A spring and a damper pull the centre of mass to its path [m]; the horizontal part is
+    saturated; angular momentum is taken out."""
+    axes = list(body.axes)
+    at, speed = body.com[axes], body.com_rate[axes]
+    path_rate = ca.jacobian(path, time)
+    stiffness = sx(k.com_stiffness)
+    damping = 2 * sx(k.damping_ratio) * ca.sqrt(body.mass * stiffness)
+    rate = stiffness * (path - at) + damping * (path_rate - speed) + body.mass * ca.jacobian(path_rate, time)
+    spin = -sx(k.spin_gain) * body.momentum[1]
+    return ca.vertcat(spin, limit_to(rate[0], k.momentum_limit), rate[1])
+
+
+def _foot_task(foot: str, signals: SteppingSignals, k: MomentumGains, *, hard: bool) -> FrameTask:
+    """The task of a foot that follows its reference, whether it swings or stands."""
+    return FrameTask(
+        frame=foot,
+        target=signals.positions[foot],
+        rate=signals.velocities[foot],
+        acceleration=signals.accelerations[foot],
+        stiffness=k.feet_stiffness,
+        damping=2 * sx(k.damping_ratio) * ca.sqrt(sx(k.feet_stiffness)),
+        weight=k.feet_weight,
+        hard=hard,
+        name=foot,
+    )
+
+
 Settings = TypeVar("Settings", ReactiveStepping, MomentumGains)
+"""Settings of a controller whose numbers may become its parameters."""
 
 
 def _as_parameters(settings: Settings) -> Settings:

@@ -1,11 +1,12 @@
 """`ReactiveStepping`: steps that come of themselves, as the extrapolated centre of mass leaves the base of
 support. No footstep is planned.
 
-After van de Rijt's thesis (section 4.2): both feet stand until the extrapolated centre of mass (XcoM) is
-outside of the base of support by more than a margin; then the foot that is farther from it swings, in a
-fixed time, to where the XcoM will be when it lands, and a little beyond. A step that has begun is carried
-through; where the foot touches, its reference freezes. Everything is an expression: of the time, of where
-the machine is, and of a few numbers that the stepping remembers from one sample to the next.
+After van de Rijt's thesis (section 4.2): both feet stand until the extrapolated centre of mass (XcoM, the
+instantaneous capture point) is outside of the base of support by more than a margin; then the foot that is
+farther from it swings, in a fixed time, to where the XcoM will be when it lands, and a little beyond. A step
+that has begun is carried through; where the foot touches, its reference freezes. Everything is an expression:
+of the time, of where the machine is, and of a few numbers that the stepping remembers from one sample to the
+next.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from strut.system import Discrete, Expression, sx
 STANDING = 0.0
 """The value of the state `swinging` while both feet stand."""
 MIN_PART_OF_SWING = 0.5
-"""[1] Of its time a swing must have lasted before the ground counts: the foot leaves it at the beginning."""
+"""[1] Least part of its time that a swing has lasted when the ground counts: at first the foot leaves it."""
 
 
 @checked
@@ -95,7 +96,7 @@ class SteppingState:
 @checked
 def stepping_signals(
     stepping: ReactiveStepping,
-    footing: SteppingState,
+    state: SteppingState,
     *,
     t: ca.SX,
     speed: Expression,
@@ -107,15 +108,15 @@ def stepping_signals(
     """The references of both feet, and what is remembered.
 
     t: the time [s]. speed: that is asked of the centre of mass along x [m/s]. height: of the pendulum [m].
-    first: by foot, where it stands when a run begins, along x and z [m]. prefix: of the names of what is
-    remembered.
+    first: by foot, where it stands when a run begins, along x and z [m]. g: [m/s^2]. prefix: of the names of
+    what is remembered.
     """
-    if len(footing.feet) != 2:
+    if len(state.feet) != 2:
         raise ModelError(
-            f"reactive stepping has {len(footing.feet)} feet, {', '.join(footing.feet)}: it steps with two"
+            f"reactive stepping has {len(state.feet)} feet, {', '.join(state.feet)}: it steps with two"
         )
     s = stepping
-    names = list(footing.feet)
+    names = list(state.feet)
     swinging = Discrete(
         f"{prefix}swinging", STANDING, description="0 while both stand, else the foot's number"
     )
@@ -126,63 +127,93 @@ def stepping_signals(
         name: [Discrete(f"{prefix}{name}_held_{axis}", first[name][k], "m") for k, axis in enumerate("xz")]
         for name in names
     }
-    places = [footing.feet[name] for name in names]
-    rate = pendulum_rate(sx(height), sx(g))
-    xcom = footing.com[0] + footing.com_velocity[0] / rate
-    margin = ca.fmin(sx(s.margin_time) * ca.fabs(sx(speed)), sx(s.max_margin))
-    # the foot that is farther from where the XcoM goes swings, around the other
-    first_ahead = places[0][0] >= places[1][0]
-    front, back = ca.fmax(places[0][0], places[1][0]), ca.fmin(places[0][0], places[1][0])
-    forward, backward = xcom > front + margin, xcom < back - margin
-    begins = ca.logic_and(swinging.sym == STANDING, ca.logic_or(forward, backward))
-    chosen = ca.if_else(forward == first_ahead, 2.0, 1.0)
-    stance, start = ca.if_else(forward, front, back), ca.if_else(forward, back, front)
-    landing = stance + (xcom - stance) * ca.exp(rate * sx(s.step_time))
-    swing_length = (1 + sx(s.overshoot)) * (landing - start)
-    clipped = ca.sign(swing_length) * ca.fmax(sx(s.shortest), ca.fmin(sx(s.longest), ca.fabs(swing_length)))
+    decision = _decide_step(
+        s, state, standing=swinging.sym == STANDING, rate=pendulum_rate(sx(height), sx(g)), speed=sx(speed)
+    )
+    begins = decision.begins
     # a swing ends where the foot touches, not before its second half
-    clock = t - start_time.sym
-    late = clock > MIN_PART_OF_SWING * sx(s.step_time)
+    late = t - start_time.sym > MIN_PART_OF_SWING * sx(s.step_time)
     touches = [
-        ca.logic_and(ca.logic_and(swinging.sym == k + 1, late), footing.gaps[name] <= sx(s.touch_gap))
+        ca.logic_and(ca.logic_and(swinging.sym == k + 1, late), state.gaps[name] <= sx(s.touch_gap))
         for k, name in enumerate(names)
     ]
-    ends = ca.logic_or(*touches)
-    now_swinging = ca.if_else(begins, chosen, ca.if_else(ends, STANDING, swinging.sym))
+    now_swinging = ca.if_else(
+        begins, decision.foot, ca.if_else(ca.logic_or(*touches), STANDING, swinging.sym)
+    )
     now_begun = ca.if_else(begins, t, start_time.sym)
-    now_length = ca.if_else(begins, clipped, length.sym)
+    now_length = ca.if_else(begins, decision.length, length.sym)
     memory: dict[Discrete, ca.SX] = {
         swinging: now_swinging,
         start_time: now_begun,
         length: now_length,
         count: count.sym + begins,
     }
-    swing = swing_motion(now_length, s.swing_height, s.step_time, t - now_begun, s.profile)
-    overdue = ca.fmax(0, t - now_begun - sx(s.step_time))
+    clock = t - now_begun
+    swing = swing_motion(now_length, s.swing_height, s.step_time, clock, s.profile)
+    # a foot that found no ground in time goes on down
+    overdue = ca.fmax(0, clock - sx(s.step_time))
     search = ca.vertcat(0, -sx(s.search_speed) * overdue)
+    search_rate = ca.if_else(overdue > 0, ca.vertcat(0, -sx(s.search_speed)), 0)
     positions, velocities, accelerations = {}, {}, {}
     for k, name in enumerate(names):
         swings = now_swinging == k + 1
         before = ca.vertcat(*[z.sym for z in hold_places[name]])
         # where it touches it stays, on the ground and not in it or above
-        touched = footing.feet[name] - ca.vertcat(0, footing.gaps[name])
-        leaves = ca.logic_and(begins, chosen == k + 1)
+        touched = state.feet[name] - ca.vertcat(0, state.gaps[name])
+        leaves = ca.logic_and(begins, decision.foot == k + 1)
         now_held = ca.if_else(ca.logic_or(touches[k], leaves), touched, before)
         memory |= {z: now_held[i] for i, z in enumerate(hold_places[name])}
         positions[name] = ca.if_else(swings, now_held + swing.position + search, now_held)
-        velocities[name] = ca.if_else(
-            swings, swing.velocity + ca.if_else(overdue > 0, ca.vertcat(0, -sx(s.search_speed)), 0), 0
-        )
+        velocities[name] = ca.if_else(swings, swing.velocity + search_rate, 0)
         accelerations[name] = ca.if_else(swings, swing.acceleration, 0)
     return SteppingSignals(
         memory=memory,
         positions=positions,
         velocities=velocities,
         accelerations=accelerations,
+        xcom=decision.xcom,
+        margin=decision.margin,
+        swinging=now_swinging,
+        clock=clock,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _StepDecision:
+    """Whether a step begins at this sample (`begins`, 0 or 1), and which.
+
+    foot: the number of the foot that would swing, from 1 on. length: of its swing [m], signed. xcom: [m].
+    margin: [m] by which the XcoM must be outside of the base of support.
+    """
+
+    begins: ca.SX
+    foot: ca.SX
+    length: ca.SX
+    xcom: ca.SX
+    margin: ca.SX
+
+
+def _decide_step(
+    s: ReactiveStepping, state: SteppingState, *, standing: ca.SX, rate: ca.SX, speed: ca.SX
+) -> _StepDecision:
+    """Decide by the extrapolated centre of mass. standing: whether both feet do. rate: of the pendulum [1/s].
+    speed: that is asked for [m/s]."""
+    one, other = (place[0] for place in state.feet.values())
+    xcom = state.com[0] + state.com_velocity[0] / rate
+    margin = ca.fmin(sx(s.margin_time) * ca.fabs(speed), sx(s.max_margin))
+    front, back = ca.fmax(one, other), ca.fmin(one, other)
+    forward, backward = xcom > front + margin, xcom < back - margin
+    # the foot that is farther from where the XcoM goes swings, around the other
+    foot = ca.if_else(forward == (one >= other), 2.0, 1.0)
+    stance, start = ca.if_else(forward, front, back), ca.if_else(forward, back, front)
+    landing = stance + (xcom - stance) * ca.exp(rate * sx(s.step_time))
+    length = (1 + sx(s.overshoot)) * (landing - start)
+    return _StepDecision(
+        begins=ca.logic_and(standing, ca.logic_or(forward, backward)),
+        foot=foot,
+        length=ca.sign(length) * ca.fmax(sx(s.shortest), ca.fmin(sx(s.longest), ca.fabs(length))),
         xcom=xcom,
         margin=margin,
-        swinging=now_swinging,
-        clock=t - now_begun,
     )
 
 

@@ -15,7 +15,7 @@ memory.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -101,60 +101,31 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     """
     unknowns = body_unknowns(body, contacts)
     a, forces = unknowns[0], dict(zip([each.frame for each in contacts], unknowns[1:], strict=True))
-    rows, goals, bounds, errors = [], [], [], dict[str, ca.SX]()
+    parts = _ProgramParts(body, a)
     push = ca.SX.zeros(body.nv)
     for contact in contacts:
-        force = forces[contact.frame]
-        J, bias = body.jacobian(contact.frame)
-        places = [3 + k for k in body.axes]
-        push = push + J[places, :].T @ force.sym
-        active = _active(contact, body)
-        limit = ca.if_else(active, sx(contact.max_force), 0)
-        bounds.append(QpBound(force, -limit, limit))
-        # Without force the cone says nothing new, and its rows would only make the solver go round in
-        # circles.
-        cone = ca.if_else(active, 0, NO_LIMIT)
-        rows.append(QpRow(f"{contact.frame}_cone", _cone(contact, body, force.sym), -NO_LIMIT, cone))
-        if contact.motion is not None:
-            miss = J[places, :] @ a.sym + bias[places] + sx(contact.damping) * (J[places, :] @ body.v)
-            if isinstance(contact.motion, str):
-                if contact.motion != "hard":
-                    raise ModelError(
-                        f"motion of contact '{contact.frame}' is '{contact.motion}': 'hard', a weight or None"
-                    )
-                wide = ca.if_else(active, 0, NO_LIMIT)
-                rows.append(QpRow(f"{contact.frame}_stays", miss, -wide, wide, rank=RANKS["contact"]))
-            else:
-                weight = ca.if_else(active, sx(contact.motion), 0)
-                goals.append(QpGoal(f"{contact.frame}_stays", miss, weight))
+        push = push + parts.add_contact(contact, forces[contact.frame])
     total = body.M @ a.sym + body.h - push
     driven = sorted(body.inputs)
     free = [k for k in range(body.nv) if k not in body.inputs]
     if free:
-        rows.append(QpRow("dynamics", total[free], 0.0, 0.0))
+        parts.rows.append(QpRow("dynamics", total[free], 0.0, 0.0))
     torque = total[driven] if driven else ca.SX(0, 1)
     limits = _torque_limits(body, torque_limit)
     limited = [k for k, column in enumerate(driven) if column in limits]
     if limited:
         low, up = (ca.vertcat(*[limits[driven[k]][side] for k in limited]) for side in (0, 1))
-        rows.append(QpRow("torques", torque[limited], low, up))
-    bounds.append(_range_bound(body, a, acceleration_limit, ranges))
+        parts.rows.append(QpRow("torques", torque[limited], low, up))
+    parts.bounds.append(_range_bound(body, a, acceleration_limit, ranges))
     for task in tasks:
-        asked = task.rows(body)
-        if asked.name in errors:
-            raise ModelError(f"two tasks are called '{asked.name}': give one another name")
-        errors[asked.name] = asked.error
-        miss = asked.J @ a.sym + asked.bias - asked.desired
-        if task.hard:
-            rows.append(QpRow(asked.name, miss, 0.0, 0.0, rank=RANKS["task"]))
-        else:
-            goals.append(QpGoal(asked.name, miss, task.weight, task.level))
+        parts.add_task(task)
     cost = sx(acceleration_weight) * ca.sumsqr(a.sym) / 2
     for force in unknowns[1:]:
         cost = cost + sx(force_weight) * ca.sumsqr(force.sym) / 2
     if not (sx(torque_weight).is_constant() and sx(torque_weight).is_zero()):
-        goals.append(QpGoal("torque", torque, torque_weight, max((g.level for g in goals), default=1)))
-    program = QuadraticProgram(unknowns, cost, goals, rows, bounds, slack)
+        last_level = max((goal.level for goal in parts.goals), default=1)
+        parts.goals.append(QpGoal("torque", torque, torque_weight, last_level))
+    program = QuadraticProgram(unknowns, cost, parts.goals, parts.rows, parts.bounds, slack)
     command, shared = _commands(body, program, torque, limits)
     velocities = {body.inputs[k].name: body.v[k] for k in driven}
     return QpController(
@@ -165,10 +136,61 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
         command=command,
         memory=memory,
         update=update or {},
-        outputs={**{f"{n}_error": e for n, e in errors.items()}, **(outputs or {})},
+        outputs={**{f"{n}_error": e for n, e in parts.errors.items()}, **(outputs or {})},
         safe={n: -sx(safe_damping) * v for n, v in velocities.items()},
         shared=shared,
     )
+
+
+@dataclass(eq=False)
+class _ProgramParts:
+    """Goals, rows and bounds of a whole-body program, as they come together. a: the accelerations. errors: of
+    tasks, by name."""
+
+    body: BodyModel
+    a: QpUnknown
+    goals: list[QpGoal] = field(default_factory=list)
+    rows: list[QpRow] = field(default_factory=list)
+    bounds: list[QpBound] = field(default_factory=list)
+    errors: dict[str, ca.SX] = field(default_factory=dict)
+
+    def add_contact(self, contact: PointContact, force: QpUnknown) -> ca.SX:
+        """Bound the force of a contact and keep it in its cone and its point in place; return its generalised
+        force."""
+        body, places = self.body, [3 + k for k in self.body.axes]
+        J, bias = body.jacobian(contact.frame)
+        active = _active(contact, body)
+        limit = ca.if_else(active, sx(contact.max_force), 0)
+        self.bounds.append(QpBound(force, -limit, limit))
+        # Without force the cone says nothing new, and its rows would only make the solver go round in
+        # circles.
+        wide = ca.if_else(active, 0, NO_LIMIT)
+        self.rows.append(QpRow(f"{contact.frame}_cone", _cone(contact, body, force.sym), -NO_LIMIT, wide))
+        if contact.motion is not None:
+            miss = J[places, :] @ self.a.sym + bias[places] + sx(contact.damping) * (J[places, :] @ body.v)
+            if not isinstance(contact.motion, str):
+                weight = ca.if_else(active, sx(contact.motion), 0)
+                self.goals.append(QpGoal(f"{contact.frame}_stays", miss, weight))
+            elif contact.motion == "hard":
+                self.rows.append(QpRow(f"{contact.frame}_stays", miss, -wide, wide, rank=RANKS["contact"]))
+            else:
+                raise ModelError(
+                    f"motion of contact '{contact.frame}' is '{contact.motion}': give 'hard', a weight or "
+                    f"None"
+                )
+        return J[places, :].T @ force.sym
+
+    def add_task(self, task: Task) -> None:
+        """Ask for a task: as an equation where it is hard, else as a goal."""
+        asked = task.rows(self.body)
+        if asked.name in self.errors:
+            raise ModelError(f"two tasks are called '{asked.name}': give one another name")
+        self.errors[asked.name] = asked.error
+        miss = asked.J @ self.a.sym + asked.bias - asked.desired
+        if task.hard:
+            self.rows.append(QpRow(asked.name, miss, 0.0, 0.0, rank=RANKS["task"]))
+        else:
+            self.goals.append(QpGoal(asked.name, miss, task.weight, task.level))
 
 
 def body_unknowns(body: BodyModel, contacts: Sequence[PointContact]) -> tuple[QpUnknown, ...]:
