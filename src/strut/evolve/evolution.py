@@ -101,7 +101,7 @@ def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
                 if stored.keys is None:
                     continue
                 count = len(stored.x)
-                stages = np.array([_stage_and_value(goals, key) for key in stored.keys])
+                stages = np.array([goals.stage_and_value(key) for key in stored.keys])
                 place = np.column_stack([np.full(count, run), np.full(count, number), np.arange(count)])
                 parts.append((place, stages, stored.x, stored.measures))
                 status += stored.status
@@ -140,9 +140,9 @@ def _read(
                     name: float(v) for name, v in zip(names, stored.x[first], strict=True) if not np.isnan(v)
                 }
                 measured = dict(zip(measures, map(float, stored.measures[first]), strict=True))
-                stage, value = _stage_and_value(goals, key)
+                stage, value = goals.stage_and_value(key)
                 best = Individual(run, number, first, own, measured, stage, value, stored.status[first])
-            rows.append((run, number, *_stage_and_value(goals, key), *_stage_and_value(goals, so_far)))
+            rows.append((run, number, *goals.stage_and_value(key), *goals.stage_and_value(so_far)))
         if so_far is not None:
             bests.append(best)
     if not bests:
@@ -158,13 +158,6 @@ def _read(
         stages=len(goals.goals),
         history={name: np.array(column) for name, column in zip(heads, zip(*rows, strict=True), strict=True)},
     )
-
-
-def _stage_and_value(goals: StagedGoals, key: np.ndarray) -> tuple[int, float]:
-    """Return the number of the goal, from 1, and its value as it is written, of a key."""
-    stage = int(goals.stage(key))
-    sign = -1.0 if stage >= 0 and goals.goals[stage].sense == "maximise" else 1.0
-    return stage + 1, sign * float(key[1])
 
 
 def _key(goals: StagedGoals, individual: Individual) -> tuple[float, float]:

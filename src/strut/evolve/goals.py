@@ -98,6 +98,12 @@ class StagedGoals:
         """Return the number of the goal that each individual is at, from 0; -1 of one that failed."""
         return len(self.goals) - np.asarray(keys)[..., 0].astype(int)
 
+    def stage_and_value(self, key: np.ndarray) -> tuple[int, float]:
+        """Return the number of the goal of one key, from 1, and its value as it is written; 0 and infinity of
+        one that failed."""
+        stage = int(self.stage(key))
+        return stage + 1, float(key[1] * self._signs[stage] if stage >= 0 else key[1])
+
     def _evaluate(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
         stacked = np.vstack([np.asarray(columns[name], dtype=float) for name in self.names])
         return np.array(self._compiled(stacked)).T
@@ -111,16 +117,17 @@ def _goals(goals: Any) -> tuple[SearchGoal, ...]:
     if isinstance(goals, Sequence) and goals and all(isinstance(goal, SearchGoal) for goal in goals):
         return tuple(goals)
     raise ModelError(
-        f"goals is {short_repr(goals)}: give an expression such as 'cost', a SearchGoal, or a list of Goals"
+        f"goals is {short_repr(goals)}: give an expression such as 'cost', a SearchGoal, or a list of them"
     )
 
 
 def precedes(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Tell of each pair of keys, in the last axis, whether the first is better than the second."""
+    """Tell of each pair of keys, in the last axis, whether the first is better than the second
+    (lexicographic)."""
     less, same = a[..., 0] < b[..., 0], a[..., 0] == b[..., 0]
     return np.asarray(less | (same & (a[..., 1] < b[..., 1])))
 
 
 def best_first(keys: np.ndarray) -> np.ndarray:
-    """Return the places of keys, best first; of equal ones the earlier."""
+    """Return the places of keys in lexicographic order, best first; of equal ones the earlier."""
     return np.lexsort((keys[:, 1], keys[:, 0]))

@@ -49,8 +49,8 @@ from strut.evolve.space import SearchParameter
 from strut.system import System
 from strut.units import number
 
-PARTS = ("name", "evaluate", "measures", "parameters", "goals", "search")
-"""Tables of a job file."""
+JOB_KEYS = ("name", "evaluate", "measures", "parameters", "goals", "search")
+"""The name and the tables of a job file."""
 RUN_KEYS = ("generations", "runs", "seed")
 """Keys of [search] that are no settings of the search itself."""
 
@@ -83,10 +83,10 @@ def read_job(path: Path, find_model: Callable[[str], System]) -> Job:
 
 
 def _job(stem: str, data: dict[str, Any], find_model: Callable[[str], System]) -> Job:
-    _refuse_unknown("a job", data, PARTS)
-    for part in PARTS[1:]:
+    _refuse_unknown("a job", data, JOB_KEYS)
+    for part in JOB_KEYS[1:]:
         if part not in data and not (part == "measures" and "program" in data.get("evaluate", {})):
-            raise ModelError(f"[{part}] is missing: a job has {', '.join(PARTS[1:])}")
+            raise ModelError(f"[{part}] is missing: a job has {', '.join(JOB_KEYS[1:])}")
     search = _table("search", data["search"])
     own = {name: search.pop(name, default) for name, default in zip(RUN_KEYS, (None, 1, 0), strict=True)}
     parameters = [_parameter(name, each) for name, each in _table("parameters", data["parameters"]).items()]

@@ -15,14 +15,14 @@ from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
 from strut.evolve.goals import SearchGoal, StagedGoals, best_first
 from strut.evolve.space import ParameterSpace, space_of
 
-EVALUATION = ("measures", "settings", "check", "evaluate")
-"""What an evaluation must have."""
+EVALUATION_ATTRIBUTES = ("measures", "settings", "check", "evaluate")
+"""What an evaluation must have; see `Evaluation`."""
 
 
 @checked
 @dataclass(frozen=True)
 class SearchProblem:
-    """What is searched.
+    """What is searched for: parameters, what evaluates them, and goals.
 
     parameters: by name (low, high), or a list of `SearchParameter`. evaluation: `of_system`, `of_function` or
     `of_program`. goals: an expression of measures and parameters to be made small, a `SearchGoal`, or several
@@ -40,7 +40,9 @@ class SearchProblem:
         integer("repeats", self.repeats, 1)
         if self.combine not in ("mean", "worst"):
             raise ModelError(f"combine is '{self.combine}': 'mean' or 'worst' is allowed")
-        require_attributes("evaluation", self.evaluation, EVALUATION, "of_system, of_function or of_program")
+        require_attributes(
+            "evaluation", self.evaluation, EVALUATION_ATTRIBUTES, "of_system, of_function or of_program"
+        )
         twice = set(self.space.names) & set(self.evaluation.measures)
         if twice:
             raise ModelError(

@@ -26,8 +26,11 @@ when a job is killed."""
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a job is. best: keys of the best of the run so far,
-    as of `StagedGoals.keys`. stage: the number of the goal that it is at, from 1, of so many."""
+    """How far a job is: the run and its generation, from 0, each of so many.
+
+    stage: the number of the goal that the best of the run so far is at, from 1, of so many; 0 where all
+        failed. value: of that goal. evaluations_per_second: [1/s] in the last generation.
+    """
 
     run: int
     runs: int
@@ -154,7 +157,10 @@ class _Run:
             began = clock.perf_counter()
             answers = self.problem.evaluate(x[places], seeds[places])
             if len(answers.status) != len(places):
-                raise StrutError("the evaluation did not answer for every individual")
+                raise StrutError(
+                    f"the evaluation returned {len(answers.status)} results for {len(places)} individuals: "
+                    f"one is needed for each"
+                )
             measures[places] = answers.measures
             self.store.write_measures(self.run, generation, places.tolist(), answers.measures, answers.status)
             each = (clock.perf_counter() - began) / len(places)
@@ -163,15 +169,14 @@ class _Run:
 
     def _progress(self, generation: int, best: np.ndarray, rate: float) -> SearchProgress:
         goals = self.problem.staged_goals
-        stage = int(goals.stage(best))
-        sign = -1.0 if stage >= 0 and goals.goals[stage].sense == "maximise" else 1.0
+        stage, value = goals.stage_and_value(best)
         return SearchProgress(
             run=self.run,
             runs=self.runs,
             generation=generation,
             generations=self.generations,
-            stage=stage + 1,
+            stage=stage,
             stages=len(goals.goals),
-            value=sign * float(best[1]),
+            value=value,
             evaluations_per_second=rate,
         )

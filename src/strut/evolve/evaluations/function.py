@@ -87,18 +87,23 @@ class FunctionEvaluation:
             return np.nan, f"the function returned {short_repr(wrong)}, not numbers"
 
     def _evaluate_at_once(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
+        """Return what a vectorised function returns, called once with all individuals."""
         columns = {name: x[:, k] for k, name in enumerate(names)}
         answer = self.function(**columns, **({"seed": seeds} if self.seeded else {}))
         if not isinstance(answer, Mapping) and len(self.measures) == 1:
             answer = {self.measures[0]: answer}
         missing = [name for name in self.measures if name not in answer]
         if missing:
-            raise ModelError(f"the vectorised function returned no '{missing[0]}'")
+            raise ModelError(
+                f"the vectorised function returned no '{missing[0]}': return a dictionary with "
+                f"{list(self.measures)}"
+            )
         try:
             shaped = [np.broadcast_to(np.asarray(answer[name], float), len(x)) for name in self.measures]
         except (TypeError, ValueError) as error:
             raise ModelError(
-                f"the vectorised function returned arrays of other lengths than {len(x)} individuals"
+                f"the vectorised function returned arrays of other lengths than {len(x)} individuals: one "
+                f"number is needed for each"
             ) from error
         return check_measures(np.column_stack(shaped), [OK] * len(x), self.measures)
 

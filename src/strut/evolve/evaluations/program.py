@@ -21,11 +21,11 @@ from strut.checks import checked, integer, positive, short_repr
 from strut.errors import ModelError, StrutError
 from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
 
-MAX_LINE = 1 << 20
-"""Bytes of an answer; what is longer is no answer."""
-CHUNK = 1 << 16
+MAX_ANSWER_BYTES = 1 << 20
+"""Bytes of an answer, at most; what is longer is no answer."""
+READ_BYTES = 1 << 16
 """Bytes that are read at once."""
-ERROR_CHARACTERS = 200
+MAX_ERROR_CHARACTERS = 200
 """Characters of what a program said on its error output that a message shows."""
 
 
@@ -51,7 +51,10 @@ class ProgramEvaluation:
 
     def __post_init__(self) -> None:
         if not self.command or not self.measures:
-            raise ModelError("an external program needs a command and the names of its measures")
+            raise ModelError(
+                "an external program needs a command and the names of its measures: "
+                "of_program(['python', 'simulator.py'], ['speed'])"
+            )
         positive("limit", self.limit, "s")
         integer("retries", self.retries, 0)
 
@@ -185,9 +188,9 @@ class _Conversation:
     def _drain(pipe: IO[bytes], tail: bytearray) -> None:
         """Read the error output, so that the program never waits for a reader; keep its end."""
         try:
-            while part := os.read(pipe.fileno(), CHUNK):
+            while part := os.read(pipe.fileno(), READ_BYTES):
                 tail += part
-                del tail[: -4 * ERROR_CHARACTERS]
+                del tail[: -4 * MAX_ERROR_CHARACTERS]
         except (OSError, ValueError):
             return
 
@@ -200,12 +203,12 @@ class _Conversation:
                 left = until - clock.monotonic()
                 if left <= 0 or not selector.select(left):
                     raise _NoAnswerError(f"no answer within {self.limit:g} s")
-                part = os.read(pipe.fileno(), CHUNK)
+                part = os.read(pipe.fileno(), READ_BYTES)
                 if not part:
                     raise _NoAnswerError(self._describe_end())
                 line += part
-                if len(line) > MAX_LINE:
-                    raise _NoAnswerError(f"the answer is longer than {MAX_LINE} bytes")
+                if len(line) > MAX_ANSWER_BYTES:
+                    raise _NoAnswerError(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
         return line.split(b"\n")[0] if line.count(b"\n") > 1 else line
 
     def _describe_end(self) -> str:
@@ -213,7 +216,7 @@ class _Conversation:
         assert self.process is not None
         code = self.process.wait()
         clock.sleep(0.01)  # for the last of its error output
-        complaint = self.error_tail.decode(errors="replace").strip()[-ERROR_CHARACTERS:]
+        complaint = self.error_tail.decode(errors="replace").strip()[-MAX_ERROR_CHARACTERS:]
         return f"the program ended with {code}" + (f": {complaint}" if complaint else "")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,9 +12,9 @@ from strut.errors import ExpressionError, ModelError
 from strut.simulate.simulate import names_of
 from strut.system import State, System, parse_expression, time
 
-TOTALS = ("supplied", "dissipated", "lost")
-"""Energies that a run adds up."""
-INTEGRAL = "measured_integral"
+ENERGY_TOTALS = ("supplied", "dissipated", "lost")
+"""Energies that a run adds up [J]."""
+INTEGRAL_PREFIX = "measured_integral"
 """What names of the states begin with that integrals become."""
 
 
@@ -37,11 +37,10 @@ def parse_measures(system: System, expressions: Mapping[str, str], *, ledger: bo
     ledger: whether energies are added up, so that measures may read them.
     """
     integrals = _Integrals(system)
-    readable = [*system.labels("x"), *system.labels("z"), *system.labels("outputs")]
-    readable += ["end.time", "end.ok", *(f"count.{event.name}" for event in system.events)]
-    readable += [f"count.{sample.name}" for sample in system.samples]
+    readable = [*_labels(system), "end.time", "end.ok"]
+    readable += [f"count.{each.name}" for each in (*system.events, *system.samples)]
     if ledger:
-        readable += [f"{word}.{name}" for word in TOTALS for name in getattr(names_of(system), word)]
+        readable += [f"{word}.{name}" for word in ENERGY_TOTALS for name in getattr(names_of(system), word)]
     symbols = {name: ca.SX.sym(f"v{k}") for k, name in enumerate(readable)}
     integrals.symbols = symbols
     functions: dict[str, tuple[int, Callable[..., ca.SX]]] = {
@@ -78,7 +77,7 @@ class _Integrals:
         self.rates: list[ca.SX] = []
 
     def integral(self, rate: ca.SX) -> ca.SX:
-        """Return the symbol of an integral over the run."""
+        """Return the symbol of an integral over the run, in the unit of the rate times s."""
         return self._total(self._inside(rate))
 
     def mean(self, value: ca.SX) -> ca.SX:
@@ -106,7 +105,7 @@ class _Integrals:
         for symbol, known_rate in zip(self.totals.values(), self.rates, strict=True):
             if ca.is_equal(known_rate, rate, 10):
                 return symbol
-        name = f"{INTEGRAL}_{len(self.totals)}"
+        name = f"{INTEGRAL_PREFIX}_{len(self.totals)}"
         self.totals[name] = ca.SX.sym(name)
         self.rates.append(rate)
         return self.totals[name]
@@ -123,7 +122,8 @@ class _Integrals:
         return ca.substitute([rate], [self.symbols[name] for name in names], values)[0] if names else rate
 
 
-def _labels(system: System) -> Sequence[str]:
+def _labels(system: System) -> list[str]:
+    """Return the names of all that a run has one number of at every moment."""
     return [*system.labels("x"), *system.labels("z"), *system.labels("outputs")]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
-from strut.evolve.evaluations.run_measures import TOTALS, RunMeasures, parse_measures
+from strut.evolve.evaluations.run_measures import ENERGY_TOTALS, RunMeasures, parse_measures
 from strut.simulate import simulate_batch
 from strut.simulate.batch import Batch
 from strut.system import System, start
@@ -132,7 +132,7 @@ class SystemEvaluation:
                 continue
             if kind == "count":
                 columns[name] = batch.counts[rest]
-            elif kind in TOTALS and rest:
+            elif kind in ENERGY_TOTALS and rest:
                 columns[name] = getattr(batch, kind)[rest]
             else:
                 columns[name] = batch[name]

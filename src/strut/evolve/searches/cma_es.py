@@ -17,8 +17,8 @@ from strut.extras import optional_module
 MAX_RESAMPLES = 10
 """How often an individual that leaves the bounds is drawn again; then it is put on them. In twenty
 parameters hardly any of the first are inside, and more draws only take time."""
-ATTRIBUTE = "cma."
-"""What names of a state begin with that are the library's own."""
+ATTRIBUTE_PREFIX = "cma."
+"""What those names of a state begin with that are the library's own attributes."""
 
 
 @checked
@@ -64,6 +64,7 @@ class CmaEs:
         return {name: state[name] for name in ("low", "high")} | _state_of(optimiser)
 
     def _make(self, mean: np.ndarray) -> Any:
+        """Return the library's optimiser, at its first generation."""
         bounds = np.tile([0.0, 1.0], (len(mean), 1))
         return optional_module("cmaes", "the search 'cma-es'").CMA(
             mean=mean,
@@ -75,11 +76,12 @@ class CmaEs:
         )
 
     def _restore(self, state: SearchState) -> Any:
+        """Return the library's optimiser as a state says it was."""
         optimiser = self._make(np.full(len(state["low"]), 0.5))
         own = {
-            name.removeprefix(ATTRIBUTE): value.item() if value.ndim == 0 else value.copy()
+            name.removeprefix(ATTRIBUTE_PREFIX): value.item() if value.ndim == 0 else value.copy()
             for name, value in state.items()
-            if name.startswith(ATTRIBUTE)
+            if name.startswith(ATTRIBUTE_PREFIX)
         }
         optimiser.__setstate__(optimiser.__getstate__() | {"_B": None, "_D": None} | own)
         return optimiser
@@ -90,4 +92,4 @@ def _state_of(optimiser: Any) -> SearchState:
     it was, and which only its own test for an end reads."""
     attributes = optimiser.__getstate__().items()
     parts = {name: value for name, value in attributes if value is not None and name != "_funhist_values"}
-    return {ATTRIBUTE + name: np.asarray(value) for name, value in parts.items()}
+    return {ATTRIBUTE_PREFIX + name: np.asarray(value) for name, value in parts.items()}

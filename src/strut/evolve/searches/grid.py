@@ -13,8 +13,8 @@ from strut.evolve.searches.method import SearchState
 from strut.evolve.space import ParameterSpace
 from strut.evolve.streams import Draws
 
-MAX_POINTS = 10**9
-"""Points of a grid beyond which it is a mistake."""
+MAX_GRID_POINTS = 10**9
+"""Points of a grid, at most: more are a mistake."""
 
 
 @checked
@@ -60,9 +60,9 @@ class Grid:
 
     def _count(self, space: ParameterSpace) -> int:
         count = int(self.points ** len(space))
-        if count > MAX_POINTS:
+        if count > MAX_GRID_POINTS:
             raise ModelError(
-                f"{self.points} values of {len(space)} parameters are {count:.3g} points: {MAX_POINTS:.0e} "
-                "are allowed; take fewer values, or another search"
+                f"{self.points} values of {len(space)} parameters are {count:.3g} points: "
+                f"{MAX_GRID_POINTS:.0e} are allowed; take fewer values, or another search"
             )
         return count

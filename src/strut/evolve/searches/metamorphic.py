@@ -51,9 +51,14 @@ class MetamorphicSwarm:
 
     def __post_init__(self) -> None:
         if not self.pools or not all(self.pools.values()):
-            raise ModelError("a metamorphic swarm needs pools, each with at least one group")
+            raise ModelError(
+                "a metamorphic swarm needs pools, each with at least one group: "
+                "{'drive': {'motor': ['torque'], 'spring': ['stiffness']}}"
+            )
         if self.subspaces > MAX_SUBSPACES:
-            raise ModelError(f"the pools have {self.subspaces} subspaces: {MAX_SUBSPACES} are allowed")
+            raise ModelError(
+                f"the pools have {self.subspaces} subspaces: {MAX_SUBSPACES} are allowed; take fewer pools"
+            )
 
     @property
     def population(self) -> int:

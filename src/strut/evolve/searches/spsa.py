@@ -13,7 +13,7 @@ from strut.evolve.space import ParameterSpace
 from strut.evolve.streams import Draws
 
 STEP_DECAY, PERTURBATION_DECAY = 0.602, 0.101
-"""Exponents by which steps and perturbations shrink with the generation (Spall 1998)."""
+"""[1] Exponents by which steps and perturbations shrink with the generation (Spall 1998)."""
 
 
 @checked
@@ -82,6 +82,7 @@ class Spsa:
         return state | {"x": np.clip(state["x"] + move, low, high), "k": state["k"] + 1, "rise": scale}
 
     def _shift(self, state: SearchState, draws: Draws) -> np.ndarray:
+        """Return by how much points are perturbed, each parameter up or down by chance (Rademacher)."""
         signs = np.where(draws.uniform(*state["x"].shape) < 0.5, -1.0, 1.0)
         length = self.perturbation / (1 + state["k"][0]) ** PERTURBATION_DECAY
         return np.asarray(length * signs * (state["high"] - state["low"]))

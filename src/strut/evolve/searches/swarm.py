@@ -20,8 +20,9 @@ from strut.evolve.searches.method import SearchState
 from strut.evolve.space import ParameterSpace
 from strut.evolve.streams import Draws
 
-WORST = (np.inf, np.inf)
-"""The key of nothing: whatever is told is better."""
+REGROUPING_FACTOR = 1.2
+"""[1] Range over which a swarm is scattered anew, times `regroup`, over the largest deviation from the best
+(6/5 of Evers and Ben Ghalia)."""
 
 
 @checked
@@ -117,7 +118,7 @@ class Swarm:
         the swarm has."""
         first = best_first(best_keys)[0]
         deviation = np.abs(x - best_x[first]).max(axis=0)
-        reach = np.minimum(high - low, 1.2 / self.regroup * deviation)
+        reach = np.minimum(high - low, REGROUPING_FACTOR / self.regroup * deviation)
         scattered = np.clip(best_x[first] + (draws.uniform(*x.shape) - 0.5) * reach, low, high)
         velocity = (2 * draws.uniform(*x.shape) - 1) * self.max_velocity * reach
         keys = np.full_like(best_keys, np.inf)
