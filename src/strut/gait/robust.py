@@ -10,7 +10,7 @@ import numpy as np
 from strut.checks import checked, finite, integer, number_array, positive, short_repr
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.gait import Gait
-from strut.gait.lifting import check_can_be_lifted
+from strut.gait.lifting import lifting_state
 from strut.simulate import simulate_batch
 from strut.system import start
 
@@ -114,7 +114,7 @@ def _step_of_ground(search: _LimitSearch, *, down: bool) -> Survived:
     if walk is not None and walk.ground_step is not None:
         lower, place = walk.ground_step
         return search.run({("p", lower): sign}, {("p", place): gait.step_length / 2})
-    lift = check_can_be_lifted(system)
+    lift = lifting_state(system)
     if not down and lift in system.labels("x"):
         raise ModelError(
             f"'{system.name}' cannot step up: lowered by its base '{lift}', a foot would begin inside the "

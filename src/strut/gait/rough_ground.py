@@ -9,7 +9,7 @@ import numpy as np
 from strut.checks import checked, integer, positive, seed_number
 from strut.errors import ModelError
 from strut.gait.gait import Gait
-from strut.gait.lifting import check_can_be_lifted
+from strut.gait.lifting import lifting_state
 from strut.simulate import simulate_batch
 from strut.system import Discrete, Param, Random, System, start, sx
 
@@ -98,7 +98,7 @@ def rough_ground(system: System, section: str) -> System:
     The ground of the next step is lower than that of the last, and so the machine is lifted over it, as in
     `step_down`.
     """
-    lift = check_can_be_lifted(system)
+    lift = lifting_state(system)
     if lift in system.labels("x"):
         raise ModelError(
             f"the ground of '{system.name}' is not made rough: what lifts it, '{lift}', is a continuous "
