@@ -12,20 +12,22 @@ from strut import contact, control
 from strut.control import MomentumGains, ReactiveStepping, SteppingState, momentum_stepping, stepping_signals
 from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Mechanism, joints
-from strut.studies.rijt_scenarios import SCENARIOS, SETS, humanoid_loop
+from strut.studies.rijt_scenarios import PARAMETER_SETS, SCENARIOS, humanoid_loop
 from strut.system import time
 
 KKT = 1e-8
 """Largest residual of a quadratic program, relative."""
 
 
-@pytest.mark.parametrize("name", list(SETS))
+@pytest.mark.parametrize("name", list(PARAMETER_SETS))
 def test_the_humanoid_walks_and_recovers(name: str) -> None:
     """Three seconds of both scenarios with both parameter sets: no fall, every program solved to 1e-8,
     torques, cones and forces of the command within their limits."""
     controller, machine = humanoid_loop()
     for scenario in SCENARIOS.values():
-        run = controller.using({**SETS[name], **scenario.values}).run(machine, 3.0, **scenario.outside())
+        run = controller.using({**PARAMETER_SETS[name], **scenario.values}).run(
+            machine, 3.0, **scenario.outside()
+        )
         assert run.ok, run.faults
         assert run.kkt < KKT
         torques = np.column_stack([run[n] for n in controller.command])

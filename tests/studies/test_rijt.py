@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strut.studies import STUDIES
-from strut.studies.rijt_scenarios import FINAL, SETS, bisect, measure
+from strut.studies.rijt_scenarios import FINAL, PARAMETER_SETS, bisect, measure
 from strut.studies.rijt_tables import PUBLISHED
 
 KKT = 1e-8
@@ -30,7 +30,7 @@ HOLDS = (
 def test_both_sets_succeed_and_the_final_one_follows_its_feet_better(scenario: str) -> None:
     """At 0.5 m/s for 10 s, and after 140 N s; mean torques within 20 % of those printed,
     half the weight on each foot, the torque limit reached, and feet followed better by a quarter or more."""
-    runs = {name: measure(scenario, values) for name, values in SETS.items()}
+    runs = {name: measure(scenario, values) for name, values in PARAMETER_SETS.items()}
     for name, run in runs.items():
         assert run.ok, run.why_failed
         assert run.run.kkt < KKT
@@ -70,7 +70,7 @@ def test_sweeps_and_limits() -> None:
     limits = {row.quantity: float(row.ours) for row in STUDIES["rijt-limits"].rows() if row.published != "-"}
     assert 0.5 < limits["largest speed at 220 N m [m/s]"] < limits["largest speed at 300 N m [m/s]"]
     assert limits["largest speed at 300 N m [m/s]"] > 1.0
-    for name in SETS:
+    for name in PARAMETER_SETS:
         assert 140 <= limits[f"largest push, {name} [N s]"] < 170
     weakest = "smallest torque limit, push, {} [N m]"  # his torque study is of the baseline
     assert 190 < limits[weakest.format("baseline")] <= 220

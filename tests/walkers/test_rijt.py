@@ -12,7 +12,7 @@ import strut
 from strut import mechanism, walkers
 from strut.errors import UnknownNameError, ValueRangeError
 from strut.mechanism import Mechanism, Tree, joints, observe
-from strut.walkers.rijt import FEET, JOINT_LIMITS, MOTORS, HumanoidBody, rijt, rijt_mechanism
+from strut.walkers.rijt import DRIVEN_JOINTS, FEET, JOINT_LIMITS, HumanoidBody, rijt, rijt_mechanism
 
 BODY = HumanoidBody()
 
@@ -86,7 +86,7 @@ def test_it_stands_still_on_static_torques() -> None:
     weight = BODY.mass * 9.81
     assert rho[1] + rho[3] == pytest.approx(weight, rel=1e-9)
     held = strut.simulate(
-        machine, t=0.05, u={f"{n}_torque": float(x) for n, x in zip(MOTORS, torque, strict=True)}
+        machine, t=0.05, u={f"{n}_torque": float(x) for n, x in zip(DRIVEN_JOINTS, torque, strict=True)}
     )
     assert abs(held["com_z"][-1] - BODY.com_height) < 1e-6
     assert held["foot_r_normal"][-1] + held["foot_l_normal"][-1] == pytest.approx(weight, rel=1e-4)

@@ -13,9 +13,9 @@ from strut.studies.study import Row, Study
 from strut.walkers import dribbel_robot
 
 WEIGHT = 9.2 * 9.81
-"""[N] Of the whole machine."""
-AVERAGED = 5.0
-"""[s] At the end of a run, over which he averages."""
+"""[N] Weight of the whole machine."""
+AVERAGED_TIME = 5.0
+"""[s] End of a run over which he averages."""
 SWEPT_TIME = 10.0
 """[s] For which it must walk in a sweep, as he asks."""
 LONG_TIME = 60.0
@@ -27,15 +27,16 @@ SWEEPS = {
 }
 """What is changed around his choice: [rad, A/rad, A s/rad]."""
 MEASURED_STRIDES = (6, 21)
-"""Between which a run comes to its gait as its slowest deviation does, above the errors of integration."""
+"""Numbers of strides between which a run comes to its gait as its slowest deviation does, above the errors of
+integration."""
 CHOSEN = {"hip_set": 0.3, "hip_kp": 10.0, "hip_kd": 0.0}
-"""What he chose."""
+"""What he chose: [rad, A/rad, A s/rad]."""
 ACCURACY = 1e-7
-"""Relative accuracy of runs."""
+"""[1] Relative accuracy of runs."""
 
 
 @dataclass(frozen=True)
-class Walked:
+class WalkAverages:
     """Averages of a walk: speed [m/s], mechanical and electrical power of the motor [W], the largest current
     [A], the largest height of a foot [m] and the largest bend of each knee [rad]."""
 
@@ -57,17 +58,17 @@ class Walked:
         return self.electrical / (WEIGHT * self.speed)
 
 
-def averages(run: Trajectory) -> Walked:
+def averages(run: Trajectory) -> WalkAverages:
     """Return averages over the last seconds of a walk. Raises ModelError for one that fell."""
     if not run.ok:
         raise ModelError(f"Dribbel did not walk on: {run.status} at {run.t1:.2f} s")
-    late = run.at(np.linspace(run.t1 - AVERAGED, run.t1, 10001))
+    late = run.at(np.linspace(run.t1 - AVERAGED_TIME, run.t1, 10001))
     supplied = run.ledger.supplied["hip_electrical"]
-    before = float(np.interp(run.t1 - AVERAGED, run.t, supplied))
-    return Walked(
-        speed=float(late["hip_x"][-1] - late["hip_x"][0]) / AVERAGED,
+    before = float(np.interp(run.t1 - AVERAGED_TIME, run.t, supplied))
+    return WalkAverages(
+        speed=float(late["hip_x"][-1] - late["hip_x"][0]) / AVERAGED_TIME,
         mechanical=float(late["hip_power"].mean()),
-        electrical=float(supplied[-1] - before) / AVERAGED,
+        electrical=float(supplied[-1] - before) / AVERAGED_TIME,
         current=float(np.abs(late["hip_current"]).max()),
         clearance=min(float(late[f"foot_{side}_gap"].max()) for side in "lr"),
         bends=(float(-late["knee_l"].min()), float(-late["knee_r"].min())),
@@ -91,11 +92,11 @@ def walk(seconds: float, begin: Trajectory | None = None, **values: float) -> Tr
     return simulate(dribbel_robot(**values), t=seconds, x0=x0, z0=z0, rtol=ACCURACY)
 
 
-def sweep(name: str, values: Sequence[float], chosen: Trajectory) -> dict[float, Walked | None]:
+def sweep(name: str, values: Sequence[float], chosen: Trajectory) -> dict[float, WalkAverages | None]:
     """Return by value what a walk with it is like; None where it falls within ten seconds. Each walk begins
     where that with the value next to it ended, from his choice outwards."""
     middle = CHOSEN[name]
-    results: dict[float, Walked | None] = {}
+    results: dict[float, WalkAverages | None] = {}
     for side in (
         sorted(v for v in values if v >= middle),
         sorted((v for v in values if v < middle), reverse=True),

@@ -24,11 +24,11 @@ FIRST_GUESS = {"pitch_rate": 2.0, "roll_rate": CYCLES[2.0]}
 """[rad/s] Rates from which gaits are looked for."""
 GAINS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 """Gains of the lateral law [s]."""
-MOMENTUM = {"pitch_rate": 2.0 / np.cos(0.1) ** 2, "roll_rate": 0.1}
-"""His first state: momenta 2 and 0.1 N m s of a hip of 1 kg."""
-PUSH_AT, PUSH = 2.0, 0.1
+FIRST_RATES = {"pitch_rate": 2.0 / np.cos(0.1) ** 2, "roll_rate": 0.1}
+"""[rad/s] His first state: momenta 2 and 0.1 N m s of a hip of 1 kg."""
+PUSH_TIME, PUSH_SPEED = 2.0, 0.1
 """When [s] and by how much [m/s] the hip is pushed to the right. How much is not published."""
-WATCHED = 20.0
+WATCHED_TIME = 20.0
 """[s] How long it walks after the push."""
 
 
@@ -71,11 +71,13 @@ def line_until_landing() -> System:
 
 def run_with_push(loop: System) -> tuple[Trajectory, Trajectory]:
     """Return a run up to the push to the right, and the one after it."""
-    before = simulate(loop, t=PUSH_AT, x0=MOMENTUM)
-    # the hip gets PUSH to the right: in the mirror, to the left where the left leg stands
+    before = simulate(loop, t=PUSH_TIME, x0=FIRST_RATES)
+    # the hip gets PUSH_SPEED to the right: in the mirror, to the left where the left leg stands
     pushed = before.end["x0"].copy()
-    pushed[loop.labels("x").index("roll_rate")] += before["side"][-1] * PUSH / np.cos(before["roll"][-1])
-    return before, simulate(loop, t=(PUSH_AT, PUSH_AT + WATCHED), x0=pushed, z0=before.end["z0"])
+    pushed[loop.labels("x").index("roll_rate")] += (
+        before["side"][-1] * PUSH_SPEED / np.cos(before["roll"][-1])
+    )
+    return before, simulate(loop, t=(PUSH_TIME, PUSH_TIME + WATCHED_TIME), x0=pushed, z0=before.end["z0"])
 
 
 def describe_multipliers(cycle: Gait) -> str:
@@ -92,7 +94,7 @@ def describe_multipliers(cycle: Gait) -> str:
 def rows() -> list[Row]:
     """Compare multipliers and pushed walks with what Duindam says of them."""
     nominal = gait_with_gain(0.0)
-    fallen = simulate(point_3d(), t=30.0, x0=MOMENTUM)
+    fallen = simulate(point_3d(), t=30.0, x0=FIRST_RATES)
     table = [
         Row(
             "step of the cycle with pitch rate 2 rad/s: roll rate [rad/s], time [s], speed [m/s]",
@@ -126,7 +128,7 @@ def rows() -> list[Row]:
             "pushed to the right at 2 s, K_l 0.3: speed before and after [m/s]",
             "recovers, faster",
             f"{_speed(before, 1.0):.3f}, {_speed(after, 5.0):.3f}" + _fate(after),
-            f"the push is {PUSH:g} m/s; push-off keeps the energy that it gave",
+            f"the push is {PUSH_SPEED:g} m/s; push-off keeps the energy that it gave",
         )
     )
     for word, loop in (
@@ -160,7 +162,7 @@ def rows() -> list[Row]:
             )
         )
     steady = loop_with_gain(LATERAL_GAIN)
-    missing = nominal_energy(nominal) - steady["energy"]
+    missing = energy_of_gait(nominal) - steady["energy"]
     energy_loop = step_feedback(steady, {"push_off_work": 0.5 * missing}, at="midstance")
     table.append(
         Row(
@@ -173,7 +175,7 @@ def rows() -> list[Row]:
     return table
 
 
-def nominal_energy(cycle: Gait) -> float:
+def energy_of_gait(cycle: Gait) -> float:
     """Return the energy [J] of a gait."""
     return float(cycle.trajectory["energy"][0])
 

@@ -15,17 +15,17 @@ from strut.walkers import compass_driven
 ANGLES = ("stance", "swing")
 """The coordinates of the compass."""
 BETWEEN_LEGS = np.array([[1.0, 0.0], [-1.0, 1.0]])
-"""He measures the swing leg from the standing one."""
-FITTED_PULL = 4.0
-"""The same of the fitted polynomial [1/rad]."""
-PULL, TRANSFER, ENERGY_GAIN = 3.0, 0.1, 1.0
-"""How strongly the field leads to the curve [1/rad], not published; his a_0 and K_p."""
+"""The matrix that measures the swing leg from the standing one, as he does."""
+PULL, FITTED_PULL = 3.0, 4.0
+"""[1/rad] How strongly the fields, of nearest points and fitted, lead to the curve; not published."""
+TRANSFER, ENERGY_GAIN = 0.1, 1.0
+"""[s/(rad kg^.5 m), 1/rad] His a_0 and K_p."""
 HEIGHTS = np.arange(0.0, 0.1525, 0.0025)
 """[m] Steps down that are tried."""
-WATCHED = 12.0
+WATCHED_TIME = 12.0
 """[s] How long it must walk after a step down: about 15 steps."""
 STEP_ACCURACY = 1e-8
-"""Relative accuracy of runs that ask only whether a machine falls."""
+"""[1] Relative accuracy of runs that ask only whether a machine falls."""
 
 
 def puck_on_circle() -> System:
@@ -114,7 +114,7 @@ def step_downs(loop: System, begin: Gait) -> tuple[float, str]:
     largest = 0.0
     for height in HEIGHTS:
         z0 = {**begin.z0, "foothold_z": begin.z0["foothold_z"] + height}
-        run = simulate(loop, t=WATCHED, x0=begin.x0, z0=z0, rtol=STEP_ACCURACY)
+        run = simulate(loop, t=WATCHED_TIME, x0=begin.x0, z0=z0, rtol=STEP_ACCURACY)
         if run.status != "done":
             return largest, run.status
         largest = float(height)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strut.studies.rijt_scenarios import FINAL, OUR_CHOICES, SETS, bisect, measure
+from strut.studies.rijt_scenarios import FINAL, OUR_CHOICES, PARAMETER_SETS, bisect, measure
 from strut.studies.rijt_tables import SOURCE
 from strut.studies.study import Row, Study
 
@@ -13,6 +13,7 @@ FORCES = (300.0, 1200.0)
 TORQUES = (300.0, 100.0)
 """[N m] A limit that is enough, and one that is not."""
 EXPLAINED = "ours: body, step time and clamps are not in the thesis, and decide this"
+"""Remark where limits differ."""
 
 
 def rows() -> list[Row]:
@@ -27,7 +28,7 @@ def rows() -> list[Row]:
             0.02,
         )
         table.append(Row(f"largest speed at {limit:g} N m [m/s]", published, f"{speed:.2f}", EXPLAINED))
-    for name, values in SETS.items():
+    for name, values in PARAMETER_SETS.items():
         force = bisect(lambda f, values=values: measure("push", values, force=f).ok, *FORCES, 5.0)
         table.append(
             Row(f"largest push, {name} [N s]", "140", f"{0.2 * force:.0f}", f"{force:.0f} N for 0.2 s")

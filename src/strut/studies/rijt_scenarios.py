@@ -2,8 +2,7 @@
 
 His thesis does not print the body, the times and clamps of steps, saturation, friction and some gains.
 Ours, in `OUR_CHOICES`, are of a search over them in which both scenarios succeed with both of his parameter
-sets, and near
-them too: steps of other lengths and times make a machine that falls at the push.
+sets, and near them too: steps of other lengths and times make a machine that falls at the push.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ BASELINE: Mapping[str, float] = {}
 """What the baseline changes: nothing."""
 FINAL: Mapping[str, float] = {"force_weight": 1e-4, "feet_weight": 5e5, "feet_stiffness": 1500.0}
 """What the final design changes (table 6.3)."""
-SETS: dict[str, Mapping[str, float]] = {"baseline": BASELINE, "final": FINAL}
+PARAMETER_SETS: dict[str, Mapping[str, float]] = {"baseline": BASELINE, "final": FINAL}
 """The parameter sets of the thesis."""
 OUR_CHOICES = (
     f"ours, not in the thesis: {BODY.mass:.1f} kg (Dumas), centre of mass at {BODY.com_height} m, feet "
@@ -62,20 +61,23 @@ OUR_CHOICES = (
     f"{1e3 * float(STEPPING.touch_gap):g} mm and carries nothing in the first {GAINS.unload} of its swing",
 )
 """What the thesis does not say, and what we took."""
-START_UP = 0.4
-"""[s] At the beginning of a walk that the error of the centre of mass leaves out (thesis, section 7.1)."""
-UPRIGHT = math.radians(60.0)
-"""[rad] A chest that leans farther has fallen."""
-RECOVERED = 0.05
-"""[m] From where it stood, at the end of a push: recovered."""
-LEFT_BEHIND = 0.25
-"""[m] From its path, at the end of a walk: it did not follow."""
+START_UP_TIME = 0.4
+"""[s] Beginning of a walk that the error of the centre of mass leaves out (thesis, section 7.1)."""
+MAX_CHEST_LEAN = math.radians(60.0)
+"""[rad] Angle of the chest from upright beyond which it has fallen."""
+RECOVERED_DISTANCE = 0.05
+"""[m] Distance from where it stood, after a push, within which it has recovered."""
+MAX_DISTANCE_BEHIND = 0.25
+"""[m] Distance from its path, at the end of a walk, beyond which it did not follow."""
 
 
 @dataclass(frozen=True)
 class HumanoidTask:
-    """What is asked: values of the controller's parameters, how long [s], and a push [N] from 0.5 s to 0.7
-    s."""
+    """What is asked of the humanoid.
+
+    duration: [s]. values: of the controller's parameters. force: [N] of a push from 0.5 s to 0.7 s. skip: [s]
+        at the beginning that the error of the centre of mass leaves out.
+    """
 
     name: str
     duration: float
@@ -89,7 +91,7 @@ class HumanoidTask:
 
 
 SCENARIOS = {
-    "walking": HumanoidTask("walking", 10.0, {"walking_speed": 0.5}, skip=START_UP),
+    "walking": HumanoidTask("walking", 10.0, {"walking_speed": 0.5}, skip=START_UP_TIME),
     "push": HumanoidTask("push", 8.0, {"walking_speed": 0.0}, force=700.0),
 }
 """Walking at 0.5 m/s, and standing with a push of 140 N s."""
@@ -116,7 +118,7 @@ def humanoid_loop(hard_feet: bool = False) -> tuple[QpController, System]:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ScenarioRun:
     """A run of a scenario, and the analysis variables of the thesis (section 5.3), each a mean and a peak."""
 
     scenario: HumanoidTask
@@ -153,13 +155,12 @@ class Measured:
             if run.trajectory.status == "done"
             else [f"{run.trajectory.status} at {run.trajectory.t[-1]:.2f} s"]
         )
-        unsolved = sum(n for status, n in run.counts.items() if status not in ("solved", "retried"))
-        reasons += [f"{unsolved} samples with no solution"] if unsolved else []
+        reasons += [f"{run.unsolved} samples with no solution"] if run.unsolved else []
         if reasons:
             return ", ".join(reasons)
-        if np.abs(run["chest"]).max() > UPRIGHT:
+        if np.abs(run["chest"]).max() > MAX_CHEST_LEAN:
             return "the chest tipped over"
-        allowed = RECOVERED if self.scenario.force else LEFT_BEHIND
+        allowed = RECOVERED_DISTANCE if self.scenario.force else MAX_DISTANCE_BEHIND
         left = float(np.linalg.norm(run["com"][-1] - run["com_reference"][-1]))
         return "" if left < allowed else f"{left:.2f} m from the reference at the end"
 
@@ -175,19 +176,19 @@ class Measured:
 
     @property
     def steps(self) -> int:
-        """That were begun."""
+        """How many steps were begun."""
         return int(np.nanmax(self.run["steps"]))
 
     @property
     def recovery_time(self) -> float:
         """[s] From the push until the centre of mass stays within 5 cm of where it stood."""
-        off = np.abs(self.run["com"][:, 0] - self.run["com_reference"][:, 0]) > RECOVERED
+        off = np.abs(self.run["com"][:, 0] - self.run["com_reference"][:, 0]) > RECOVERED_DISTANCE
         return float(self.run.t[np.flatnonzero(off)[-1]] - 0.5) if off.any() else 0.0
 
 
 def measure(
     name: str, values: Mapping[str, float], duration: float | None = None, **changes: Any
-) -> Measured:
+) -> ScenarioRun:
     """Run a scenario with parameters of the controller. changes: `force` [N] of the push instead of 700;
     `hard_feet`."""
     scenario = SCENARIOS[name]
@@ -195,12 +196,7 @@ def measure(
     if "force" in changes:
         scenario = HumanoidTask(name, scenario.duration, scenario.values, changes.pop("force"), scenario.skip)
     asked = controller.using({**scenario.values, **values})
-    return Measured(scenario, asked.run(machine, duration or scenario.duration, **scenario.outside()))
-
-
-def succeeds(name: str, values: Mapping[str, float], **changes: Any) -> bool:
-    """Whether a scenario succeeds."""
-    return measure(name, values, **changes).ok
+    return ScenarioRun(scenario, asked.run(machine, duration or scenario.duration, **scenario.outside()))
 
 
 def bisect(works: Any, good: float, bad: float, accuracy: float) -> float:
@@ -216,9 +212,9 @@ __all__ = [
     "BASELINE",
     "FINAL",
     "OUR_CHOICES",
+    "PARAMETER_SETS",
     "SCENARIOS",
-    "SETS",
-    "Measured",
+    "ScenarioRun",
     "bisect",
     "humanoid_loop",
     "measure",

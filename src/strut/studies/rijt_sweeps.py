@@ -20,9 +20,10 @@ COM, HEIGHT, FEET, CHEST = (
     "chest deviation [rad]",
 )
 TORQUE, FORCE, SQUARE = "joint torque [N m]", "ground force [N]", "squared torque [N^2 m^2]"
+"""Names of analysis variables, as `ScenarioRun.variables` has them."""
 VARIABLES = (COM, HEIGHT, FEET, CHEST, TORQUE, FORCE, SQUARE)
 """The analysis variables of the thesis."""
-GRIDS: dict[str, tuple[float, ...]] = {
+PARAMETER_GRIDS: dict[str, tuple[float, ...]] = {
     "torque_limit": (160, 180, 200, 210, 220, 240, 260, 300, 400, 500),
     "force_limit": (500, 600, 700, 750, 800, 900, 1000, 1250, 1500),
     "force_weight": (1e-8, 1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0),
@@ -34,21 +35,23 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "feet_stiffness": (100, 250, 500, 1000, 2000, 4000),
 }
 """By parameter: the values that are tried. His are not printed."""
-SILENT = "body, step time, clamps and saturation decide this, and the thesis does not print them"
-"""Why a statement need not hold here."""
-UNSOLVED = (
+UNPRINTED_CAUSE = "body, step time, clamps and saturation decide this, and the thesis does not print them"
+"""Remark where a statement of his does not hold here."""
+UNSOLVED_CAUSE = (
     "weights this far apart leave programs that our solver does not solve to 1e-8, which counts as failing"
 )
-"""The other reason."""
-NEAR = 0.1
-"""[1] Relative difference below which two errors count as the same."""
+"""Remark where it does not hold and some programs were not solved."""
+SAME_MEAN_SLACK = 0.1
+"""[1] Relative difference up to which two means count as the same."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One parameter over its grid, in one scenario. failed: why each run failed, empty where it did not.
-    means,
-    peaks: by variable; nan where a run failed."""
+    """One parameter over its grid, in one scenario.
+
+    failed: why each run failed, empty where it did not. means, peaks: by variable, in its unit; nan where a
+        run failed.
+    """
 
     parameter: str
     scenario: str
@@ -81,13 +84,13 @@ class Sweep:
 @cache
 def sweep(parameter: str, scenario: str) -> Sweep:
     """Run a scenario for every value of a parameter's grid."""
-    runs = [measure(scenario, {parameter: value}) for value in GRIDS[parameter]]
+    runs = [measure(scenario, {parameter: value}) for value in PARAMETER_GRIDS[parameter]]
     nothing = (np.nan, np.nan)
     columns = {v: np.array([run.variables[v] if run.ok else nothing for run in runs]) for v in VARIABLES}
     return Sweep(
         parameter,
         scenario,
-        GRIDS[parameter],
+        PARAMETER_GRIDS[parameter],
         tuple(run.why_failed for run in runs),
         {v: c[:, 0] for v, c in columns.items()},
         {v: c[:, 1] for v, c in columns.items()},
@@ -103,13 +106,13 @@ def _verdict(
     if holds(walking, pushed):
         return Row(f"{parameter}: {statement}", "yes", "yes", text)
     unsolved = any("no solution" in why for why in (*walking.failed, *pushed.failed))
-    why = f"{UNSOLVED}, or {SILENT}" if unsolved else SILENT
+    why = f"{UNSOLVED_CAUSE}, or {UNPRINTED_CAUSE}" if unsolved else UNPRINTED_CAUSE
     return Row(f"{parameter}: {statement}", "yes", "no", f"{why}; {text}")
 
 
 def _same(a: float, b: float) -> bool:
     """Whether two means are the same, nearly."""
-    return bool(abs(a - b) <= NEAR * max(abs(a), abs(b)))
+    return bool(abs(a - b) <= SAME_MEAN_SLACK * max(abs(a), abs(b)))
 
 
 def rows() -> list[Row]:
@@ -148,13 +151,13 @@ def rows() -> list[Row]:
         _verdict(
             "weaker feet above 10",
             "acceleration_weight",
-            lambda w, p: not w.works(1e3) or w.mean(FEET, 1e3) > (1 + NEAR) * w.mean(FEET, 10.0),
+            lambda w, p: not w.works(1e3) or w.mean(FEET, 1e3) > (1 + SAME_MEAN_SLACK) * w.mean(FEET, 10.0),
         ),
         _verdict("unstable below 10", "momentum_weight", lambda w, p: not (w.works(0.1) and p.works(0.1))),
         _verdict(
             "poor feet above 1000",
             "momentum_weight",
-            lambda w, p: not w.works(1e4) or w.mean(FEET, 1e4) > (1 + NEAR) * w.mean(FEET, 10.0),
+            lambda w, p: not w.works(1e4) or w.mean(FEET, 1e4) > (1 + SAME_MEAN_SLACK) * w.mean(FEET, 10.0),
         ),
         _verdict(
             "too weak at 1000",
@@ -202,7 +205,7 @@ def rows() -> list[Row]:
             "com_stiffness",
             lambda w, p: (
                 len(p.good_values) == len(p.values)
-                and float(np.ptp(p.peaks[COM])) < NEAR * float(np.mean(p.peaks[COM]))
+                and float(np.ptp(p.peaks[COM])) < SAME_MEAN_SLACK * float(np.mean(p.peaks[COM]))
             ),
             COM,
         ),
@@ -240,7 +243,7 @@ def _hard_feet() -> Row:
 def plots() -> Sequence[Plot]:
     """All analysis variables against each parameter, in both scenarios."""
     pictures = []
-    for parameter, values in GRIDS.items():
+    for parameter, values in PARAMETER_GRIDS.items():
         sweeps = [sweep(parameter, scenario) for scenario in SCENARIOS]
         for variable in VARIABLES:
             curves = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from strut.studies.rijt_scenarios import OUR_CHOICES, SETS, Measured, measure
+from strut.studies.rijt_scenarios import OUR_CHOICES, PARAMETER_SETS, ScenarioRun, measure
 from strut.studies.study import Row, Study
 
 SOURCE = "van de Rijt, MSc thesis BE-851, University of Twente"
+"""What was published, for all studies of it."""
 PUBLISHED = {
     "baseline": {
         "walking": {
@@ -55,7 +56,7 @@ REMARKS = {
     "chest deviation [rad]": "his peak is where a run begins in all four runs",
     "vertical CoM error [m]": "ours is lower by swings as long as our clamps say",
 }
-"""Why ours differ."""
+"""By variable, why ours differ."""
 
 
 def _table(name: str) -> Callable[[], list[Row]]:
@@ -64,7 +65,7 @@ def _table(name: str) -> Callable[[], list[Row]]:
     def rows() -> list[Row]:
         table = []
         for scenario, published in PUBLISHED[name].items():
-            run = measure(scenario, SETS[name])
+            run = measure(scenario, PARAMETER_SETS[name])
             table += _scenario_rows(scenario, published, run)
         table += _comparison(name) if name == "final" else []
         return table + [
@@ -74,7 +75,7 @@ def _table(name: str) -> Callable[[], list[Row]]:
     return rows
 
 
-def _scenario_rows(scenario: str, published: dict[str, tuple[str, str]], run: Measured) -> list[Row]:
+def _scenario_rows(scenario: str, published: dict[str, tuple[str, str]], run: ScenarioRun) -> list[Row]:
     """Whether a scenario succeeded, and each analysis variable."""
     verdict = "succeeds" if run.ok else f"fails: {run.why_failed}"
     table = [
@@ -112,7 +113,7 @@ def _comparison(name: str) -> list[Row]:
     table = []
     for scenario, published in (("walking", "31 %"), ("push", "35 %")):
         before, after = (
-            measure(scenario, SETS[n]).variables["feet error [m]"][0] for n in ("baseline", name)
+            measure(scenario, PARAMETER_SETS[n]).variables["feet error [m]"][0] for n in ("baseline", name)
         )
         gain = f"{100 * (1 - after / before):.0f} %"
         table.append(

@@ -34,7 +34,7 @@ HERTZ_STIFFNESS, HERTZ_DAMPING = 400e3, 400.0
 """[N/m^1.5, N s/m^1.5] Of one point on nonlinear ground, as Dallali et al. tuned it."""
 GEYER_STIFFNESS, GEYER_SPEED = 27818.0, 0.3
 """[N/m, m/s] Of the public simulator's soft ground, at each point."""
-FEET: Mapping[str, int] = {"five": 5, "mesh": 200}
+POINTS_PER_FOOT: Mapping[str, int] = {"five": 5, "mesh": 200}
 """Points of each foot: the five of the paper, or the public simulator's mesh over the whole sole."""
 MESH_COLUMNS = 20
 """Points of the mesh along a foot; as many rows of them as make 200 lie across."""
@@ -88,14 +88,18 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     references: what joints follow, by name, as `coman_motion` gives them; zero for the others, upright.
     kp, kd: of the servos, in volts or N m per rad and per rad/s; kp=0 leaves them out, and the inputs free.
     events: False for contact inside the flow, see `contact.compliant`; nothing then ends a run that falls.
-    feet: a name of `FEET`: 'five' points, or a 'mesh' of 200, on compliant ground and without events alone.
-        On 'geyer' ground the mesh has the public simulator's numbers; on others each point has its share of
-        what the five points have.
+    feet: a name of `POINTS_PER_FOOT`: 'five', or a 'mesh' of 200, on compliant ground and without events
+        alone. On 'geyer' ground the mesh has the public simulator's numbers; on others each point has its
+        share of what the five points have.
     pushed: frames and bodies at which forces from outside act, 'chest': inputs chest_push_x and so on, for
         `strut.push`.
     sensors: what is read of it besides, as of `mechanism.sense`.
     """
-    for word, value, allowed in (("parts", parts, PARTS), ("ground", ground, GROUNDS), ("feet", feet, FEET)):
+    for word, value, allowed in (
+        ("parts", parts, PARTS),
+        ("ground", ground, GROUNDS),
+        ("feet", feet, POINTS_PER_FOOT),
+    ):
         if value not in allowed:
             raise UnknownNameError(f"COMAN has no {word} '{value}': {did_you_mean(value, list(allowed))}")
     if feet == "mesh" and (events or ground == "rigid"):
@@ -133,7 +137,7 @@ def _on_ground(machine: Mechanism, ground: str, events: bool, feet: str) -> Syst
     points = _mesh_points(machine) if feet == "mesh" else five_points()
     if ground == "rigid":
         return rigid(machine, points, friction=FRICTION, fall=FALL)
-    share = FEET["five"] / FEET[feet]
+    share = POINTS_PER_FOOT["five"] / POINTS_PER_FOOT[feet]
     law = {
         "linear": linear(share * GROUND_STIFFNESS, share * GROUND_DAMPING),
         "hertz": hertz(share * HERTZ_STIFFNESS, share * HERTZ_DAMPING),
@@ -153,7 +157,7 @@ def five_points() -> list[str]:
 def _mesh_points(machine: Mechanism) -> list[Touch]:
     """Points in rows over both soles, as frames of the mechanism."""
     (back, front), (right, left) = ([f(p[k] for p in FOOT_POINTS) for f in (min, max)] for k in (0, 1))
-    rows = FEET["mesh"] // MESH_COLUMNS
+    rows = POINTS_PER_FOOT["mesh"] // MESH_COLUMNS
     places = [
         (x, y, FOOT_POINTS[0][2])
         for x in np.linspace(back, front, MESH_COLUMNS).tolist()

@@ -16,7 +16,7 @@ from strut.walkers.duindam import FEET, dribbel_mechanism, half_leg
 from strut.walkers.straight import slope
 
 GEAR_RATIO = 81.0
-"""Of the hip's gear; the thesis prints none, and this one gives his cost of transport."""
+"""[1] Of the hip's gear; the thesis prints none, and this one gives his cost of transport."""
 CURRENT_LIMIT = 8.0
 """[A] Of the hip's driver."""
 GROUND_STIFFNESS = 5e4
@@ -26,10 +26,10 @@ GROUND_DISSIPATION = 1.0
 GROUND_DAMPING = 1e3
 """[N s/m] Along the ground; not published."""
 FRICTION = 0.8
-"""Coulomb's coefficient under the feet; not published."""
+"""[1] Coulomb's coefficient under the feet; not published."""
 LATCH = {"stiffness": 2000.0, "damping": 20.0}
 """[N m/rad, N m s/rad] Of the magnets that hold the knees, and of the stops; not published."""
-BEGIN = {
+FIRST_STATES = {
     "foot_z": -0.0036,
     "foot_z_rate": -0.087,
     "foot_x_rate": 0.016,
@@ -71,4 +71,4 @@ def dribbel_robot(**values: float) -> System:
     loop = current_servo(
         driven.replace(p=(*driven.p, set_point)), "hip", reference, kp=10.0, kd=0.0, limit=CURRENT_LIMIT
     )
-    return loop.using(BEGIN).using(values)
+    return loop.using(FIRST_STATES).using(values)

@@ -1,9 +1,9 @@
-"""Van de Rijt's planar humanoid: a torso on two legs with knees and point feet, without feet or arms.
+"""Van de Rijt's planar humanoid: a torso on two legs with knees that end in points, without arms.
 
 Topology, coordinates and joint limits are those of his thesis (University of Twente, BE-851); his masses and
 lengths stood in a figure and are not in the text. Ours are Dumas's segments of a man of 70 kg and 1.77 m,
-shank
-and foot as one, all else in the torso: `HumanoidBody`, every number of which is a parameter of the system.
+shank and foot as one, all else in the torso: `HumanoidBody`, every number of which is a parameter of the
+system.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from strut.walkers.straight import slope
 
 FEET = ("foot_r", "foot_l")
 """Frames of the point feet: right (index 1 of the thesis, of the base's leg), left."""
-MOTORS = ("knee_r", "hip_r", "hip_l", "knee_l")
+DRIVEN_JOINTS = ("knee_r", "hip_r", "hip_l", "knee_l")
 """Joints with a motor, from the base upwards and down again: q4 to q7."""
-COUNTED = (0.0, -1.0, 0.0)
+JOINT_AXIS = (0.0, -1.0, 0.0)
 """The axis of all joints. Angles are counted backwards, as in the thesis: a link at the angle a points along
 (-sin a, cos a), and 0 is upright."""
 JOINT_LIMITS = {
@@ -204,7 +204,7 @@ def rijt_mechanism(body: HumanoidBody | None = None) -> Mechanism:
             name,
             parent,
             child,
-            joints.revolute(COUNTED),
+            joints.revolute(JOINT_AXIS),
             at=(0, 0, place),
             limits=limits[name],
             initial=start[name],
@@ -252,4 +252,4 @@ def rijt(body: HumanoidBody | None = None, **values: float) -> System:
     return machine.using(values)
 
 
-__all__ = ["CHEST_LEAN", "FEET", "JOINT_LIMITS", "MOTORS", "HumanoidBody", "rijt", "rijt_mechanism"]
+__all__ = ["CHEST_LEAN", "DRIVEN_JOINTS", "FEET", "JOINT_LIMITS", "HumanoidBody", "rijt", "rijt_mechanism"]
