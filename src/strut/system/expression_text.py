@@ -28,24 +28,11 @@ MAX_CHARACTERS = 2000
 NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%][A-Za-z0-9/^* ]*)")
 """A number with a unit behind it, which is no arithmetic."""
 
+ELEMENTARY = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")
+"""Functions of one number that have one name in text and in CasADi."""
+
 FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
-    **{
-        name: (1, getattr(ca, name))
-        for name in (
-            "sqrt",
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "exp",
-            "log",
-        )
-    },
+    **{name: (1, getattr(ca, name)) for name in ELEMENTARY},
     "abs": (1, ca.fabs),
     "atan2": (2, ca.atan2),
     "min": (2, ca.fmin),
@@ -236,24 +223,11 @@ def _dotted_name(node: ast.expr) -> str | None:
 ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1
 """How tightly a text binds: one that binds less than its place demands gets parentheses."""
 
-CALLS = {
-    getattr(ca, f"OP_{name.upper()}"): name
-    for name in (
-        "sqrt",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "exp",
-        "log",
-    )
-} | {ca.OP_FABS: "abs", ca.OP_FMIN: "min", ca.OP_FMAX: "max"}
+CALLS = {getattr(ca, f"OP_{name.upper()}"): name for name in (*ELEMENTARY, "atan2")} | {
+    ca.OP_FABS: "abs",
+    ca.OP_FMIN: "min",
+    ca.OP_FMAX: "max",
+}
 """CasADi's operations that are written as calls, by the name they have in text."""
 
 
