@@ -112,7 +112,8 @@ class QpLoop:
             s = s[: functions.sizes["NS"]]
             m, p = self.m[: functions.sizes["NM"]], self.p[: functions.sizes["NP"]]
             status, report, y = QpStatus.BAD_SENSOR, None, np.full(functions.shape.n, np.nan)
-            u = o = np.full(functions.sizes["NO"], np.nan)
+            o = np.full(functions.sizes["NO"], np.nan)
+            # nothing is changed before the solution, the commands and the memory are known to be numbers
             if np.all(np.isfinite(s)):
                 *program, k = functions.build(moment.t, s, m, p)
                 y, report = self.solver.solve(*(np.array(each).T for each in program))
@@ -126,6 +127,7 @@ class QpLoop:
                     else:
                         self.u[: len(names)], self.m[: len(m_next)] = u, m_next
                         state.failures = 0
+            # the last good commands are held for a while, then the safe ones are given
             if status >= QpStatus.FAILED:
                 state.failures += 1
                 if state.failures > state.patience:
@@ -144,7 +146,11 @@ class QpLoop:
 
 @dataclass(frozen=True, eq=False)
 class ControlledRun:
-    """A run under a controller. trajectory: of the machine. samples: a row of each sample, see `labels`."""
+    """A run under a controller.
+
+    trajectory: of the machine. samples: a row of each sample, see `labels`. counts: by status, in small
+        letters, of how many samples.
+    """
 
     controller: LoopController = field(repr=False)
     trajectory: Trajectory
@@ -203,10 +209,14 @@ class ControlledRun:
         return float(max((self[name][solved].max(initial=0.0) for name in names), default=0.0))
 
     @property
+    def unsolved(self) -> int:
+        """How many samples had no program that was solved as it stood: it was relaxed, or there was none."""
+        return sum(self.counts[status.name.lower()] for status in QpStatus if status > QpStatus.RETRIED)
+
+    @property
     def ok(self) -> bool:
         """Whether the run ended well and every program was solved as it stood."""
-        good = ("solved", "retried")
-        return self.trajectory.ok and not any(n for name, n in self.counts.items() if name not in good)
+        return self.trajectory.ok and not self.unsolved
 
     @property
     def faults(self) -> str:

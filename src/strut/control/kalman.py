@@ -189,6 +189,7 @@ class _MeasuredMotion:
     def signals(self, covariances: list[list[np.ndarray]]) -> list[np.ndarray]:
         """Return, by piece, a row of gains at each of its places: a column for each sensor and landing."""
         nx = self.motion.plant.size("x")
+        # the Kalman gain S C' / noise, in the units of states and sensors, at every place inside the gait
         gains: dict[int, list[np.ndarray]] = {}
         landing_gains: dict[int, np.ndarray] = {}
         for number, phase in enumerate(self.motion.phases):
@@ -204,11 +205,13 @@ class _MeasuredMotion:
                     )
                     rows.append(L.reshape(-1, order="F"))
                 gains[number].append(np.array(rows))
+            # a landing is a measurement at one instant: the gain of a discrete Kalman filter
             landing_gains[number] = np.zeros((nx, len(self.landings)))
             if phase.event in self.landings:
                 S, g = covariances[number][len(own) * DEGREE], phase.guard[self.places] * self.D
                 gain = S @ g / (g @ S @ g + self.landing_noise[phase.event] ** 2)
                 landing_gains[number][self.places, self.landings.index(phase.event)] = self.D * gain
+        # a table also has pieces beyond the gait: they take the gains at its ends
         rows_by_piece, count = [], dict.fromkeys(gains, 0)
         for piece in self.table.pieces:
             own_gains = gains[piece.phase]
