@@ -38,7 +38,8 @@ def parse_measures(system: System, expressions: Mapping[str, str], *, ledger: bo
     """
     integrals = _Integrals(system)
     readable = [*_labels(system), "end.time", "end.ok"]
-    readable += [f"count.{each.name}" for each in (*system.events, *system.samples)]
+    readable += [f"count.{event.name}" for event in system.events]
+    readable += [f"count.{sample.name}" for sample in system.samples]
     if ledger:
         readable += [f"{word}.{name}" for word in ENERGY_TOTALS for name in getattr(names_of(system), word)]
     symbols = {name: ca.SX.sym(f"v{k}") for k, name in enumerate(readable)}
