@@ -7,7 +7,7 @@ import pytest
 from strut import walkers
 from strut.errors import ModelError
 from strut.gait.section import default_section
-from strut.optimal.walk.check_clearance import MAX_LEAN, check_clearance, highest_passing
+from strut.optimal.walk.check_clearance import MAX_DEVIATION, check_clearance, highest_passing
 
 
 def test_straight_legs_pass_where_they_coincide():
@@ -16,7 +16,7 @@ def test_straight_legs_pass_where_they_coincide():
     compass = walkers.compass().using(slope=0.0)
     margin = 0.02  # m: by which a foot of the compass is in front when it passes
     highest = highest_passing(compass, "heel_strike", "passes", "clearance")
-    assert 0 < highest < margin * math.tan(MAX_LEAN + 0.4)
+    assert 0 < highest < margin * math.tan(MAX_DEVIATION + 0.4)
     check_clearance(compass, "heel_strike", None)
     check_clearance(compass, "heel_strike", 0.9 * highest)
     with pytest.raises(ModelError, match="legs that do not bend are not shortened"):

@@ -27,7 +27,7 @@ from strut.optimal.walk.stairs import climbing_doubt, on_stairs
 PLAN_ROWS = 201
 """Moments of a plan that are written as plan.csv."""
 GAIT_FOLDER = "gait"
-"""The folder in that of a start or a stop in which its gait is."""
+"""Name of the folder, inside that of a start or a stop, in which its gait is."""
 
 
 def run_design(order: Order) -> None:

@@ -58,7 +58,7 @@ def evolve(
 
       strut jobs slip.db
     """
-    described = read_job(job, lambda text: _find(text, job.parent, run_code, tuple(root)))
+    described = read_job(job, lambda text: _find_beside(text, job.parent, run_code, tuple(root)))
     if not run_code and described.problem.evaluation.settings()["kind"] == "program":
         raise ModelError(f"{job} names a program that would be run: add --run-code if you trust it")
     path = output or Path(f"{described.name}.db")
@@ -74,9 +74,9 @@ def evolve(
             progress=tell,
         )
     if json:
-        as_json(_data(evolution, path))
+        as_json(_evolution_data(evolution, path))
         return
-    _print(described, evolution)
+    _print_evolution(described, evolution)
     if not evolution.finished:
         notes.print(f"stopped; strut evolve {escape(str(job))} -o {escape(str(path))} --resume goes on")
     notes.print(f"wrote {escape(str(path))}")
@@ -96,7 +96,7 @@ def jobs(
     rows, data = [], []
     for path in files:
         evolution = populations.load_evolution(path)
-        data.append(_data(evolution, path))
+        data.append(_evolution_data(evolution, path))
         runs = len(evolution.best_of_run)
         best = evolution.best
         rows.append(
@@ -116,7 +116,7 @@ def jobs(
     table("jobs", ["file", "state", "runs", "generations", "evaluations", "goal", "best"], rows)
 
 
-def _find(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...]) -> System:
+def _find_beside(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...]) -> System:
     """Return the machine that a job names; a file is looked for beside the job."""
     name = text.partition(":")[0]
     if name.endswith(".py") and not run_code:
@@ -151,7 +151,8 @@ def _progress(job: Job, *, quiet: bool) -> Iterator[Any]:
         yield tell
 
 
-def _print(job: Job, evolution: populations.Evolution) -> None:
+def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
+    """Print the best, the best of each run, and why evaluations failed."""
     best = evolution.best
     goals = job.problem.staged_goals.goals
     units = {each.name: each.unit for each in job.problem.space.parameters}
@@ -174,7 +175,8 @@ def _print(job: Job, evolution: populations.Evolution) -> None:
         notes.print(f"{count} evaluations failed: {escape(word)}")
 
 
-def _data(evolution: populations.Evolution, path: Path) -> dict[str, Any]:
+def _evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, Any]:
+    """Return what --json prints of a job."""
     best = evolution.best
     return {
         "file": str(path),

@@ -23,7 +23,7 @@ from strut.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS, ROBOTS
 
-OPTIONAL = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+OPTIONAL_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 """Kinds of parameters that a call may leave out."""
 MODEL_TYPES = (System.__name__, Mechanism.__name__)
 """What a function that makes a model says that it returns, with or without its module."""
@@ -252,7 +252,9 @@ def _functions_of(module: ModuleType) -> list[str]:
         if name.startswith("_") or not inspect.isfunction(value) or value.__module__ != module.__name__:
             continue
         signature = inspect.signature(value)
-        needed = [p for p in signature.parameters.values() if p.default is p.empty and p.kind not in OPTIONAL]
+        needed = [
+            p for p in signature.parameters.values() if p.default is p.empty and p.kind not in OPTIONAL_KINDS
+        ]
         result_type = str(getattr(signature.return_annotation, "__name__", signature.return_annotation))
         if not needed and (
             signature.return_annotation is signature.empty or result_type.endswith(MODEL_TYPES)

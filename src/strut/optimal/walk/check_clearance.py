@@ -11,12 +11,12 @@ from strut.gait.section import section_of
 from strut.optimal.walk.read_walk import position_places, swing_foot
 from strut.system import System, start, sx, time
 
-POSTURES = 2000
+RANDOM_POSTURES = 2000
 """Random postures that are tried."""
-MAX_LEAN = 0.8
-"""[rad] By which angles are at most away from where they were described, and lengths in m."""
-ON_GUARD = 1e-9
-"""The size of the guard of the passing, in its unit, up to which a foot passes in a posture."""
+MAX_DEVIATION = 0.8
+"""[rad, m] By how much a posture may be away from the described one, at most."""
+MAX_GUARD = 1e-9
+"""Size of the guard of the passing, in its unit, up to which a foot passes in a posture."""
 NEWTON_STEPS = 8
 """Steps of Newton's method to a posture in which the foot passes."""
 
@@ -47,17 +47,19 @@ def highest_passing(walker: System, section: str, passes: str, gap: str) -> floa
     inputs = [time, *walker.vectors()]
     ahead = ca.Function("ahead", inputs, [guard, ca.gradient(guard, x)])
     height = ca.Function("height", inputs, [sx(walker[gap])])
-    columns = np.repeat(begin.x[:, None], POSTURES, axis=1)
+    columns = np.repeat(begin.x[:, None], RANDOM_POSTURES, axis=1)
     random = np.random.default_rng(0)
-    columns[places] += random.uniform(-MAX_LEAN, MAX_LEAN, (len(places), POSTURES))
-    still = [np.repeat(np.reshape(part, (-1, 1)), POSTURES, axis=1) for part in (begin.z, begin.u, begin.p)]
-    t = np.zeros((1, POSTURES))
+    columns[places] += random.uniform(-MAX_DEVIATION, MAX_DEVIATION, (len(places), RANDOM_POSTURES))
+    still = [
+        np.repeat(np.reshape(part, (-1, 1)), RANDOM_POSTURES, axis=1) for part in (begin.z, begin.u, begin.p)
+    ]
+    t = np.zeros((1, RANDOM_POSTURES))
     for _ in range(NEWTON_STEPS):
         value, slope = (np.array(each) for each in ahead(t, columns, *still))
         slope = slope[places]
-        columns[places] -= value * slope / np.maximum((slope**2).sum(axis=0), ON_GUARD)
-    there = np.abs(np.array(ahead(t, columns, *still)[0])).reshape(-1) <= ON_GUARD
-    there &= (np.abs(columns - begin.x[:, None]) <= MAX_LEAN)[places].all(axis=0)
+        columns[places] -= value * slope / np.maximum((slope**2).sum(axis=0), MAX_GUARD)
+    there = np.abs(np.array(ahead(t, columns, *still)[0])).reshape(-1) <= MAX_GUARD
+    there &= (np.abs(columns - begin.x[:, None]) <= MAX_DEVIATION)[places].all(axis=0)
     return float(np.array(height(t, columns, *still)).reshape(-1)[there].max()) if there.any() else None
 
 

@@ -12,7 +12,7 @@ from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.solver.result import Motion, Solution
 from strut.system import sx, time
 
-MOMENTS = 400
+GUARD_MOMENTS = 400
 """Moments of a phase at which the guard of an event is looked at."""
 
 
@@ -37,7 +37,7 @@ def _last_crossing(step: Solution, m: Motion, event: str) -> float | None:
     """Return the last moment [s] of a phase in which the guard of an event comes above zero."""
     system = step.problem.system
     guard = ca.Function("guard", [time, *system.vectors()], [sx(system.event(event).guard)])
-    t = np.linspace(m.t[0], m.t[-1], MOMENTS)
+    t = np.linspace(m.t[0], m.t[-1], GUARD_MOMENTS)
     still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, step.p)]
     values = np.array(guard(t[None], m.states(t).T, still[0], m.inputs(t).T, still[1])).reshape(-1)
     rises = np.flatnonzero((values[:-1] <= 0) & (values[1:] > 0))
