@@ -209,14 +209,14 @@ class ControlledRun:
         return float(max((self[name][solved].max(initial=0.0) for name in names), default=0.0))
 
     @property
-    def unsolved(self) -> int:
+    def unsolved_samples(self) -> int:
         """How many samples had no program that was solved as it stood: it was relaxed, or there was none."""
         return sum(self.counts[status.name.lower()] for status in QpStatus if status > QpStatus.RETRIED)
 
     @property
     def ok(self) -> bool:
         """Whether the run ended well and every program was solved as it stood."""
-        return self.trajectory.ok and not self.unsolved
+        return self.trajectory.ok and not self.unsolved_samples
 
     @property
     def faults(self) -> str:

@@ -155,7 +155,7 @@ class ScenarioRun:
             if run.trajectory.status == "done"
             else [f"{run.trajectory.status} at {run.trajectory.t[-1]:.2f} s"]
         )
-        reasons += [f"{run.unsolved} samples with no solution"] if run.unsolved else []
+        reasons += [f"{run.unsolved_samples} samples with no solution"] if run.unsolved_samples else []
         if reasons:
             return ", ".join(reasons)
         if np.abs(run["chest"]).max() > MAX_CHEST_LEAN:
