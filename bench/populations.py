@@ -24,6 +24,8 @@ from strut.simulate.batch_on_card import open_library
 from strut.simulate.options import chosen_options
 
 FEW, MANY, LARGE = 40, 131_072, 16_384  # runs on a core, on a card, and on a card of a large machine
+POPULATION = 100_000  # runs whose endings are compared
+WALKER_STEPS = 20  # steps of a million walkers
 SIDE, RUNNER_STEPS = 1000, 24  # of maps: cells along a side; steps after which a runner has run
 DIFFERS = "hard constraints solved in every step there, ground that gives way here"
 # steps per second of all worlds: MuJoCo Warp, pull request 1060; the others, mujoco-torch, pull request 74
@@ -60,13 +62,44 @@ def card_note(library: DeviceLibrary) -> str:
 
 
 def difference(one: Batch, other: Batch) -> float:
-    """The largest relative difference of final states of runs that ended alike; infinite where a status
+    """The largest relative difference of final states; infinite where a status or a number of events
     differs."""
-    if one.status.tolist() != other.status.tolist():
+    if one.status.tolist() != other.status.tolist() or unlike_runs(one, other):
         return float("inf")
     both = np.isfinite(one.x).all(axis=1) & np.isfinite(other.x).all(axis=1)
     scale = np.maximum(1.0, np.abs(one.x[both]))
     return float(np.max(np.abs(one.x[both] - other.x[both]) / scale, initial=0.0))
+
+
+def unlike_runs(one: Batch, other: Batch) -> int:
+    """How many runs ended otherwise, or had another number of some event."""
+    unlike = one.status != other.status
+    for name, counts in one.counts.items():
+        unlike = unlike | (counts != other.counts[name])
+    return int(unlike.sum())
+
+
+def agreement(effort: Effort) -> Section:
+    """Count, in populations of 100,000, the runs that end otherwise on a card than on the processor."""
+    reason = card_or_reason()
+    title, error = f"the same {POPULATION} runs on card and processor", "runs that ended otherwise"
+    if reason:
+        return Section(title, error, (Row("strut", "card", note=reason),))
+    runner = walkers.slip(max_steps=RUNNER_STEPS)
+    rates = {"stance_rate": np.linspace(-1.4, -0.8, POPULATION)}
+    attacks = {"attack": np.radians(np.linspace(55, 75, POPULATION))}
+    cases: dict[str, tuple[System, dict[str, Any]]] = {
+        "compass, 15 s": (walkers.compass(), {"t": 15.0, "x0": rates}),
+        "spring-mass runners": (runner, {"t": 100.0, "p": attacks}),
+    }
+    rows = []
+    for name, (system, given) in cases.items():
+        here = simulate_batch(system, **given)
+        contender = Contender("strut", name, lambda s=system, g=given: simulate_batch(s, **g, device="cuda"))
+        row = measure([contender], effort)[0]
+        unlike = unlike_runs(here, simulate_batch(system, **given, device="cuda"))
+        rows.append(Row("strut", name, float(unlike), row.times))
+    return Section(title, error, tuple(rows), "time of the whole population on the card")
 
 
 def compare(
@@ -128,12 +161,29 @@ def whole_maps(effort: Effort) -> Section:
     if reason:
         return Section("maps of 1000 x 1000 runs", "none", (Row("strut", "card", note=reason),))
     walker = gait.find(walkers.compass())
+    scale = np.linspace(0.999, 1.001, SIDE**2)  # near the gait, so that all of them walk
+    near = {name: value * scale for name, value in walker.x0.items()}
     runner = walkers.slip(max_steps=RUNNER_STEPS)
     stiffness, attack = np.meshgrid(
         np.linspace(0, 50e3, SIDE), np.radians(np.linspace(40, 80, SIDE)), indexing="ij"
     )
     p = {"stiffness": stiffness.ravel(), "attack": attack.ravel()}
     maps = [
+        *(
+            Contender(
+                "strut",
+                f"compass, {WALKER_STEPS} steps each, rtol {rtol:g}",
+                lambda rtol=rtol: simulate_batch(
+                    walker.system,
+                    WALKER_STEPS * walker.period,
+                    x0=near,
+                    device="cuda",
+                    rtol=rtol,
+                    atol=rtol,
+                ),
+            )
+            for rtol in (1e-6, 1e-10)
+        ),
         Contender("strut", "basin of the compass", lambda: gait.basin(walker, cells=SIDE, device="cuda")),
         *(
             Contender(
@@ -200,4 +250,5 @@ def run(effort: Effort) -> list[Section]:
         ),
         quadruped_section(effort),
         whole_maps(effort),
+        agreement(effort),
     ]

@@ -53,6 +53,13 @@ def test_a_job_runs_stops_and_is_shown(tmp_path):
     assert "finished" in run("jobs", output).output
 
 
+def test_a_job_without_a_card_goes_on_here(tmp_path):
+    path = written(tmp_path, SMALL)
+    job = read_job(path, find_model).on_device("cuda")
+    assert job.problem.evaluation.options["device"] == "cuda"
+    assert job.problem.settings() == read_job(path, find_model).problem.settings()
+
+
 PROGRAM = """
 import json, sys
 for line in sys.stdin:

@@ -42,6 +42,9 @@ def evolve(
             "--run-code", help="Run programs and Python files that the job names; refused unless given."
         ),
     ] = False,
+    device: Annotated[
+        str, typer.Option(help="Where runs of a machine are done: cpu, or cuda for a graphics card.")
+    ] = "cpu",
     root: Root = [],
     json: Json = False,
 ) -> None:
@@ -61,6 +64,8 @@ def evolve(
     described = read_job(job, lambda text: _find_beside(text, job.parent, run_code, tuple(root)))
     if not run_code and described.problem.evaluation.settings()["kind"] == "program":
         raise ModelError(f"{job} names a program that would be run: add --run-code if you trust it")
+    if device != "cpu":
+        described = described.on_device(device)
     path = output or Path(f"{described.name}.db")
     with _progress(described, quiet=json) as tell:
         evolution = populations.search(

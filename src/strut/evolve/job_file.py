@@ -34,14 +34,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from strut.errors import ModelError, StorageError, StrutError, did_you_mean
 from strut.evolve.evaluations.evaluation import Evaluation
 from strut.evolve.evaluations.program import of_program
-from strut.evolve.evaluations.system_runs import of_system
+from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
 from strut.evolve.goals import SearchGoal
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import SearchMethod, make_search
@@ -65,6 +65,14 @@ class Job:
     generations: int | None
     runs: int
     seed: int
+
+    def on_device(self, device: str) -> Job:
+        """Return the same job with runs of its machine on a device, as of `simulate_batch`."""
+        evaluation = self.problem.evaluation
+        if not isinstance(evaluation, SystemEvaluation):
+            raise ModelError(f"device is '{device}': only runs of a machine are done elsewhere than here")
+        elsewhere = replace(evaluation, options={**evaluation.options, "device": device})
+        return replace(self, problem=replace(self.problem, evaluation=elsewhere))
 
 
 def read_job(path: Path, find_model: Callable[[str], System]) -> Job:

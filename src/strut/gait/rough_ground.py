@@ -52,12 +52,21 @@ class RoughWalk:
 
 
 @checked
-def walk_over(gait: Gait, height: float, steps: int = 1000, walks: int = 1, seed: int = 0) -> RoughWalk:
+def walk_over(
+    gait: Gait,
+    height: float,
+    steps: int = 1000,
+    walks: int = 1,
+    seed: int = 0,
+    *,
+    device: str = "cpu",
+) -> RoughWalk:
     """Let a gait walk over rough ground: every step lands at a height drawn evenly from -height to height
     [m], whatever the one before was.
 
-    steps: to be made. walks: how many, each over other ground. seed: of the random numbers. Raises
-    ModelError for a machine that nothing lifts over the ground (see `Walk.lift`).
+    steps: to be made. walks: how many, each over other ground. seed: of the random numbers. device:
+    where they are done, see `simulate_batch`. Raises ModelError for a machine that nothing lifts over the
+    ground (see `Walk.lift`).
     """
     positive("height", height, "m")
     integer("steps", steps, 1)
@@ -73,6 +82,7 @@ def walk_over(gait: Gait, height: float, steps: int = 1000, walks: int = 1, seed
         u=values.u,
         p=np.concatenate([values.p, [height]]),
         seed=seed,
+        device=device,
         rtol=1e-8,
         atol=1e-10,
     )

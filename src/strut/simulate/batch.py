@@ -158,8 +158,9 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
         For systems without samples, delays and events, but for those that end a run, with method='rk4' or
         'euler': five to seven times as fast, compiled by a C++ compiler at first. An event is seen where its
         guard has another sign after a step than before, and found as in any run.
-    crew: how many threads of a card do each run, 1, 2, 4 or 8. 'auto' takes 1, and 4 for large machines with
-        rigid contact, whose numbers do not fit the caches of a card; `device` of the batch says so.
+    crew: how many threads of a card do each run, 1, 2, 4 or 8. 'auto' takes 4 in double precision where the
+        flow or the guards have 30,000 operations or more and the card's blocks share memory enough, else 1;
+        `device` of the batch says which.
     progress: called with the fraction done.
     options: as for `simulate`; the ledger is off unless ledger=True.
 
