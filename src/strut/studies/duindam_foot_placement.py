@@ -122,15 +122,32 @@ def rows() -> list[Row]:
                     remark,
                 )
             )
-    before, after = run_with_push(loop_with_gain(LATERAL_GAIN))
+    table += _pushed_rows()
+    steady = loop_with_gain(LATERAL_GAIN)
+    missing = energy_of_gait(nominal) - steady["energy"]
+    energy_loop = step_feedback(steady, {"push_off_work": 0.5 * missing}, at="midstance")
     table.append(
+        Row(
+            "push-off to another energy, half of what is missing in a step: multipliers",
+            "possible",
+            describe_multipliers(find(energy_loop, FIRST_GUESS)),
+            "the 1 of the energy has become 1 - 0.5",
+        )
+    )
+    return table
+
+
+def _pushed_rows() -> list[Row]:
+    """Return what becomes of a walk that is pushed, alone and along a line, and how stable the line is."""
+    before, after = run_with_push(loop_with_gain(LATERAL_GAIN))
+    table = [
         Row(
             "pushed to the right at 2 s, K_l 0.3: speed before and after [m/s]",
             "recovers, faster",
             f"{_speed(before, 1.0):.3f}, {_speed(after, 5.0):.3f}" + _fate(after),
             f"the push is {PUSH_SPEED:g} m/s; push-off keeps the energy that it gave",
         )
-    )
+    ]
     for word, loop in (
         ("at midstance", line_at_midstance(**LINE_GAINS)),
         ("until it lands", line_until_landing()),
@@ -161,17 +178,6 @@ def rows() -> list[Row]:
                 else "stable without K_d",
             )
         )
-    steady = loop_with_gain(LATERAL_GAIN)
-    missing = energy_of_gait(nominal) - steady["energy"]
-    energy_loop = step_feedback(steady, {"push_off_work": 0.5 * missing}, at="midstance")
-    table.append(
-        Row(
-            "push-off to another energy, half of what is missing in a step: multipliers",
-            "possible",
-            describe_multipliers(find(energy_loop, FIRST_GUESS)),
-            "the 1 of the energy has become 1 - 0.5",
-        )
-    )
     return table
 
 

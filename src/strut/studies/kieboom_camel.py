@@ -58,10 +58,12 @@ def rows() -> list[Row]:
 
 
 def _least(evolutions: list[evolve.Evolution]) -> float:
+    """Return the least value of several searches."""
     return min(each.best.value for each in evolutions)
 
 
 def _share(evolutions: list[evolve.Evolution]) -> str:
+    """Return how many of several searches reached the minimum, to its published digits."""
     reached = sum(each.best.value < MINIMUM + 0.5e-4 for each in evolutions)
     return f"reached by {reached} of {len(evolutions)} seeds"
 
