@@ -104,6 +104,7 @@ class QpLoop:
         return Hold(self._act(), every=self.controller.every, sets=tuple(self.controller.command))
 
     def _act(self) -> Callable[[Any], dict[str, float]]:
+        """Return what one sample does, as `sample` of `strut_loop.h` does it in C."""
         functions, state = self.controller.functions, self.state
         names = list(self.controller.command)
 

@@ -60,7 +60,7 @@ class Evolution(Tabular):
 
 def read_evolution(store: JobStore, problem: SearchProblem) -> Evolution:
     """Return what stands in a store."""
-    return _read(store, problem.staged_goals, problem.space.names, problem.evaluation.measures)
+    return _evolution_in(store, problem.staged_goals, problem.space.names, problem.evaluation.measures)
 
 
 @checked
@@ -68,7 +68,7 @@ def load_evolution(path: str | Path) -> Evolution:
     """Return what a file of a job holds, also while the job runs."""
     store = JobStore(Path(path).expanduser(), read_only=True)
     try:
-        return _read(store, *_goals_and_names(store))
+        return _evolution_in(store, *_goals_and_names(store))
     finally:
         store.close()
 
@@ -114,9 +114,10 @@ def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
     return {name: table[:, k] for k, name in enumerate(heads)} | {"status": np.array(status)}
 
 
-def _read(
+def _evolution_in(
     store: JobStore, goals: StagedGoals, names: tuple[str, ...], measures: tuple[str, ...]
 ) -> Evolution:
+    """Return what stands in a store: go through its generations, and keep the best of each run."""
     rows: list[tuple[float, ...]] = []
     bests: list[Individual] = []
     failures: dict[str, int] = {}
@@ -161,6 +162,7 @@ def _read(
 
 
 def _key(goals: StagedGoals, individual: Individual) -> tuple[float, float]:
+    """Return the key of an individual, as of `StagedGoals.keys`: `StagedGoals.stage_and_value` backwards."""
     if individual.stage < 1:
         return (len(goals.goals) + 1.0, np.inf)
     sign = -1.0 if goals.goals[individual.stage - 1].sense == "maximise" else 1.0

@@ -110,6 +110,7 @@ class StagedGoals:
 
 
 def _goals(goals: Any) -> tuple[SearchGoal, ...]:
+    """Return the goals that a user gave, in their order."""
     if isinstance(goals, str):
         return (SearchGoal(goals),)
     if isinstance(goals, SearchGoal):

@@ -135,6 +135,7 @@ def _evaluation(table: dict[str, Any], measures: Any, find_model: Callable[[str]
 
 
 def _parameter(name: str, value: Any) -> SearchParameter:
+    """Return a parameter of the table [parameters]; numbers may have units."""
     table = _table(f"parameters.{name}", value)
     _refuse_unknown(f"parameters.{name}", table, ("low", "high", "unit", "first", "group"))
     for key in ("low", "high"):
@@ -148,6 +149,7 @@ def _parameter(name: str, value: Any) -> SearchParameter:
 
 
 def _goal(value: Any) -> SearchGoal:
+    """Return a goal of the list [[goals]]."""
     table = _table("goals", value)
     _refuse_unknown("a goal", table, ("minimise", "maximise", "until"))
     senses = [sense for sense in ("minimise", "maximise") if sense in table]
@@ -178,6 +180,7 @@ def _list(name: str, value: Any) -> list[Any]:
 
 
 def _refuse_unknown(what: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Raise ModelError for a key that nothing reads: it is a slip of the pen."""
     for name in table:
         if name not in known:
             raise ModelError(f"{what} has no '{name}': {did_you_mean(name, known)}")

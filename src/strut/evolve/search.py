@@ -168,6 +168,7 @@ class _Run:
         return measures
 
     def _progress(self, generation: int, best: np.ndarray, rate: float) -> SearchProgress:
+        """Return how far the run is. best: key of its best. rate: of evaluations [1/s]."""
         goals = self.problem.staged_goals
         stage, value = goals.stage_and_value(best)
         return SearchProgress(

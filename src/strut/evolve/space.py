@@ -118,6 +118,7 @@ def space_of(parameters: Any) -> ParameterSpace:
 
 
 def _parameter(name: str, value: Any) -> SearchParameter:
+    """Return a parameter from (low, high)."""
     if isinstance(value, SearchParameter):
         return value
     low, high = ordered_pair(f"the bounds of '{name}'", value)

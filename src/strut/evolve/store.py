@@ -279,6 +279,7 @@ def unpack_state(data: bytes) -> SearchState:
 
 
 def _blob(values: np.ndarray) -> bytes:
+    """Return numbers as the tables have them, row by row."""
     return np.ascontiguousarray(values, FLOAT).tobytes()
 
 

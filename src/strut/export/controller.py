@@ -152,6 +152,7 @@ void {name}_end({name}_controller *c)
 
 
 def _main(name: str) -> str:
+    """The example program: a controller that another process drives through its input and output."""
     upper = name.upper()
     return f"""#include <stdio.h>
 #include "{name}.h"

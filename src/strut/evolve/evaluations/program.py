@@ -169,6 +169,7 @@ class _Conversation:
         self.process = None
 
     def _begin(self) -> subprocess.Popen[bytes]:
+        """Start the program, and a thread that reads its error output."""
         try:
             # A session of its own: what it starts ends with it.
             self.process = subprocess.Popen(

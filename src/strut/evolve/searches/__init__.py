@@ -41,6 +41,7 @@ def make_search(settings: dict[str, Any]) -> SearchMethod:
 
 
 def _make(of: type, kind: str, values: dict[str, Any]) -> Any:
+    """Return a search of a class with settings by name; raises ModelError for one that it has not."""
     settings = [each.name for each in fields(of)]
     for name in values:
         if name not in settings:

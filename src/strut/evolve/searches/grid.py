@@ -59,6 +59,7 @@ class Grid:
         return state | {"next": state["next"] + len(x)}
 
     def _count(self, space: ParameterSpace) -> int:
+        """Return how many points there are; raises ModelError for too many."""
         count = int(self.points ** len(space))
         if count > MAX_GRID_POINTS:
             raise ModelError(

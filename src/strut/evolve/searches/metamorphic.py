@@ -171,23 +171,18 @@ class MetamorphicSwarm:
 
     @cached_property
     def _sizes(self) -> np.ndarray:
+        """How many groups each pool has: the radices."""
         return np.array([len(groups) for groups in self.pools.values()], dtype=np.int64)
 
     def _subspace(self, groups: np.ndarray) -> np.ndarray:
+        """Return the number of each particle's subspace, from its groups."""
         weights = np.concatenate([[1], np.cumprod(self._sizes)[:-1]])
         return np.asarray((groups * weights).sum(axis=1))
 
     def _groups_of(self, subspace: np.ndarray) -> np.ndarray:
+        """Return the groups of subspaces, a row each, from their numbers."""
         weights = np.concatenate([[1], np.cumprod(self._sizes)[:-1]])
         return np.asarray(np.asarray(subspace, dtype=np.int64)[:, None] // weights % self._sizes)
-
-    def subspace_names(self, subspace: int) -> dict[str, str]:
-        """Return the group of every pool in a subspace."""
-        places = self._groups_of(np.array([subspace]))[0]
-        return {
-            pool: list(groups)[k]
-            for (pool, groups), k in zip(self.pools.items(), places.tolist(), strict=True)
-        }
 
     def _membership(self, space: ParameterSpace) -> np.ndarray:
         """Return which group of which pool has which parameter: pools, groups, parameters; a parameter in no
