@@ -1,11 +1,20 @@
 """Quadratic programs in C: against another solver, in both forms, infeasible, and of several levels."""
 
+import json
+from pathlib import Path
+
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from strut.codegen import QpStatus, solve_qp
 
+HUMANOID_PROGRAMS = Path(__file__).parent / "data" / "humanoid_programs.json"
+"""Programs of van de Rijt's humanoid with their own weights: two in flight, whose joints shall brake harder than
+motors can, and one with a foot in the air and weights from 1e-6 to 1e6."""
+BRAKING = slice(0, 7)
+"""Its accelerations, whose bounds are of rank 1; all else is of rank 0."""
 MAX_KKT = 1e-8
 """The largest relative residual of a solution that the solver takes."""
 
@@ -78,6 +87,99 @@ def test_what_has_no_solution_is_relaxed_by_rank_and_says_so():
     y, report = solve_qp(**impossible, ranks=[2, 2, 1])
     assert (report.status, report.relaxed) == (QpStatus.RELAXED, 2)
     assert y.sum() == pytest.approx(3.0)
+    # where the lower rank must give way too, it does so as little as it can: rank 2 is missed for it
+    y, report = solve_qp(H=np.eye(1), g=[0], low=[-1, 3, 0], up=[1, 3, 0], A=[[1], [1]], ranks=[0, 1, 2])
+    assert (report.status, report.relaxed) == (QpStatus.RELAXED, 1)
+    assert y == pytest.approx([1], abs=1e-7)
+
+
+def test_a_relaxed_program_serves_its_cost_within_the_least_misses():
+    """The sum of two is 3 with each at most 1 (rank 1): both are missed by a half, and a third unknown that
+    nothing binds goes where the cost wants it, whatever the weights."""
+    for weight in (1e-6, 1.0, 1e6):
+        y, report = solve_qp(
+            H=weight * np.eye(3),
+            g=[0, 0, -7 * weight],
+            low=[-1, -1, -9, 3],
+            up=[1, 1, 9, 3],
+            A=[[1, 1, 0]],
+            ranks=[1, 1, 1, 0],
+        )
+        assert (report.status, report.relaxed) == (QpStatus.RELAXED, 1)
+        assert y == pytest.approx([1.5, 1.5, 7.0], abs=1e-6)
+        assert report.relaxation == pytest.approx(0.5, abs=1e-6)
+
+
+def humanoid_program(name):
+    """A captured program, and the ranks of its rows."""
+    program = json.loads(HUMANOID_PROGRAMS.read_text())[name]
+    ranks = [0] * len(program["low"])
+    ranks[BRAKING] = [1] * 7
+    return {key: np.diag(value) if key == "H" else np.array(value) for key, value in program.items()}, ranks
+
+
+def is_feasible(q, without=slice(0, 0)):
+    """Whether HiGHS finds a point within rows and bounds, but those left out."""
+    low, up = np.where(q["low"] < -1e19, -np.inf, q["low"]), np.where(q["up"] > 1e19, np.inf, q["up"])
+    low[without], up[without] = -np.inf, np.inf
+    rows = np.vstack([np.eye(len(q["g"])), q["A"]])
+    sides = np.vstack([rows[np.isfinite(up)], -rows[np.isfinite(low)]])
+    most = np.concatenate([up[np.isfinite(up)], -low[np.isfinite(low)]])
+    found = linprog(0 * q["g"], sides, most, bounds=(None, None), method="highs")
+    assert found.status in (0, 2)
+    return found.status == 0
+
+
+def least_squared_miss(q):
+    """The least sum of squared misses of the braking bounds, by qpOASES."""
+    n, rows, free = len(q["g"]), len(q["A"]), 7
+    low, up = np.maximum(q["low"], -1e20), np.minimum(q["up"], 1e20)
+    inf = np.full(free, 1e20)
+    solver = ca.conic(
+        "least",
+        "qpoases",
+        {"h": ca.Sparsity.dense(n + free, n + free), "a": ca.Sparsity.dense(rows + free, n + free)},
+        {"printLevel": "none"},
+    )
+    matrix = np.block([[q["A"], np.zeros((rows, free))], [np.eye(free, n), -np.eye(free)]])
+    answer = solver(
+        h=np.diag([1e-8] * n + [1.0] * free),
+        a=matrix,
+        lba=np.concatenate([low[n:], low[BRAKING]]),
+        uba=np.concatenate([up[n:], up[BRAKING]]),
+        lbx=np.concatenate([-inf, low[free:n], -inf]),
+        ubx=np.concatenate([inf, up[free:n], inf]),
+    )
+    assert solver.stats()["success"]
+    return float(np.sum(np.array(answer["x"])[n:] ** 2))
+
+
+@pytest.mark.parametrize("name", ["braking_knee", "braking_legs"])
+@pytest.mark.parametrize("slack", [False, True])
+def test_bounds_that_motors_cannot_keep_are_missed_least_with_the_programs_own_weights(name, slack):
+    """Joints that shall brake with 1000 rad/s^2 in the air, with motors of 220 N m: no point keeps all bounds."""
+    q, ranks = humanoid_program(name)
+    assert not is_feasible(q)
+    assert is_feasible(q, without=BRAKING)
+    y, report = solve_qp(**q, ranks=ranks, slack=slack)
+    assert (report.status, report.relaxed) == (QpStatus.RELAXED, 1)
+    assert max(residuals(report)) < MAX_KKT
+    values = np.concatenate([y, q["A"] @ y])
+    miss = np.maximum(np.maximum(q["low"] - values, values - q["up"]), 0)
+    assert report.relaxation == pytest.approx(miss[BRAKING].max(), rel=1e-12)
+    assert miss[7:11].max() == 0  # feet in the air: no force to the last bit
+    assert miss[11:].max() < 1e-9 * abs(q["up"][abs(q["up"]) < 1e19]).max()
+    assert np.sum(miss[BRAKING] ** 2) == pytest.approx(least_squared_miss(q), rel=1e-6)
+
+
+def test_forces_that_are_fixed_at_zero_hide_nothing():
+    """A foot in the air has bounds of zero beside a weight of 1e-6: in rows its columns are the largest by far."""
+    q, ranks = humanoid_program("far_weights")
+    assert is_feasible(q)
+    y, report = solve_qp(**q, ranks=ranks)
+    assert report.status == QpStatus.SOLVED
+    assert max(residuals(report)) < MAX_KKT
+    assert np.all(y[7:9] == 0)
 
 
 def test_levels_are_met_in_order():
