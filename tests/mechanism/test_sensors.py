@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut import Mechanism, actuator, contact, joints, mechanism
+from strut import Discrete, Input, Mechanism, Sample, System, actuator, contact, joints, mechanism
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import sensors, watchers
 from strut.mechanism.watchers import Hull
@@ -92,11 +92,42 @@ def test_force_under_a_foot_and_its_centre():
     assert (end["zmp_x"], end["zmp_y"]) == pytest.approx((end["com_x"], end["com_y"]), abs=1e-6)
     # the box leans on soft ground: by degrees, so that its own axes are nearly the world's
     assert (end["sole_pressure_x"], end["sole_pressure_y"]) == pytest.approx((0.03, -0.02), abs=1e-3)
+    # what the ground gives goes through the centre of mass, which lies at (0.03, -0.02, 0.1) from the sole
+    force, moment = ([end[f"sole_{what}[{k}]"] for k in range(3)] for what in ("force", "moment"))
+    np.testing.assert_allclose(moment, np.cross([0.03, -0.02, 0.1], force), atol=1e-5)
+    assert moment[:2] == pytest.approx([-0.02 * 3 * 9.81, -0.03 * 3 * 9.81], rel=0.1)  # as it leans
     with pytest.raises(UnknownNameError, match="has no contact 'heel'"):
         mechanism.sense(soft, m, [sensors.FootForce("sole", ["heel"])])
 
 
+def test_the_moment_under_a_foot_is_what_turns_it():
+    """A box that lands spinning: I dw/dt = M + (sole - com) x F (Euler's equation of a round inertia), friction's
+    moment about the vertical included."""
+    m, corners = box()
+    soft = contact.compliant(m, corners, law=contact.linear(2e4, 300.0), friction=contact.viscous(100.0))
+    reads = [
+        sensors.FootForce("sole", corners),
+        sensors.Anchor("sole", of=["angular_acceleration", "rotation"]),
+    ]
+    landing = mechanism.sense(soft, m, reads).using({"base.z": 0.11, "base.wz": 3.0})
+    run = strut.simulate(landing, t=0.2, **EXACT)
+    largest = np.zeros(3)
+    for t in np.linspace(0.05, 0.2, 16):
+        now = run.at(t)
+        force, moment, turning = (
+            np.array([now[f"sole_{what}[{k}]"] for k in range(3)])
+            for what in ("force", "moment", "angular_acceleration")
+        )
+        R = np.array([now[f"sole_rotation[{k}]"] for k in range(9)]).reshape(3, 3).T
+        expected = 0.05 * R.T @ turning + np.cross([0.03, -0.02, 0.1], force)
+        np.testing.assert_allclose(moment, expected, atol=1e-9)
+        largest = np.maximum(largest, np.abs(moment))
+    assert (largest > 0.1).all()
+
+
 def test_encoders_and_motors_are_read_and_a_law_may_use_them():
+    """A law reads the encoder each millisecond and asks for a voltage: the joint, which falls without it, is held to
+    half a step of the encoder and what the weight needs."""
     m = arm()
     driven = actuator.dc_motors(mechanism.system(m), "rbe1211-csd17")
     seen = mechanism.sense(
@@ -108,6 +139,20 @@ def test_encoders_and_motors_are_read_and_a_law_may_use_them():
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
     assert np.abs(run.at(t)["pitch_encoder"] - run.at(t)["pitch"]).max() <= 0.005 + 1e-12
     assert "pitch_motor_encoder" in run.names.outputs
+    gain, reading, command = 100.0, Input("reading"), Discrete("command", 0.0, "V")
+    tick = Sample("tick", every=1e-3, set={command: -gain * reading.sym})
+    law = System("law", u=[reading], z=[command], samples=[tick], outputs={"asked": command})
+    held = strut.join("held", seen, law, connect={"reading": "pitch_encoder", "pitch_voltage": "asked"})
+    assert "pitch_voltage" not in held.labels("u")
+    runs = {machine: strut.simulate(machine, t=1.5, rtol=1e-8, atol=1e-10) for machine in (seen, held)}
+    weight = 3 * 9.81 * 0.8  # [N m] at most, of three links of 1 kg
+    assert (
+        abs(runs[held]["pitch"][-1]) < 0.005 + weight / gain / actuator.MOTORS["rbe1211-csd17"].voltage_gain
+    )
+    assert abs(runs[seen]["pitch"][-1]) > 0.3
+    for t in (0.1005, 0.2005, 0.3005):  # between ticks
+        before = runs[held].at(t - 0.0005)
+        assert runs[held].at(t)["asked"] == pytest.approx(-gain * before["pitch_encoder"], abs=1e-9)
 
 
 def test_mistakes_of_sensors_are_explained():

@@ -4,6 +4,12 @@ import pytest
 
 from strut.studies import STUDIES
 
+WEIGHT = 28.357 * 9.81  # [N]
+
+
+def numbers(text):
+    return [float(word) for word in text.split() if word[0].isdigit()]
+
 
 def rows(name):
     return {row.quantity: row.ours for row in STUDIES[name].rows()}
@@ -26,6 +32,21 @@ def test_the_equations_are_shorter_than_published():
 @pytest.mark.slow  # COMAN's legs on two grounds in space: minutes
 def test_the_sway():
     ours = rows("dallali-sway")
-    for ground in ours["force under the right foot, least to largest [N]"].split("; "):
-        low, high = (float(word) for word in ground.split() if word[0].isdigit())
-        assert 0 <= low < 139.1 < high <= 285
+    spans = {
+        side: [
+            numbers(part) for part in ours[f"force under the {side} foot, least to largest [N]"].split("; ")
+        ]
+        for side in ("right", "left")
+    }
+    for (low, high), (left_low, left_high) in zip(spans["right"], spans["left"], strict=True):
+        # where one foot bears least the other bears most, and both the weight; each is as the other, mirrored
+        assert low + left_high == pytest.approx(WEIGHT, rel=0.01)
+        assert high + left_low == pytest.approx(WEIGHT, rel=0.01)
+        assert low == pytest.approx(left_low, abs=0.02 * WEIGHT)
+    # soft ground gives more: the waist goes as far as it is asked, 100 mm to and fro, and further
+    (linear,), (nonlinear,) = (numbers(p) for p in ours["waist to the side, to and fro [mm]"].split("; "))
+    assert 100 < linear < 105 < nonlinear < 120
+    # what was computed, to a twentieth: the paper has figures alone
+    for joint, errors in (("hip", (30.6, 33.5)), ("ankle", (30.4, 30.4))):
+        text = ours[f"largest error of the right {joint} roll [mrad]"]
+        assert [numbers(p)[0] for p in text.split("; ")] == pytest.approx(errors, rel=0.05)

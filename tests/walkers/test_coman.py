@@ -1,6 +1,7 @@
 """COMAN with its drives: statics of standing, the knee test of the paper, and what is left out."""
 
 import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from strut import actuator, control, mechanism, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import Tree, observe
 from strut.walkers.coman import coman_mechanism
+from strut.walkers.coman_robot import RANGE_SLACK
 
 WEIGHT = 28.357 * 9.81
 FEET = [f"{side}_sole{k}" for side in "rl" for k in range(5)]
@@ -96,13 +98,40 @@ def test_it_stands_on_a_mesh_of_200_points_a_foot():
 
 def test_it_falls_and_the_run_says_so():
     """Without torques its knees give way; the run ends where the waist is 0.30 m high, as in the paper."""
-    limp = walkers.coman("legs", base="planar", motors=False, kp=0).using(r_knee_sag=0.05, l_knee_sag=0.05)
+    limp = walkers.coman("legs", base="planar", motors=False, kp=0, ranges="record")
+    limp = limp.using(r_knee_sag=0.05, l_knee_sag=0.05)
     run = strut.simulate(limp, t=3, method="dopri5", rtol=1e-7, atol=1e-9)
     assert run.status == "fall"
     assert not run.ok
     assert run["z"][-1] == pytest.approx(0.30, abs=1e-9)
     assert run.ledger.relative < 1e-7
     assert run.ending_meaning == "it fell: waist came down"
+    # both knees had bent too far before, which was recorded alone
+    left = [e for e in run.events.names if e.endswith("_out_of_range")]
+    assert left == ["r_knee_sag_out_of_range", "l_knee_sag_out_of_range"]
+    assert run["r_knee_sag"][-1] > 1.92 + RANGE_SLACK
+
+
+def test_a_joint_that_leaves_its_range_ends_the_run():
+    """The robot suspended, its knees asked to bend by more than they can."""
+    too_far = {"r_knee_sag": control.minimum_jerk(0, 2.5, 1.0), "l_knee_sag": 1.5}
+    robot = walkers.coman("legs", base="fixed", ground="none", motors=False, references=too_far)
+    run = strut.simulate(robot, t=2, rtol=1e-7, atol=1e-9, backend="virtual", ledger=False)
+    assert (run.status, run.ok) == ("r_knee_sag_out_of_range", False)
+    assert run["r_knee_sag"][-1] == pytest.approx(1.92 + RANGE_SLACK, abs=1e-9)
+    assert run.ending_meaning == "joint r_knee_sag left its range of -0.185 to 1.93"
+
+
+@pytest.mark.slow  # describes and compiles all ways in which toes and heels touch: a minute and a half
+def test_in_a_plane_it_stands_on_rigid_ground():
+    robot = walkers.coman("legs", base="planar", ground="rigid")
+    run = strut.simulate(robot, t=0.6, method="dopri5", rtol=1e-8, atol=1e-10)
+    assert run.ok
+    end = run.at(0.6)
+    normals = [name for name in run.names.outputs if name.endswith("_normal")]
+    assert len(normals) == 4
+    assert sum(end[name] for name in normals) == pytest.approx(278.2, abs=0.1)
+    assert run.ledger.relative < 1e-7
 
 
 def knee(coulomb=0.0, spring=415.0):
@@ -162,6 +191,17 @@ def test_what_it_has_not_is_said():
         walkers.coman_motion("arms-up", 0.1, 1.0, parts="legs")
     with pytest.raises(UnknownNameError, match="COMAN has no joint 'r_elbow' that moves"):
         walkers.coman("legs", base="planar", references={"r_elbow": 0.1})
+    with pytest.raises(UnknownNameError, match="COMAN has no ranges 'stop'"):
+        walkers.coman("legs", base="planar", ranges="stop")
+    with pytest.raises(ModelError, match="which ranges='end' asks for: give events=True, or ranges='ignore'"):
+        walkers.coman("legs", base="planar", events=False, ranges="end")
+    began = time.perf_counter()
+    for parts in walkers.coman_robot.PARTS:
+        with pytest.raises(
+            ModelError, match=r"rigid ground: .* give base='planar', or ground='linear', 'hertz'"
+        ):
+            walkers.coman(parts, ground="rigid")
+    assert time.perf_counter() - began < 1  # [s] before any work
     with pytest.raises(ModelError, match=r"without servos \(kp=0\) follows nothing: r_knee_sag"):
         walkers.coman("legs", base="planar", kp=0, references={"r_knee_sag": 0.1})
 

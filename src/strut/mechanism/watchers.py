@@ -40,7 +40,10 @@ class Alarm:
 class Watcher(Protocol):
     """What watches a machine. ends: a run, which then is not ok; otherwise the event is recorded."""
 
-    ends: bool
+    @property
+    def ends(self) -> bool:
+        """Whether it ends a run."""
+        ...
 
     def alarms(self, bench: Bench) -> list[Alarm]:
         """What it watches, as expressions of the tree."""

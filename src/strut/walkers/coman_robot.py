@@ -13,9 +13,10 @@ from strut.checks import checked
 from strut.contact import Touch, anchored, compliant, geyer, hertz, linear, polygon, rigid
 from strut.control import ReferenceSignal, servo, sine
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.mechanism import Mechanism, sense
+from strut.mechanism import Mechanism, sense, watch
 from strut.mechanism import system as system_of
 from strut.mechanism.sensors import Sensor
+from strut.mechanism.watchers import JointRange
 from strut.system import System, time
 from strut.walkers.coman import FOOT_POINTS, STANDING_HEIGHT, coman_mechanism
 
@@ -36,6 +37,8 @@ GEYER_STIFFNESS, GEYER_SPEED = 27818.0, 0.3
 """[N/m, m/s] Of the public simulator's soft ground, at each point."""
 POINTS_PER_FOOT: Mapping[str, int] = {"five": 5, "mesh": 200}
 """Points of each foot: the five of the paper, or the public simulator's mesh over the whole sole."""
+RIGID_POINTS = (1, 3)
+"""Points of a foot on rigid ground, in a plane: toe and heel, beside or between which the others lie."""
 MESH_COLUMNS = 20
 """Points of the mesh along a foot; as many rows of them as make 200 lie across."""
 MESH_GRIP_STIFFNESS, MESH_GRIP_DAMPING, MESH_FRICTION = 1e4, 10.0, 0.9
@@ -46,6 +49,15 @@ FALL = ("waist", 0.30)
 """What has fallen, and how low it is then [m], as in the paper."""
 GROUNDS = ("linear", "hertz", "geyer", "rigid", "none")
 """What COMAN may stand on; on 'none' it falls, or hangs where its base is fixed."""
+RANGES: Mapping[str, str] = {
+    "end": "the run ends, and is not ok",
+    "record": "the event is recorded, and the run goes on as if nothing stopped the joint",
+    "ignore": "nothing watches",
+}
+"""What happens where a joint leaves its range."""
+RANGE_SLACK = 0.01
+"""[rad] By which a joint may pass the end of its range: straight elbows are at the end of theirs, and springs
+let them pass it by milliradians."""
 MOTOR = "rbe1211-csd17"
 """The motor and gear of every joint."""
 LEG_SPRING = 415.0
@@ -77,13 +89,14 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     kd: float = KD,
     events: bool = True,
     feet: str = "five",
+    ranges: str | None = None,
     pushed: Sequence[str] = (),
     sensors: Sequence[Sensor] = (),
 ) -> System:
     """COMAN with its motors and servos, standing on the points of its feet.
 
     parts: a name of `PARTS`. base: 'free', 'planar', or 'fixed', as of `coman_mechanism`.
-    ground: a name of `GROUNDS`.
+    ground: a name of `GROUNDS`; 'rigid' in a plane alone, on toes and heels.
     motors: False for ideal torques in the place of motors and springs.
     references: what joints follow, by name, as `coman_motion` gives them; zero for the others, upright.
     kp, kd: of the servos, in volts or N m per rad and per rad/s; kp=0 leaves them out, and the inputs free.
@@ -91,14 +104,19 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     feet: a name of `POINTS_PER_FOOT`: 'five', or a 'mesh' of 200, on compliant ground and without events
         alone. On 'geyer' ground the mesh has the public simulator's numbers; on others each point has its
         share of what the five points have.
+    ranges: a name of `RANGES`, what happens where a joint leaves its range by more than `RANGE_SLACK`. 'end'
+        by default, as in the public simulator: no stop is modelled, so what would follow is no motion of the
+        robot. Without events nothing can watch, and 'ignore' is the default.
     pushed: frames and bodies at which forces from outside act, 'chest': inputs chest_push_x and so on, for
         `strut.push`.
     sensors: what is read of it besides, as of `mechanism.sense`.
     """
+    ranges = ranges or ("end" if events else "ignore")
     for word, value, allowed in (
         ("parts", parts, PARTS),
         ("ground", ground, GROUNDS),
         ("feet", feet, POINTS_PER_FOOT),
+        ("ranges", ranges, RANGES),
     ):
         if value not in allowed:
             raise UnknownNameError(f"COMAN has no {word} '{value}': {did_you_mean(value, list(allowed))}")
@@ -106,6 +124,17 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
         raise ModelError(
             "COMAN's mesh of 200 points a foot stands on compliant ground, without events: give "
             "events=False and ground='linear', 'hertz' or 'geyer', or feet='five'"
+        )
+    if ground == "rigid" and base != "planar":
+        raise ModelError(
+            "COMAN in space cannot be put on rigid ground: its points of contact repeat each other, and all "
+            "ways in which they stand, slip and lift would take minutes to describe; give base='planar', "
+            "or ground='linear', 'hertz' or 'geyer'"
+        )
+    if ranges != "ignore" and not events:
+        raise ModelError(
+            f"COMAN without events cannot watch its joints, which ranges='{ranges}' asks for: give "
+            f"events=True, or ranges='ignore'"
         )
     mechanism = coman_mechanism(PARTS[parts], base)
     for frame in pushed:
@@ -120,14 +149,18 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
             f"COMAN without servos (kp=0) follows nothing: {', '.join(references)} were given as references; "
             f"leave them out, or give kp a value above zero"
         )
-    if kp == 0:
-        return sense(machine, mechanism, sensors) if sensors else machine
     for name in references or {}:
         if name not in names:
             raise UnknownNameError(f"COMAN has no joint '{name}' that moves: {did_you_mean(name, names)}")
-    followed = {**dict.fromkeys(names, 0.0), **(references or {})}
-    served = servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
-    return sense(served, mechanism, sensors) if sensors else served
+    if kp != 0:
+        followed = {**dict.fromkeys(names, 0.0), **(references or {})}
+        machine = servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
+    if ranges != "ignore":
+        limits = {
+            joint: (low - RANGE_SLACK, high + RANGE_SLACK) for joint, (low, high) in mechanism.limits.items()
+        }
+        machine = watch(machine, mechanism, [JointRange(limits, ends=ranges == "end")])
+    return sense(machine, mechanism, sensors) if sensors else machine
 
 
 def _on_ground(machine: Mechanism, ground: str, events: bool, feet: str) -> System:
@@ -136,6 +169,7 @@ def _on_ground(machine: Mechanism, ground: str, events: bool, feet: str) -> Syst
         return system_of(machine)
     points = _mesh_points(machine) if feet == "mesh" else five_points()
     if ground == "rigid":
+        points = [f"{side}_sole{k}" for side in "rl" for k in RIGID_POINTS]
         return rigid(machine, points, friction=FRICTION, fall=FALL)
     share = POINTS_PER_FOOT["five"] / POINTS_PER_FOOT[feet]
     law = {
