@@ -10,8 +10,8 @@ from strut.mechanism import sensors
 JOINTS = 5
 
 
-def driven_tree():
-    """Five links of random shape, each hung on a random one before it."""
+def driven_tree(every=0.01):
+    """Five links of random shape, each hung on a random one before it; servos that sample [s]."""
     rng = np.random.default_rng(17)
     m = Mechanism("driven_tree")
     bodies = [m.world]
@@ -31,6 +31,6 @@ def driven_tree():
         mechanism.system(m), motor, spring=300.0, spring_damping=2.0, link_damping=4.0, current="state"
     )
     references = {f"j{k}": control.sine(0.3, 0.5, phase=k) for k in range(JOINTS)}
-    served = control.servo(driven, references, kp=30, kd=2, ki=5, limit=20, every=0.01)
+    served = control.servo(driven, references, kp=30, kd=2, ki=5, limit=20, every=every)
     watched = [sensors.Imu("tip"), sensors.Anchor("tip"), sensors.Encoder("j1", 1e-3)]
     return mechanism.sense(served, m, watched)

@@ -68,6 +68,18 @@ def test_a_walk_tells_its_steps_and_leaves_a_page(capsys):
     assert "Per step" in page
 
 
+@pytest.mark.slow  # compiles the whole robot: a minute
+def test_coman_stands_and_leaves_a_page(capsys):
+    words = ("run", "coman", "-t", "0:0.001:1", "--method", "rkc", "-o", "coman.html")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert "done" in out
+    page = Path("coman.html").read_text(encoding="utf-8")
+    assert "strut run coman -t 0:0.001:1 --method rkc" in page
+    assert 'id="film"' in page
+    assert "r_knee_sag" in page
+
+
 @pytest.mark.parametrize(
     "more",
     [("--no-page",), ("--json",), ("--watch", "stance"), ("-o", "walk.csv")],

@@ -20,6 +20,7 @@ from tests.problems import driven, servo
 
 SAME = 1e-12  # relative: the same operations, with other implementations of sin and the like
 RUN = 1e-8  # relative: ode45 at a tolerance of 1e-10, over a few seconds and some jumps; ten times what was measured
+COMAN_TIME = 0.01  # [s] a hundred steps of ode45 on stiff ground
 MODELS = [*walkers.CATALOGUE.values(), driven, servo, driven_tree]
 
 
@@ -162,6 +163,16 @@ def test_functions_equal_strut(make, tmp_path):
     np.testing.assert_allclose(ours, theirs, rtol=SAME, atol=SAME * np.abs(theirs).max())
 
 
+def fast_tree():
+    """The tree with servos that sample each millisecond: four times in the run below."""
+    return driven_tree(every=1e-3)
+
+
+def coman_legs():
+    """COMAN's legs in a plane, with motors, servos and ten points of contact, on their way into a squat."""
+    return walkers.coman("legs", base="planar", references=walkers.coman_motion("squat", 0.1, 1.0))
+
+
 def last(system, directory, t):
     """Final time, states and jumps of the example."""
     strut.export_matlab(system, directory)
@@ -182,7 +193,9 @@ def last(system, directory, t):
         (walkers.slip, 2),
         (walkers.bouncing_ball, 2),
         (servo, 1),
-        (driven_tree, 0.003),
+        (fast_tree, 0.0032),
+        pytest.param(driven_tree, 0.031, marks=pytest.mark.slow),  # a minute and a half of ode45
+        pytest.param(coman_legs, COMAN_TIME, marks=pytest.mark.slow),  # minutes of ode45
     ],
 )
 def test_the_example_runs_as_simulate_does(make, t, tmp_path):
