@@ -18,6 +18,7 @@ from strut.optimal.totals import Initial, Integral, Jumps, initial
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design
+from strut.optimal.walk.design_each import DesignsByName, design_each
 from strut.optimal.walk.design_search import design
 from strut.optimal.walk.own_cost import OwnCost
 from strut.optimal.walk.own_limits import StepRequirement
@@ -47,6 +48,7 @@ __all__ = [
     "ActiveLimit",
     "Balance",
     "Design",
+    "DesignsByName",
     "FootLoad",
     "Guess",
     "Initial",
@@ -70,6 +72,7 @@ __all__ = [
     "Transcription",
     "cost_of_transport",
     "design",
+    "design_each",
     "gait_search",
     "growth",
     "impact",
