@@ -235,6 +235,87 @@ def test_a_manipulator_on_a_fixed_base_follows_a_circle():
     assert run.kkt < MAX_KKT
 
 
+def chain(joint, count):
+    """Links of 2 kg, one on another, at rest."""
+    from strut.mechanism import Mechanism, joints
+
+    m = Mechanism("chain", planar=True)
+    parent = m.world
+    for k in range(count):
+        link = m.body(f"link{k}", mass=2.0, com=(0, 0, -0.2), inertia=0.03)
+        at = (0, 0, -0.4 if k else 0)
+        m.joint(f"joint{k}", parent, link, getattr(joints, joint)("y" if joint == "revolute" else "x"), at=at)
+        parent = link
+    return m
+
+
+@pytest.mark.parametrize(("joint", "limit"), [("prismatic", 50.0), ("revolute", 50.0), ("revolute", 200.0)])
+def test_joints_stop_at_the_ends_of_their_ranges(joint, limit):
+    """Two joints that are asked to go half as far again as they may: they are driven with the whole acceleration
+    that is allowed, brake with it, and come to rest at the ends, to rounding."""
+    from strut.mechanism import system
+
+    m = chain(joint, 2)
+    tasks = [
+        control.JointTask(joint="joint0", target=1.5, stiffness=400.0),
+        control.JointTask(joint="joint1", target=-1.5, stiffness=400.0),
+    ]
+    controller = control.whole_body(
+        BodyModel(m),
+        every=1e-3,
+        tasks=tasks,
+        acceleration_limit=limit,
+        ranges={"joint0": (-1.0, 1.0), "joint1": (-1.0, 1.0)},
+    )
+    run = controller.run(system(m), t=1.0)
+    assert run.ok, run.faults
+    for name, sign in (("joint0", 1.0), ("joint1", -1.0)):
+        at = sign * run.trajectory[name]
+        assert at.max() <= 1.0 + 1e-14
+        assert at[-1] == pytest.approx(1.0, abs=1e-12)
+    assert run["acceleration"].max() == limit
+    assert run["acceleration"].min() == -limit
+    with pytest.raises(strut.errors.ModelError, match="braking is 'hard': give one of sampled, on-off"):
+        control.whole_body(BodyModel(m), every=1e-3, tasks=tasks, braking="hard")
+
+
+def test_a_motor_that_cannot_brake_as_hard_as_was_said_is_told():
+    """The range has no solution then: it is missed as little as the torque allows, and counted."""
+    from strut.mechanism import system
+
+    m = chain("prismatic", 1)  # 2 kg: 5 m/s^2 with 10 N, a fifth of what is said
+    task = control.JointTask(joint="joint0", target=1.5, stiffness=400.0)
+    body, ranges = BodyModel(m), {"joint0": (-1.0, 1.0)}
+    controller = control.whole_body(
+        body, every=1e-3, tasks=[task], acceleration_limit=25.0, torque_limit=10.0, ranges=ranges
+    )
+    run = controller.run(system(m), t=1.0)
+    assert not run.ok
+    assert run.counts["failed"] == 0
+    assert run.counts["relaxed"] > 0
+    assert "samples: relaxed" in run.faults
+    braking = run["relaxed"] == 1
+    assert np.all(run["joint0_force"][braking] == pytest.approx(-10.0))
+    assert run.trajectory["joint0"].max() > 1.0
+
+
+def test_a_joint_task_is_a_spring_and_a_damper_of_its_own():
+    """With one joint asked and the other one free of cost, its error decays as that of a critically damped
+    oscillator does: e (1 + w t) exp(-w t)."""
+    from strut.mechanism import system
+
+    m, w = chain("revolute", 2), 10.0
+    task = control.JointTask(joint="joint0", target=0.5, stiffness=w**2)
+    controller = control.whole_body(BodyModel(m), every=1e-3, tasks=[task], acceleration_weight=1e-9)
+    run = controller.run(system(m), t=0.5)
+    assert run.ok, run.faults
+    decay = 0.5 * (1 + w * run.t) * np.exp(-w * run.t)
+    assert run["joint0_error"] == pytest.approx(decay, abs=2e-3)  # of samples that are held: w h / 2 of 0.5
+    assert run.kkt < MAX_KKT
+    with pytest.raises(strut.errors.UnknownNameError, match="joint9"):
+        control.whole_body(BodyModel(m), every=1e-3, tasks=[control.JointTask(joint="joint9", target=0.0)])
+
+
 def test_motors_behind_springs_give_the_torques_that_were_asked(stand):
     body, machine, controller, stiff = stand
     from strut import actuator

@@ -33,7 +33,8 @@ class MomentumGains:
     Numbers become parameters of these names.
 
     torque_limit: of every motor [N m]. force_limit: of each component of a foot's force [N].
-    acceleration_limit: with which joints brake before the end of their range [rad/s^2].
+    acceleration_limit: with which joints brake before the end of their range [rad/s^2], on or off as in the
+        thesis.
     acceleration_weight, force_weight: of half the squares of accelerations and forces.
     momentum_weight, feet_weight, chest_weight: of half the squared misses of the rate of momentum [N, N m],
         of the feet's accelerations [m/s^2] and of the chest's [rad/s^2].
@@ -153,6 +154,7 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
         contacts=contacts,
         torque_limit=k.torque_limit,
         acceleration_limit=k.acceleration_limit,
+        braking="on-off",
         acceleration_weight=k.acceleration_weight,
         force_weight=k.force_weight,
         slack=slack,

@@ -14,7 +14,8 @@ memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,29 @@ class PointContact(Packed):
     normal: Sequence[Any] = (0.0, 0.0, 1.0)
 
 
+def _sampled_braking(distance: ca.SX, speed: ca.SX, *, limit: ca.SX, every: float) -> ca.SX:
+    """The largest acceleration [rad/s^2, m/s^2] towards an end that is a distance away [rad, m], within the
+    limit, after which a joint can still stop before it.
+
+    Held over a sample of length h it gives the speed w, after (v + w) h / 2. Braking in samples too takes
+    w^2 / (2 limit) + w h / 2 at most, the second part as the last sample need not be used up. w is the
+    largest for which the sum of both is no more than the distance; 0 where there is none.
+    """
+    left = ca.fmax(distance - speed * every / 2, 0)
+    after = 2 * left / (every + ca.sqrt(every**2 + 2 * left / limit))
+    return ca.fmax(-limit, ca.fmin(limit, (after - speed) / every))
+
+
+def _on_off_braking(distance: ca.SX, speed: ca.SX, *, limit: ca.SX, every: float) -> ca.SX:
+    """As `_sampled_braking`, by the rule of van de Rijt: all or nothing, and blind to the sample's length."""
+    del every
+    return ca.if_else(ca.logic_and(speed > 0, speed**2 / (2 * limit) >= distance), -limit, limit)
+
+
+BRAKING_RULES = {"sampled": _sampled_braking, "on-off": _on_off_braking}
+"""How joints brake before the ends of their ranges, by name."""
+
+
 @checked
 def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own name
     body: BodyModel,
@@ -73,6 +97,7 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     torque_limit: Expression | Mapping[str, Expression] | None = None,
     acceleration_limit: Expression = MAX_ACCELERATION,
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    braking: str = "sampled",
     acceleration_weight: Expression = 1e-4,
     force_weight: Expression = 1e-6,
     torque_weight: Expression = 0.0,
@@ -89,8 +114,11 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     every: the period [s].
     torque_limit: of every actuated joint, or by joint [N m or N]; those of the mechanism's `effort` without
         any given. acceleration_limit: [rad/s^2 or m/s^2] of every actuated joint, and with which it brakes
-        before the end of its range. ranges: by joint, `limits` of the mechanism without any given; {} for
-        none.
+        before the end of its range: give no more than its motor can do, or the range is relaxed, and told.
+        ranges: by joint, `limits` of the mechanism without any given; {} for none.
+    braking: 'sampled', a joint can still stop before its end after each sample, which keeps ranges; 'on-off',
+        it brakes fully once v^2 / (2 limit) reaches the end (van de Rijt, eq. 4.32), and may pass it by a
+        sample's way.
     acceleration_weight, force_weight, torque_weight: of half the squares of all unknowns and torques
         [1/(rad/s^2)^2, 1/N^2, 1/(N m)^2]: small, they choose between solutions that serve the tasks alike.
     slack: see `QuadraticProgram`. sensors: further ones that memory or tasks read, such as flags of contact.
@@ -116,7 +144,10 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     if limited:
         low, up = (ca.vertcat(*[limits[driven[k]][side] for k in limited]) for side in (0, 1))
         parts.rows.append(QpRow("torques", torque[limited], low, up))
-    parts.bounds.append(_range_bound(body, a, acceleration_limit, ranges))
+    if braking not in BRAKING_RULES:
+        raise ModelError(f"braking is '{braking}': give one of {', '.join(BRAKING_RULES)}")
+    most_towards = functools.partial(BRAKING_RULES[braking], limit=sx(acceleration_limit), every=every)
+    parts.bounds.append(_range_bound(body, a, sx(acceleration_limit), ranges, most_towards))
     for task in tasks:
         parts.add_task(task)
     cost = sx(acceleration_weight) * ca.sumsqr(a.sym) / 2
@@ -252,11 +283,14 @@ def _torque_limits(body: BodyModel, given: Any) -> dict[int, tuple[ca.SX, ca.SX]
 
 
 def _range_bound(
-    body: BodyModel, a: QpUnknown, limit: Expression, ranges: Mapping[str, tuple[float, float]] | None
+    body: BodyModel,
+    a: QpUnknown,
+    most: ca.SX,
+    ranges: Mapping[str, tuple[float, float]] | None,
+    most_towards: Callable[[ca.SX, ca.SX], ca.SX],
 ) -> QpBound:
-    """Bounds of the accelerations: of actuated joints the limit, and full braking once the distance that it
-    takes, v^2 / (2 limit), reaches the end of a joint's range."""
-    most = sx(limit)
+    """Bounds of the accelerations: of actuated joints the limit, and towards the ends of their ranges what
+    the rule of braking allows at a distance and a speed."""
     low = [-most if k in body.inputs else ca.SX(-NO_LIMIT) for k in range(body.nv)]
     up = [most if k in body.inputs else ca.SX(NO_LIMIT) for k in range(body.nv)]
     for joint, (first, last) in (body.mechanism.limits if ranges is None else ranges).items():
@@ -264,9 +298,8 @@ def _range_bound(
         if k not in body.inputs:
             continue
         q, v = body.coordinate(joint), body.v[k]
-        distance = v**2 / (2 * most)
-        up[k] = ca.if_else(ca.logic_and(v > 0, q + distance >= last), -most, up[k])
-        low[k] = ca.if_else(ca.logic_and(v < 0, q - distance <= first), most, low[k])
+        up[k] = most_towards(last - q, v)
+        low[k] = -most_towards(q - first, -v)
     return QpBound(a, ca.vertcat(*low), ca.vertcat(*up), rank=RANKS["range"])
 
 
