@@ -84,6 +84,37 @@ def test_a_parameter_that_an_individual_does_not_have_keeps_the_systems_value():
             ModelError,
             "measure 'v': 'count.touchdown' is known only when a run has ended",
         ),
+        (
+            lambda: evolve.of_system(SLIP, 1.0, {"v": "lost.touchdown"}),
+            ModelError,
+            "reads energies.*ledger=True",
+        ),
+        (lambda: evolve.of_system(SLIP, -1.0, {"v": "vx"}), ValueError, "time is -1"),
+        (
+            lambda: evolve.SearchProblem(
+                {"attack": (0.0, 3.0)}, evolve.of_system(SLIP, 1.0, {"v": "vx"}), "v"
+            ),
+            ValueError,
+            "the system allows 0 to 1.5708",
+        ),
+        (
+            lambda: evolve.SearchProblem(
+                [evolve.SearchParameter("attack", 1.0, 1.2, "deg")],
+                evolve.of_system(SLIP, 1.0, {"v": "vx"}),
+                "v",
+            ),
+            ModelError,
+            "counts it in 'rad'",
+        ),
+        (
+            lambda: evolve.SearchProblem(
+                {"x": (1, 2)},
+                evolve.of_function(lambda x: x),
+                [evolve.minimise("value", "value"), evolve.minimise("x")],
+            ),
+            ModelError,
+            "which is no condition",
+        ),
         (lambda: evolve.of_system(SLIP, 1.0, {}), ModelError, "nothing is measured"),
         (
             lambda: evolve.SearchProblem({"atack": (1, 2)}, evolve.of_system(SLIP, 1.0, {"v": "vx"}), "v"),
@@ -145,6 +176,18 @@ def test_individuals_that_fail_rank_last_and_are_counted():
     assert evolution.failures["ZeroDivisionError: x is small"] > 0
     assert evolution.failures["the measure 'value' is nan"] > 0
     assert evolution.failures["the measure 'value' is inf"] > 0
+
+
+def test_a_search_whose_evaluations_all_fail_says_so():
+    problem = evolve.SearchProblem({"x": (0.0, 1.0)}, evolve.of_function(lambda x: float("nan")), "value")
+    assert "all of them failed" in repr(evolve.search(problem, evolve.Swarm(4), 2))
+
+
+def test_parameters_on_a_bound_are_named():
+    problem = evolve.SearchProblem(
+        {"x": (0.0, 1.0), "y": (0.0, 1.0)}, evolve.of_function(lambda x, y: (x - 0.5) ** 2 + y), "value"
+    )
+    assert evolve.search(problem, evolve.CmaEs(12), 25).at_bounds == ("y",)
 
 
 def noisy(x, seed):

@@ -51,6 +51,10 @@ def test_a_job_runs_stops_and_is_shown(tmp_path):
     assert isinstance(run("evolve", path, "-o", output).exception, StorageError)
     assert json.loads(run("evolve", path, "-o", output, "--resume", "--json").output)["best"] == data["best"]
     assert "finished" in run("jobs", output).output
+    both = json.loads(run("jobs", output, tmp_path / "none.db", "--json").output)
+    assert both[0]["finished"]
+    assert "there is no file" in both[1]["error"]
+    assert not list(tmp_path.glob("*.lock"))
 
 
 def test_a_job_without_a_card_goes_on_here(tmp_path):
@@ -104,6 +108,7 @@ def test_python_models_run_only_where_that_is_asked_for(tmp_path):
         ("high = 40000", "hihg = 40000", "did you mean 'high'"),
         ("low = 10000, ", "", "'stiffness' has no 'low'|parameters.stiffness has no 'low'"),
         ("high = 40000", 'high = "40 deg"', "does not fit"),
+        ("high = 40000", 'high = 40000, unit = "kg"', "counts it in 'N/m'"),
         ("time = 60", "", "needs time"),
         ('model = "slip"', 'model = "slipp"', "slip"),
         ("stiffness = {", "stifness = {", "did you mean 'stiffness'"),

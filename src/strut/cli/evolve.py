@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +16,12 @@ from strut import evolve as populations
 from strut.cli.console import as_json, notes, table
 from strut.cli.model import Reading, find_model
 from strut.cli.options import Json, Root
-from strut.errors import ModelError
+from strut.errors import ModelError, StrutError
 from strut.evolve.job_file import Job, read_job
 from strut.system import System
+
+LOG_INTERVAL = 10.0
+"""Time [s] between lines of progress where no terminal shows a bar."""
 
 
 def evolve(
@@ -83,7 +87,8 @@ def evolve(
         return
     _print_evolution(described, evolution)
     if not evolution.finished:
-        notes.print(f"stopped; strut evolve {escape(str(job))} -o {escape(str(path))} --resume goes on")
+        again = f"strut evolve {job} -o {path} --resume" + (" --run-code" if run_code else "")
+        notes.print(f"stopped; {escape(again)} goes on")
     notes.print(f"wrote {escape(str(path))}")
 
 
@@ -100,7 +105,13 @@ def jobs(
     """
     rows, data = [], []
     for path in files:
-        evolution = populations.load_evolution(path)
+        try:
+            evolution = populations.load_evolution(path)
+        except StrutError as error:  # one that cannot be shown does not hide the others
+            data.append({"file": str(path), "error": str(error)})
+            if not json:
+                notes.print(f"{escape(path.name)}: {escape(str(error))}")
+            continue
         data.append(_evolution_data(evolution, path))
         runs = len(evolution.best_of_run)
         best = evolution.best
@@ -111,14 +122,15 @@ def jobs(
                 runs,
                 int(evolution.history["generation"][-1]) + 1,
                 evolution.evaluations,
+                sum(evolution.failures.values()),
                 f"{best.stage} of {evolution.stages}",
-                f"{best.value:.6g}",
+                f"{best.value:.6g}" if best.stage else "",
             ]
         )
     if json:
         as_json(data)
         return
-    table("jobs", ["file", "state", "runs", "generations", "evaluations", "goal", "best"], rows)
+    table("jobs", ["file", "state", "runs", "generations", "evaluations", "failed", "goal", "best"], rows)
 
 
 def _find_beside(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...]) -> System:
@@ -133,8 +145,19 @@ def _find_beside(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...
 @contextmanager
 def _progress(job: Job, *, quiet: bool) -> Iterator[Any]:
     """A bar on standard error with the goal that is worked at and its best value."""
-    if quiet or not notes.is_terminal:
+    if quiet:
         yield None
+        return
+    if not notes.is_terminal:
+        last = clock.monotonic()
+
+        def print_line(at: populations.SearchProgress) -> None:
+            nonlocal last
+            if clock.monotonic() - last > LOG_INTERVAL:
+                last = clock.monotonic()
+                notes.print(escape(_progress_text(at)))
+
+        yield print_line
         return
     columns = (
         TextColumn("{task.description}"),
@@ -146,14 +169,18 @@ def _progress(job: Job, *, quiet: bool) -> Iterator[Any]:
         task = bar.add_task(escape(job.name), total=1.0)
 
         def tell(at: populations.SearchProgress) -> None:
-            goal = f"goal {at.stage} of {at.stages}, " if at.stages > 1 else ""
-            text = (
-                f"run {at.run + 1}/{at.runs}, generation {at.generation + 1}/{at.generations}: {goal}best "
-                f"{at.value:.5g}, {at.evaluations_per_second:.3g}/s"
-            )
-            bar.update(task, completed=at.fraction, description=text)
+            bar.update(task, completed=at.fraction, description=_progress_text(at))
 
         yield tell
+
+
+def _progress_text(at: populations.SearchProgress) -> str:
+    """Return how far a job is, as a line."""
+    goal = f"goal {at.stage} of {at.stages}, " if at.stages > 1 else ""
+    return (
+        f"run {at.run + 1}/{at.runs}, generation {at.generation + 1}/{at.generations}: {goal}best "
+        f"{at.value:.5g}, {at.evaluations_per_second:.3g}/s"
+    )
 
 
 def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
@@ -176,6 +203,10 @@ def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
             ["run", "goal", "value"],
             [[each.run + 1, each.stage, f"{each.value:.6g}"] for each in evolution.best_of_run],
         )
+    for name in evolution.at_bounds:
+        notes.print(
+            f"{escape(name)} lies on a bound of its range, which decides it: search further if it may"
+        )
     for word, count in sorted(evolution.failures.items(), key=lambda item: -item[1])[:5]:
         notes.print(f"{count} evaluations failed: {escape(word)}")
 
@@ -188,6 +219,7 @@ def _evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, A
         "finished": evolution.finished,
         "evaluations": evolution.evaluations,
         "failures": dict(evolution.failures),
+        "at_bounds": list(evolution.at_bounds),
         "stages": evolution.stages,
         "best": {
             "run": best.run,

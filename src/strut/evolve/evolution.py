@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from strut.evolve.goals import SearchGoal, StagedGoals, best_first
 from strut.evolve.problem import SearchProblem
 from strut.evolve.store import JobStore
 from strut.tabular import Tabular
+
+AT_BOUND = 1e-3
+"""Part of its range within which a parameter lies on a bound."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,8 @@ class Evolution(Tabular):
     """What a search did.
 
     best: of all. best_of_run: of each run. finished: whether all runs came to their end. evaluations: how
-    many individuals were evaluated; failures: how many of them failed, by what was said.
+    many individuals were evaluated; failures: how many of them failed, by what was said. at_bounds:
+    parameters of the best that lie on a bound of the search, which then decides them.
     """
 
     best: Individual
@@ -46,7 +51,8 @@ class Evolution(Tabular):
     evaluations: int
     failures: Mapping[str, int]
     stages: int
-    history: Mapping[str, np.ndarray] = field(repr=False)
+    at_bounds: tuple[str, ...] = ()
+    history: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return of every generation of every run: its best stage and value, and those so far."""
@@ -54,6 +60,8 @@ class Evolution(Tabular):
 
     def __repr__(self) -> str:
         end = "" if self.finished else ", not finished"
+        if not self.best.stage:
+            return f"<Evolution of {self.evaluations} evaluations: all of them failed{end}>"
         where = f" at goal {self.best.stage} of {self.stages}" if self.stages > 1 else ""
         return f"<Evolution of {self.evaluations} evaluations: best {self.best.value:.6g}{where}{end}>"
 
@@ -150,15 +158,30 @@ def _evolution_in(
         raise ModelError("no generation was finished: there is nothing to show yet")
     order = best_first(np.array([_key(goals, each) for each in bests]))
     heads = ("run", "generation", "stage", "value", "best_stage", "best_value")
+    best = bests[int(order[0])]
     return Evolution(
-        best=bests[int(order[0])],
+        best=best,
         best_of_run=tuple(bests),
         finished=bool(finished) and all(finished.values()) and len(finished) == store.spec["runs"],
         evaluations=evaluations,
         failures=failures,
         stages=len(goals.goals),
+        at_bounds=_at_bounds(store.spec["problem"]["parameters"], best),
         history={name: np.array(column) for name, column in zip(heads, zip(*rows, strict=True), strict=True)},
     )
+
+
+def _at_bounds(parameters: list[dict[str, Any]], best: Individual) -> tuple[str, ...]:
+    """Return the names of parameters that lie on a bound of the search."""
+    names = []
+    for each in parameters:
+        value = best.parameters.get(each["name"])
+        if value is None:
+            continue
+        reach = AT_BOUND * (each["high"] - each["low"])
+        if value - each["low"] <= reach or each["high"] - value <= reach:
+            names.append(str(each["name"]))
+    return tuple(names)
 
 
 def _key(goals: StagedGoals, individual: Individual) -> tuple[float, float]:

@@ -68,6 +68,11 @@ class StagedGoals:
                     f"the last goal ({goal.sense} {goal.value}) has until = '{goal.until}', and there is "
                     "no goal after it: leave it out, or add a goal"
                 )
+            if goal.until and not set(goal.until) & set("<>"):
+                raise ModelError(
+                    f"until of goal {k + 1} is '{goal.until}', which is no condition: write a comparison, "
+                    f"such as '{goal.value} < 1'"
+                )
         symbols = {name: ca.SX.sym(f"v{k}") for k, name in enumerate(self.names)}
         rows = [parse_expression(goal.value, symbols, "measure or parameter") for goal in self.goals]
         rows += [

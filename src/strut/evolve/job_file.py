@@ -11,7 +11,7 @@ steps = "count.touchdown"
 speed = "x / end.time"
 
 [parameters]
-attack = { low = "60 deg", high = "75 deg", unit = "rad" }
+attack = { low = "60 deg", high = "75 deg" }
 
 [[goals]]                        # in their order
 maximise = "steps"
@@ -27,7 +27,9 @@ runs = 3
 seed = 1
 ```
 
-Instead of `model`, `program = ["python", "my_simulator.py"]` names one that answers requests in JSON.
+A text may carry a unit; numbers are in that of the machine. Instead of `model`, `program = ["python",
+"my_simulator.py"]` names one that answers requests in JSON; `measures = ["speed"]`, above all tables, then
+names what it answers.
 """
 
 from __future__ import annotations
@@ -97,13 +99,14 @@ def _job(stem: str, data: dict[str, Any], find_model: Callable[[str], System]) -
             raise ModelError(f"[{part}] is missing: a job has {', '.join(JOB_KEYS[1:])}")
     search = _table("search", data["search"])
     own = {name: search.pop(name, default) for name, default in zip(RUN_KEYS, (None, 1, 0), strict=True)}
-    parameters = [_parameter(name, each) for name, each in _table("parameters", data["parameters"]).items()]
     evaluate = _table("evaluate", data["evaluate"])
     measures = data.get("measures", {})
     repeats, combine = evaluate.pop("repeats", 1), evaluate.pop("combine", "mean")
+    evaluation = _evaluation(evaluate, measures, find_model)
+    table = _table("parameters", data["parameters"])
     problem = SearchProblem(
-        parameters,
-        _evaluation(evaluate, measures, find_model),
+        [_parameter(name, each, evaluation) for name, each in table.items()],
+        evaluation,
         [_goal(each) for each in _list("goals", data["goals"])],
         repeats=repeats,
         combine=combine,
@@ -119,7 +122,9 @@ def _evaluation(table: dict[str, Any], measures: Any, find_model: Callable[[str]
         _refuse_unknown("[evaluate] with a program", table, ("program", "limit", "retries", "workers"))
         options = {name: value for name, value in table.items() if name != "program"}
         if not isinstance(measures, list):
-            raise ModelError('measures of a program are a list of names: measures = ["speed"]')
+            raise ModelError(
+                'measures of a program are a list of names, above all tables: measures = ["speed"]'
+            )
         return of_program(table["program"], measures, **options)
     options = dict(table)
     model, time = options.pop("model"), options.pop("time", None)
@@ -134,9 +139,12 @@ def _evaluation(table: dict[str, Any], measures: Any, find_model: Callable[[str]
     return of_system(system, _number("time", time, "s"), _table("measures", measures), label=model, **options)
 
 
-def _parameter(name: str, value: Any) -> SearchParameter:
-    """Return a parameter of the table [parameters]; numbers may have units."""
+def _parameter(name: str, value: Any, evaluation: Evaluation) -> SearchParameter:
+    """Return a parameter of the table [parameters]; numbers may have units, and are else in that in which the
+    machine counts it."""
     table = _table(f"parameters.{name}", value)
+    if isinstance(evaluation, SystemEvaluation):
+        table.setdefault("unit", evaluation.unit(name))
     _refuse_unknown(f"parameters.{name}", table, ("low", "high", "unit", "first", "group"))
     for key in ("low", "high"):
         if key not in table:

@@ -48,7 +48,7 @@ class SearchProblem:
             raise ModelError(
                 f"'{min(twice)}' is a parameter and a measure: goals could not tell them apart; rename one"
             )
-        self.evaluation.check(self.space.names)
+        self.evaluation.check(self.space)
         _ = self.staged_goals
 
     @cached_property

@@ -141,6 +141,8 @@ class JobStore:
         if hasattr(self, "_database"):
             self._database.close()
         if self._lock is not None:
+            if self._lock.is_locked:
+                Path(self._lock.lock_file).unlink(missing_ok=True)
             self._lock.release()
 
     @contextmanager

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from strut.evolve.space import ParameterSpace
+
 OK = "ok"
 """The status of an individual whose measures are all numbers."""
 MAX_STATUS_CHARACTERS = 300
@@ -37,8 +39,8 @@ class Evaluation(Protocol):
         """Return what it is, as a store keeps it: two evaluations with equal settings are taken for the
         same."""
 
-    def check(self, names: tuple[str, ...]) -> None:
-        """Raise an error where it cannot set one of these parameters."""
+    def check(self, space: ParameterSpace) -> None:
+        """Raise an error where it cannot set one of these parameters within its bounds."""
 
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
         """Return the measures of individuals, rows of x; a parameter that one does not have is nan.

@@ -12,6 +12,7 @@ import numpy as np
 from strut.checks import checked, short_repr
 from strut.errors import ArgumentError, ModelError
 from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
+from strut.evolve.space import ParameterSpace
 
 
 @checked
@@ -39,7 +40,7 @@ class FunctionEvaluation:
         name = f"{self.function.__module__}.{getattr(self.function, '__qualname__', 'function')}"
         return {"kind": "function", "function": name, "measures": list(self.measures)}
 
-    def check(self, names: tuple[str, ...]) -> None:
+    def check(self, space: ParameterSpace) -> None:
         """Raise an error where the function does not take one of these parameters."""
         try:
             arguments = inspect.signature(self.function).parameters.values()
@@ -50,7 +51,7 @@ class FunctionEvaluation:
         accepted = [
             each.name for each in arguments if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
         ]
-        for name in (*names, *(("seed",) if self.seeded else ())):
+        for name in (*space.names, *(("seed",) if self.seeded else ())):
             if name not in accepted:
                 what = ", ".join(accepted) or "nothing"
                 raise ArgumentError(

@@ -20,6 +20,7 @@ import numpy as np
 from strut.checks import checked, integer, positive, short_repr
 from strut.errors import ModelError, StrutError
 from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
+from strut.evolve.space import ParameterSpace
 
 MAX_ANSWER_BYTES = 1 << 20
 """Bytes of an answer, at most; what is longer is no answer."""
@@ -67,7 +68,7 @@ class ProgramEvaluation:
         """Return the command and what it measures."""
         return {"kind": "program", "command": list(self.command), "measures": list(self.measures)}
 
-    def check(self, names: tuple[str, ...]) -> None:
+    def check(self, space: ParameterSpace) -> None:
         """A program is asked nothing before it runs."""
 
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
@@ -217,7 +218,9 @@ class _Conversation:
         assert self.process is not None
         code = self.process.wait()
         clock.sleep(0.01)  # for the last of its error output
-        complaint = self.error_tail.decode(errors="replace").strip()[-MAX_ERROR_CHARACTERS:]
+        # the last line alone: equal failures are counted together
+        lines = self.error_tail.decode(errors="replace").strip().splitlines() or [""]
+        complaint = lines[-1][-MAX_ERROR_CHARACTERS:]
         return f"the program ended with {code}" + (f": {complaint}" if complaint else "")
 
 

@@ -52,6 +52,10 @@ def parse_measures(system: System, expressions: Mapping[str, str], *, ledger: bo
     }
     rows = []
     for name, text in expressions.items():
+        if not ledger and any(f"{word}." in text for word in ENERGY_TOTALS):
+            raise ModelError(
+                f"measure '{name}' reads energies, '{text}': give ledger=True, so that they add up"
+            )
         try:
             rows.append(parse_expression(text, symbols, "state, output or count", functions, conditions=True))
         except ExpressionError as error:

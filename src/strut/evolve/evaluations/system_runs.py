@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.checks import checked, positive
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
 from strut.evolve.evaluations.run_measures import ENERGY_TOTALS, RunMeasures, parse_measures
+from strut.evolve.space import ParameterSpace
 from strut.simulate import simulate_batch
 from strut.simulate.batch import Batch
-from strut.system import System, start
+from strut.system import Quantity, System, start
 
 
 @checked
@@ -44,6 +45,7 @@ class SystemEvaluation:
     def __post_init__(self) -> None:
         if not self.expressions:
             raise ModelError("nothing is measured: give at least one measure, such as {'time': 'end.time'}")
+        positive("time", self.time, "s")
         _ = self._run_measures
 
     @property
@@ -69,14 +71,43 @@ class SystemEvaluation:
             "options": {name: repr(value) for name, value in sorted(options.items())},
         }
 
-    def check(self, names: tuple[str, ...]) -> None:
-        """Raise an error where the system has no parameter, state or input of a name."""
+    def check(self, space: ParameterSpace) -> None:
+        """Raise an error where the system has no parameter, state or input of a name, counts it in another
+        unit, or does not let it go as far as it is searched."""
         settable = [name for group in self._groups.values() for name in group]
-        for name in names:
-            if name not in settable:
+        for parameter in space.parameters:
+            if parameter.name not in settable:
                 raise UnknownNameError(
-                    f"the system has no parameter, state or input '{name}': {did_you_mean(name, settable)}"
+                    f"the system has no parameter, state or input '{parameter.name}': "
+                    f"{did_you_mean(parameter.name, settable)}"
                 )
+            quantity = self._quantity(parameter.name)
+            if parameter.unit and parameter.unit != quantity.unit:
+                raise ModelError(
+                    f"'{parameter.name}' is searched in '{parameter.unit}', and the system counts it in "
+                    f"'{quantity.unit}': give its bounds in that unit"
+                )
+            low, high = quantity.bounds
+            if not low <= parameter.low < parameter.high <= high:
+                raise ValueRangeError(
+                    f"'{parameter.name}' is searched from {parameter.low:g} to {parameter.high:g}, and the "
+                    f"system allows {low:g} to {high:g}: search within that"
+                )
+
+    def unit(self, name: str) -> str:
+        """Return the unit in which the system counts a parameter, state or input; empty for no such name."""
+        exists = any(name in group for group in self._groups.values())
+        return self._quantity(name).unit if exists else ""
+
+    def _quantity(self, label: str) -> Quantity:
+        """Return what a component belongs to."""
+        quantity: Quantity = next(
+            each
+            for group in ("p", "x", "z", "u")
+            for each in getattr(self.system, group)
+            if each.name == label or label.startswith(f"{each.name}[")
+        )
+        return quantity
 
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
         """Run the population."""
