@@ -85,7 +85,7 @@ class QpFunctions:
 def loop_struct(statuses: int = len(QpStatus)) -> type[ctypes.Structure]:
     """The type of a controller's loop in C: `strut_loop.h`."""
     pointers = ("solve", "qp", "p", "m", "u", "sensor_places", "command_places", "record")
-    counters = ("capacity", "samples", "patience", "failures")
+    counters = ("capacity", "samples", "patience", "failures", "begun")
 
     class Loop(ctypes.Structure):
         _fields_ = [

@@ -85,6 +85,7 @@ class QpLoop:
             record=address(self.record) if samples else None,
             capacity=samples,
             patience=controller.patience,
+            begun=bool(np.isfinite(seen).all() and np.isfinite(memory).all()),
         )
 
     @property
@@ -116,6 +117,9 @@ class QpLoop:
             o = np.full(functions.sizes["NO"], np.nan)
             # nothing is changed before the solution, the commands and the memory are known to be numbers
             if np.all(np.isfinite(s)):
+                if not state.begun:  # memory begins with the first sample that is numbers
+                    m[:] = np.array(functions.first(s, p)).reshape(-1)
+                    state.begun = bool(np.isfinite(m).all())
                 *program, k = functions.build(moment.t, s, m, p)
                 y, report = self.solver.solve(*(np.array(each).T for each in program))
                 status = QpStatus(int(report.status))

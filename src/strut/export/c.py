@@ -4,6 +4,7 @@ float."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,10 @@ NOT_EXPORTED = (
 )
 """Files of the runtime that an exported model never includes: recording, many runs, and implicit methods."""
 
+KEPT_FILES = {"main.c": r'^#include "(\w+)\.h"', "Makefile": r"^(\w+): main\.[co]"}
+"""Files that are the user's to edit, and not written again; and by what each names the model it builds."""
+WRITTEN_BY = "Written by strut"
+"""What the header of every exported model says."""
 FOR_CPP = """#ifdef __cplusplus
 extern "C" {
 #endif
@@ -102,6 +107,7 @@ def export(
     low = lower_system(system, jacobians)
     code = generate(low)
     name = model_name(system.name)
+    check_kept_files(directory, name)
     runtime = {file: text for file, text in runtime_sources().items() if file not in NOT_EXPORTED}
     files = {
         f"{name}.h": _header(system, low, code, name),
@@ -110,7 +116,7 @@ def export(
         "Makefile": _makefile(name),
         **runtime,
     }
-    for mine in ("main.c", "Makefile"):  # these are yours to edit
+    for mine in KEPT_FILES:
         if (directory / mine).exists():
             del files[mine]
     write(directory, files)
@@ -138,6 +144,25 @@ def make_directory(directory: Path) -> Path:
     except OSError as error:
         raise StorageError(f"cannot create {directory}: {error.strerror}; choose another place") from error
     return directory
+
+
+def check_kept_files(directory: Path, name: str) -> None:
+    """Refuse a directory whose `main.c` or `Makefile`, which are kept, build another model than NAME."""
+    for file, pattern in KEPT_FILES.items():
+        path = directory / file
+        text = path.read_text(errors="replace") if path.is_file() else ""
+        built = [word for word in re.findall(pattern, text, re.MULTILINE) if _is_model(directory, word)]
+        if built and name not in built:
+            raise StorageError(
+                f"{path} builds '{built[0]}', and it is kept, as it is yours to edit: '{name}' would not be "
+                f"built; remove main.c and Makefile there, or choose another directory"
+            )
+
+
+def _is_model(directory: Path, name: str) -> bool:
+    """Whether NAME.h there is the header of an exported model."""
+    path = directory / f"{name}.h"
+    return path.is_file() and WRITTEN_BY in path.read_text(errors="replace")
 
 
 def write(directory: Path, files: Mapping[str, str]) -> None:

@@ -10,7 +10,18 @@ import numpy as np
 
 from strut.checks import checked, require_attributes
 from strut.codegen import SampledController, literal, runtime_sources, solver_sources
-from strut.export.c import FOR_CPP, FOR_CPP_END, Export, constants_text, make_directory, model_name, write
+from strut.errors import ModelError
+from strut.export.c import (
+    FOR_CPP,
+    FOR_CPP_END,
+    KEPT_FILES,
+    Export,
+    check_kept_files,
+    constants_text,
+    make_directory,
+    model_name,
+    write,
+)
 from strut.export.identifiers import comment
 from strut.system import Entry, Quantity, operation_count
 from strut.version import VERSION
@@ -25,7 +36,7 @@ NOT_EXPORTED = ("strut_act.h",)
 def export_controller(controller: SampledController, directory: str | Path) -> Export:
     """Write a controller, such as `control.whole_body` gives, as C into `directory`: `NAME.h` and `NAME.c`,
     the solver (daqp, with its licence), an example `main.c` and a `Makefile`; the last two only where they
-    do not exist yet.
+    do not exist yet; where they are of another controller, nothing is written.
 
     Sensors go in, commands come out: NAME_begin, NAME_sample, NAME_end. The numbers are those of the
     simulator. NAME_begin allocates; a sample does too where it is solved by another than the first attempt.
@@ -33,8 +44,14 @@ def export_controller(controller: SampledController, directory: str | Path) -> E
     drive it.
     """
     require_attributes("the controller", controller, ("functions", "sensors", "labels"), "a QpController")
-    folder, name = make_directory(Path(directory)), model_name(controller.name)
     solver = {file: text for file, text in solver_sources().items() if file not in NOT_EXPORTED}
+    folder, name = make_directory(Path(directory)), model_name(controller.name)
+    if name.lower() in {Path(file).stem.lower() for file in (*solver, *RUNTIME)}:
+        raise ModelError(
+            f"the controller is called '{controller.name}', and {name}.c or {name}.h is a file of its solver: "
+            f"give it another name"
+        )
+    check_kept_files(folder, name)
     files = {
         f"{name}.h": _header(controller, name),
         f"{name}.c": _source(controller, name),
@@ -43,7 +60,7 @@ def export_controller(controller: SampledController, directory: str | Path) -> E
         **solver,
         **{file: text for file, text in runtime_sources().items() if file in RUNTIME},
     }
-    for mine in ("main.c", "Makefile"):  # these are yours to edit
+    for mine in KEPT_FILES:
         if (folder / mine).exists():
             del files[mine]
     write(folder, files)
@@ -68,7 +85,7 @@ def _header(c: SampledController, name: str) -> str:
  * Written by strut {VERSION}. Regenerate rather than edit.
  *
  *   {name}_controller c;
- *   {name}_begin(&c, sensors)                begin; 0 where memory is short
+ *   {name}_begin(&c, sensors)                begin; 0 where there is no space for it
  *   {name}_sample(&c, t, sensors, commands)  one sample; returns its status, an enum {name}_status
  *   {name}_end(&c)                           give the memory back
  * Change c.p for other parameters; c.counts has how often each status occurred.
@@ -92,6 +109,7 @@ typedef struct {{
     double m[{max(sizes["NM"], 1)}]; /* memory */
     double u[{max(sizes["NU"], 1)}]; /* the last commands */
     int64_t patience, failures; /* samples for which they are held; and how many in a row had none */
+    int64_t begun; /* whether memory has begun: with the first sample whose sensors are numbers */
     int64_t counts[{name.upper()}_NSTATUS];
 }} {name}_controller;
 
@@ -121,10 +139,14 @@ def _source(c: SampledController, name: str) -> str:
 {table("double", "values", [literal(float(v)) for v in values]).replace("R(", "(")}
 int {name}_begin({name}_controller *c, const double *sensors)
 {{
+    {name}_of_loop loop;
     memset(c, 0, sizeof *c);
     memcpy(c->p, values, sizeof(double) * {sizes["NP"]});
     c->patience = {c.patience};
-    {name}_of_first(sensors, c->p, c->m);
+    memset(&loop, 0, sizeof loop);
+    loop.p = c->p, loop.m = c->m;
+    {name}_of_begin_memory(&loop, sensors);
+    c->begun = loop.begun;
     c->qp = strut_qp_new({shape.n}, {shape.goals}, {shape.rows}, levels, ranks, {int(shape.slack)});
     return c->qp != 0;
 }}
@@ -135,9 +157,9 @@ int {name}_sample({name}_controller *c, double t, const double *sensors, double 
     int status;
     memset(&loop, 0, sizeof loop);
     loop.solve = strut_qp_solve, loop.qp = c->qp, loop.p = c->p, loop.m = c->m, loop.u = c->u;
-    loop.patience = c->patience, loop.failures = c->failures;
+    loop.patience = c->patience, loop.failures = c->failures, loop.begun = c->begun;
     status = {name}_of_sample(&loop, t, sensors);
-    c->failures = loop.failures;
+    c->failures = loop.failures, c->begun = loop.begun;
     c->counts[status]++;
     memcpy(commands, c->u, sizeof(double) * {sizes["NU"]});
     return status;

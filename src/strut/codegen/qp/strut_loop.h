@@ -1,10 +1,11 @@
 /* strut: one sample of a controller that solves a quadratic program. A template: the sizes STRUT_N... and the
- * functions build, act and safe of the controller stand before it.
+ * functions build, act, safe and first of the controller stand before it.
  *
  *   sensors -> build: H, g, T, ... -> solve -> act: commands, next memory, outputs
  *
  * Where a sensor is no number, no attempt to solve passes the check, or a command is no number, the last good
- * commands are held for `patience` samples, and then the safe ones are given; memory stays as it was. */
+ * commands are held for `patience` samples, and then the safe ones are given; memory stays as it was. Memory begins with the first sample whose
+ * sensors are numbers. */
 #include <string.h>
 
 #include "strut_qp.h"
@@ -29,6 +30,7 @@ typedef struct {
     const int32_t *to;   /* of each command: which input of the simulator */
     double *record;      /* a row per sample, or null */
     int64_t capacity, samples, patience, failures; /* failures: samples in a row that gave no command */
+    int64_t begun;       /* whether memory has begun */
     int64_t counts[STRUT_LOOP_STATUSES];
 } STRUT_(loop);
 
@@ -42,6 +44,13 @@ static int STRUT_(finite)(const double *a, int count)
     return 1;
 }
 
+/* Begin memory with what sensors say; it has not begun where one of them, or it, is no number. */
+STRUT_API void STRUT_(begin_memory)(STRUT_(loop) * c, const double *s)
+{
+    STRUT_(first)(s, c->p, c->m);
+    c->begun = STRUT_(finite)(s, STRUT_NS) && STRUT_(finite)(c->m, STRUT_NM);
+}
+
 /* One sample: from sensors to commands. Returns its status. */
 STRUT_API int STRUT_(sample)(STRUT_(loop) * c, double t, const double *s)
 {
@@ -53,8 +62,10 @@ STRUT_API int STRUT_(sample)(STRUT_(loop) * c, double t, const double *s)
     strut_qp_report report;
     int i, status = STRUT_BAD_SENSOR;
     memset(&report, 0, sizeof report);
+    T[0] = target[0] = w[0] = A[0] = k[0] = 0; /* a program without goals or rows writes none */
     for (i = 0; i < STRUT_NO; i++) o[i] = NAN;
     if (isfinite(t) && STRUT_(finite)(s, STRUT_NS)) {
+        if (!c->begun) STRUT_(begin_memory)(c, s);
         STRUT_(build)(t, s, c->m, c->p, H, g, T, target, w, A, low, up, k);
         status = c->solve(c->qp, H, g, T, target, w, A, low, up, y, &report);
         if (status < STRUT_QP_FAILED) {
