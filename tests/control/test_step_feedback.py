@@ -104,6 +104,29 @@ def test_energy_that_a_push_off_regulates_has_its_own_multiplier():
     assert cycle.trajectory["energy"][0] == pytest.approx(wanted, abs=1e-8)
 
 
+def test_energy_that_a_law_puts_into_a_spring_is_booked_under_its_name():
+    """A spring that is stiffened by 3 N/m at x stores 3 x^2 / 2 more; what the event itself loses stays as it is."""
+    x, v, k = State("x", 0.4), State("v", -1.0), Param("k", 5.0)
+    ball = System(
+        "ball",
+        x=(x, v),
+        p=(k,),
+        flow={x: v, v: -k * x},
+        events=(Event("wall", guard=0.1 - x, reset={v: -0.5 * v}),),
+        ledger=strut.Ledger(stored={"motion": v**2 / 2, "spring": k * x**2 / 2}),
+    )
+    for at, event in (("wall", "wall"), (0.2 - x.sym, "measured")):
+        loop = control.step_feedback(ball, {"k": 3.0}, at=at)
+        assert set(strut.simulate(loop, t=0.2).ledger.lost) == {"wall", "k_change"}
+        lost = strut.simulate(loop, t=0.4).ledger
+        place = {"wall": 0.1, "measured": 0.2}[event]
+        assert lost.lost["k_change"][-1] == pytest.approx(-3 * place**2 / 2, rel=1e-9)
+        before = 1.0 + 5 * 0.4**2 - (5 * 0.1**2 if event == "wall" else 8 * 0.1**2)
+        before += 3 * 0.2**2 if event == "measured" else 0.0
+        assert lost.lost["wall"][-1] == pytest.approx(0.75 * before / 2, rel=1e-8)  # of v^2 / 2 at the wall
+        assert lost.residual < 1e-9
+
+
 def test_heading_goes_to_its_target_by_the_gain():
     """Each step turns by a quarter of what is missing: what is left is a geometric series; within its limit."""
     walker = walkers.point_3d()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import casadi as ca
 
-from strut.system import BatchRewrite, Ledger, Param, State, System, sx
+from strut.system import BatchRewrite, Event, Expression, Ledger, Param, State, System, sx
 
 
 def substitute_symbols(system: System, old: list[ca.SX], new: list[ca.SX], **changes: object) -> System:
@@ -69,6 +69,7 @@ def set_by_events(
     """Return a system whose `changes`, parameters so far, are states that events set and nothing else moves.
 
     laws: by event, what it sets each of them to. parameters: further ones that laws read.
+    Energy that a law puts into storage is booked under the change's own name: a loss below zero.
     """
     old = [q for q in system.p if q.name in changes]
     states = tuple(
@@ -79,12 +80,38 @@ def set_by_events(
         flow={**system.flow, **{q.name: ca.SX(0) for q in states}},
         p=(*[q for q in system.p if q.name not in changes], *parameters),
         events=tuple(
-            replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **laws[e.name]})
+            replace(
+                e,
+                reset={**{k: sx(v) for k, v in e.reset.items()}, **laws[e.name]},
+                loss=_losses_with_laws(system, e, laws[e.name]),
+            )
             if e.name in laws
             else e
             for e in system.events
         ),
     )
+
+
+def _losses_with_laws(
+    system: System, event: Event, laws: Mapping[str, ca.SX]
+) -> Mapping[str, Expression] | None:
+    """Return the losses of an event [J] at which laws set changes, parameters so far: its own, with changes
+    as they were, and by the name of each change that stored energy depends on what its law takes."""
+    total = sum((sx(e) for e in system.ledger.stored.values()), ca.SX(0))
+    changes = {q.name: q.sym for q in system.p if q.name in laws and ca.depends_on(total, q.sym)}
+    reset = {q.sym: sx(event.reset[q.name]) for q in (*system.x, *system.z) if q.name in event.reset}
+    chance = ca.vertcat(*[q.sym for q in system.randoms], *[d.sym for d in system.delays], ca.SX(0, 1))
+    values = ca.vertcat(*[ca.vec(each) for each in reset.values()], ca.SX(0, 1))
+    if not changes or (chance.numel() and values.numel() and ca.depends_on(values, chance)):
+        return event.loss  # a loss is known from the state before the event, without chance
+    old, new = list(reset), list(reset.values())
+    energy = ca.substitute([total], old, new)[0] if old else total
+    losses = {event.name: total - energy} if event.loss is None else dict(event.loss)
+    for name, symbol in changes.items():
+        old, new = [*old, symbol], [*new, laws[name]]
+        after = ca.substitute([total], old, new)[0]
+        losses[name], energy = energy - after, after
+    return losses
 
 
 __all__ = ["add_changes", "change_name", "set_by_events"]

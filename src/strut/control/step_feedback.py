@@ -33,7 +33,8 @@ def step_feedback(
         guard, an expression that becomes positive then. limits: by name, the largest change to either side.
         parameters: of the laws, such as gains.
     Changes are states of the loop, NAME_change, 0 when a run begins: a gait has them, and its multipliers are
-    those of the machine with its laws.
+    those of the machine with its laws. Energy that a law puts into storage, such as by a stiffer spring, is
+    booked as a loss below zero, NAME_change.
     """
     names = tuple(laws)
     if not names:
