@@ -48,8 +48,8 @@ def export_controller(controller: SampledController, directory: str | Path) -> E
     folder, name = make_directory(Path(directory)), model_name(controller.name)
     if name.lower() in {Path(file).stem.lower() for file in (*solver, *RUNTIME)}:
         raise ModelError(
-            f"the controller is called '{controller.name}', and {name}.c or {name}.h is a file of its solver: "
-            f"give it another name"
+            f"the controller is called '{controller.name}', and {name}.c or {name}.h is a file of its "
+            f"solver: give it another name"
         )
     check_kept_files(folder, name)
     files = {
