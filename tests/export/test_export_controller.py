@@ -110,7 +110,7 @@ def test_another_controller_in_the_same_folder_and_names_of_the_solver_are_refus
     assert not (tmp_path / "lead.c").exists()
     (tmp_path / "main.c").unlink()
     with pytest.raises(StorageError, match=r"Makefile builds 'lag'"):
-        strut.export(strut.walkers.pendulum(), tmp_path)
+        strut.export_controller(lag("lead"), tmp_path)
     for name in ("daqp", "api", "DAQP"):
         with pytest.raises(ModelError, match=f"is called '{name}'.*a file of its solver: give it another"):
             strut.export_controller(lag(name), tmp_path / name)

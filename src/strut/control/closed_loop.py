@@ -16,7 +16,7 @@ from strut.gait.exchange import mirrored_states
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.walk.plan_pieces import PieceTable, PlanQuantities, fill_up
 from strut.optimal.walk.with_plan import mirror_inputs
-from strut.system import Discrete, Param, State, System, join, release_disturbances, sx
+from strut.system import Discrete, Param, State, System, join, limit_between, release_disturbances, sx
 
 CLOCK = "reference_clock"
 """The state that is the time since the step began, as the table of the motion counts it [s]."""
@@ -248,7 +248,7 @@ class _ClosedLoop:
 
 def limit_command(command: ca.SX, limits: tuple[float, float] | None) -> ca.SX:
     """Return a command between the least and the largest that an input can be."""
-    return command if limits is None else ca.fmax(limits[0], ca.fmin(limits[1], command))
+    return command if limits is None else limit_between(command, *limits)
 
 
 def plant_inputs(plant: System) -> tuple[str, ...]:

@@ -173,6 +173,14 @@ class ControlledRun:
         """Run a machine under a controller; how: as of `simulate`."""
         if "control" in how:
             raise ModelError("the run has a controller already: leave out control=")
+        given = how.get("u")
+        for key in given if isinstance(given, Mapping) else ():
+            name = getattr(key, "name", key)
+            if name in controller.command:
+                raise ModelError(
+                    f"u sets '{name}', which '{controller.name}' commands: leave it out; u is for "
+                    f"inputs that the controller does not set, such as pushes"
+                )
         begin, end = t if isinstance(t, (tuple, list)) else (0.0, t)
         count = max(0, math.ceil((float(end) - float(begin)) / controller.every) + 2)
         starts = {name: how.get(name) for name in ("x0", "z0", "p")}

@@ -17,6 +17,7 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.control.body_model import BodyModel
+from strut.control.constants import check_finite, check_not_negative
 from strut.control.qp_controller import QpController
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal
@@ -67,6 +68,11 @@ class MomentumGains:
     chest_angle: Expression = 0.0
     contact_gap: Expression = 1e-3
     unload: Expression = 0.5
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            check = check_finite if each.name == "chest_angle" else check_not_negative
+            check(f"{each.name} of momentum stepping", getattr(self, each.name))
 
 
 @checked

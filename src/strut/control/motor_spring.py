@@ -10,6 +10,7 @@ import casadi as ca
 
 from strut.actuator import DcMotor
 from strut.checks import checked
+from strut.control.constants import check_not_negative, check_positive
 from strut.control.qp_controller import QpController
 from strut.errors import UnknownNameError, did_you_mean
 from strut.system import Expression, Packed, State, limit_to, sx
@@ -27,7 +28,8 @@ class MotorSpring(Packed):
     link_damping: of the joint itself, which the spring carries besides what is asked [N m s/rad].
     voltage_gain: [N m/V] of a motor driven by voltage, whose input is JOINT_voltage; without any, the input
         is JOINT_motor_torque.
-    limit: of the command, in its unit.
+    limit: of the command, in its unit; none without it. A torque limit of the controller holds for what is
+        asked of the spring: the motor may be asked for more, to turn its own inertia.
     """
 
     stiffness: Expression
@@ -38,6 +40,12 @@ class MotorSpring(Packed):
     link_damping: Expression = 0.0
     voltage_gain: Expression | None = None
     limit: Expression | None = None
+
+    def __post_init__(self) -> None:
+        for word in ("stiffness", "inertia", "bandwidth", "voltage_gain", "limit"):
+            check_positive(f"{word} of a MotorSpring", getattr(self, word))
+        for word in ("damping_ratio", "motor_damping", "link_damping"):
+            check_not_negative(f"{word} of a MotorSpring", getattr(self, word))
 
     @classmethod
     def of_motor(
@@ -78,7 +86,7 @@ def through_springs(controller: QpController, drives: Mapping[str, MotorSpring])
     drives: by joint. What the controller asked of JOINT_torque the spring should give: the motor's
     set-point is the joint's angle and the stretch, torque over stiffness. It senses JOINT_motor and
     JOINT_motor_rate, too. Commands of joints without a drive stay as they are. Limits of torques hold for
-    what is asked of the springs.
+    what is asked of the springs; those of motors are `MotorSpring(limit=)`.
     """
     sensors = {each.name: each for each in controller.sensors}
     command = dict(controller.command)

@@ -18,6 +18,8 @@ from strut.control.inverted_pendulum import GRAVITY
 from strut.control.riccati import discrete_riccati
 from strut.errors import ValueRangeError
 
+WHOLE_SLACK = 1e-6
+"""[1] How far a number of samples may be from a whole one, relative: rounding."""
 MAX_SAMPLES = 1_000_000
 """Samples of a horizon or of a reference, at most."""
 HORIZON_RATES = 10.0
@@ -93,11 +95,15 @@ class ZmpPreview:
         A = np.array([[1, T, T**2 / 2], [0, 1, T], [0, 0, 1]])
         return A, np.array([[T**3 / 6], [T**2 / 2], [T]]), np.array([[1, 0, -self.height / self.g]])
 
+    def stepped_zmp(self, places: Any, step_time: float) -> np.ndarray:
+        """A reference of the ZMP as of the function `stepped_zmp`, sampled as this controller samples."""
+        return stepped_zmp(places, step_time, self.every)
+
     def plan(self, zmp: Any, start: Any = (0.0, 0.0, 0.0)) -> CartMotion:
         """The motion of the mass whose ZMP follows a reference.
 
-        zmp: the reference [m], one number per sample; the last one is kept after it. start: place, speed and
-        acceleration of the mass [m, m/s, m/s^2].
+        zmp: the reference [m], one number per sample of `every` seconds; the last one is kept after it.
+        start: place, speed and acceleration of the mass [m, m/s, m/s^2].
         """
         reference = number_array("the reference of the ZMP", zmp, axes=(1,))
         state = number_array("the start of the mass", start, axes=(1,)).astype(float)
@@ -138,12 +144,20 @@ def stepped_zmp(places: Any, step_time: float, every: float) -> np.ndarray:
     positive("step_time", step_time, "s")
     positive("every", every, "s")
     foot_places = number_array("the places of the feet", places, axes=(1,))
+    if not np.isfinite(foot_places).all():
+        raise ValueRangeError("the places of the feet must be finite numbers [m]")
     if not step_time / every * max(len(foot_places), 1) <= MAX_SAMPLES:
         raise ValueRangeError(
             f"a step of {step_time:g} s every {every:g} s has too many samples: at most "
             f"{MAX_SAMPLES} are allowed; take a longer period `every`"
         )
-    return np.repeat(foot_places, max(1, round(step_time / every)))
+    count = round(step_time / every)
+    if not abs(count - step_time / every) < WHOLE_SLACK * max(count, 1):
+        raise ValueRangeError(
+            f"a step of {step_time:g} s is {step_time / every:.6g} samples of {every:g} s: a whole "
+            f"number of samples is needed"
+        )
+    return np.repeat(foot_places, count)
 
 
 __all__ = ["CartMotion", "ZmpPreview", "stepped_zmp"]

@@ -51,8 +51,8 @@ class QpController(Packed):
     program: its unknowns, goals, rows and bounds are expressions of `strut.time`, sensors, memory and
         parameters.
     command: by name of the plant's input, an expression of these and of the unknowns.
-    memory, update: discrete states of its own, and by name what each is after a sample, an expression of all
-        the above. The value that one begins with may be an expression of sensors and parameters.
+    memory, update: discrete states of its own, and what each, or its name, is after a sample, an expression
+        of all the above. The value that one begins with may be an expression of sensors and parameters.
     outputs: what else is recorded at every sample.
     safe: by name, the commands once nothing was solved for `patience` samples; 0 where none is given. Until
         then the last good ones are held. What is no number among them becomes 0.
@@ -66,7 +66,7 @@ class QpController(Packed):
     program: QuadraticProgram
     command: Mapping[str, Expression]
     memory: Sequence[Discrete] = ()
-    update: Mapping[str, Expression] = field(default_factory=dict)
+    update: Mapping[Any, Expression] = field(default_factory=dict)
     outputs: Mapping[str, Expression] = field(default_factory=dict)
     safe: Mapping[str, Expression] = field(default_factory=dict)
     shared: Sequence[tuple[ca.SX, Expression]] = ()
@@ -82,6 +82,8 @@ class QpController(Packed):
                 raise ModelError(
                     f"'{each.name}' is a {each.kind}: a controller senses states and discrete states"
                 )
+        own = {key.name if isinstance(key, Discrete) else key: value for key, value in self.update.items()}
+        object.__setattr__(self, "update", own)
         names = [each.name for each in self.memory]
         for name in self.update:
             if name not in names:
@@ -97,6 +99,14 @@ class QpController(Packed):
         if not self.p:
             object.__setattr__(self, "p", self._parameters())
         self.functions  # noqa: B018  # what is wrong with its expressions is said now
+
+    def __repr__(self) -> str:
+        sizes, shape = self.functions.sizes, self.program.shape
+        return (
+            f"QpController('{self.name}', every {self.every:g} s, {sizes['NS']} sensors, "
+            f"{len(self.command)} commands, {sizes['NM']} numbers of memory, {shape.n} unknowns, "
+            f"{shape.rows} rows, {shape.goals} goals)"
+        )
 
     def _expressions(self) -> list[ca.SX]:
         """All expressions of the controller, for its symbols."""
@@ -208,7 +218,9 @@ class QpController(Packed):
 
     def run(self, machine: System, t: float | tuple[float, float], **how: Any) -> ControlledRun:
         """Run a machine under this controller; nothing is Python between samples. how: as of `simulate`:
-        x0, u (schedules of inputs that the controller does not set, such as pushes), rtol, ..."""
+        x0, u (schedules of inputs that the controller does not set, such as pushes), rtol, ...; p:
+        parameters of the machine alone: the model that the controller computes with keeps its own, see
+        `using`."""
         return ControlledRun.of(self, machine, t, how)
 
     def run_each(

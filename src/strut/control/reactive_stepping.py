@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import casadi as ca
 
 from strut.checks import checked
+from strut.control.constants import check_finite, check_not_negative, check_positive, constant_numbers
 from strut.control.inverted_pendulum import GRAVITY, pendulum_rate
 from strut.control.swing import SWING_PROFILES, swing_motion
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.system import Discrete, Expression, sx
 
 STANDING = 0.0
@@ -59,6 +60,17 @@ class ReactiveStepping:
             raise UnknownNameError(
                 f"there is no swing profile '{self.profile}': "
                 f"{did_you_mean(self.profile, list(SWING_PROFILES))}"
+            )
+        check_positive("step_time of reactive stepping", self.step_time)
+        for word in ("swing_height", "margin_time", "max_margin", "shortest", "touch_gap", "search_speed"):
+            check_not_negative(f"{word} of reactive stepping", getattr(self, word))
+        check_positive("longest of reactive stepping", self.longest)
+        check_finite("overshoot of reactive stepping", self.overshoot)
+        least, most = constant_numbers(self.shortest), constant_numbers(self.longest)
+        if least and most and least[0] > most[0]:
+            raise ValueRangeError(
+                f"shortest of reactive stepping is {least[0]:g} m, more than longest, {most[0]:g} m: make "
+                f"it less"
             )
 
 

@@ -9,6 +9,7 @@ import casadi as ca
 
 from strut.checks import checked, finite
 from strut.control.adjust import add_changes, change_name, set_by_events
+from strut.control.constants import has_nan
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.system import Event, Expression, Param, System, limit_to, sx
 
@@ -46,6 +47,9 @@ def step_feedback(
                 f"'{name}' is no input or parameter of '{system.name}' that a law could change: "
                 f"{did_you_mean(name, allowed)}"
             )
+    for name, law in laws.items():
+        if has_nan(sx(law)):
+            raise ValueRangeError(f"the law of '{name}' has a part that is no number (nan): mend it")
     for name, value in (limits or {}).items():
         if name not in names:
             raise UnknownNameError(f"a limit of '{name}', which no law changes: {did_you_mean(name, names)}")

@@ -11,21 +11,25 @@ are taken where none are given. weight: of half the squared miss, in 1 / (m/s^2)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import casadi as ca
+import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, integer
 from strut.control.body_model import BodyModel
+from strut.control.constants import check_finite, check_not_negative, constant_numbers
 from strut.control.reference import ReferenceSignal
-from strut.errors import ModelError, ShapeError, UnknownNameError, did_you_mean
+from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.system import Expression, Packed, sx, time
 
 AXIS_PLACES = {"x": 0, "y": 1, "z": 2}
 """Axes of the world by their letters: places in a vector."""
 MOMENTA = ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z")
 """The rows of the centroidal momentum."""
+ROTATION_SLACK = 1e-6
+"""[1] How far the columns of a rotation matrix may be from orthogonal and of unit length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,14 @@ class _Tracked(Packed):
     rate: Expression | None = None
     acceleration: Expression | None = None
     name: str = ""
+
+    def __post_init__(self) -> None:
+        owner = _title(self)
+        for word in ("stiffness", "damping", "weight"):
+            check_not_negative(f"{word} of {owner}", getattr(self, word))
+        for word in ("target", "rate", "acceleration"):
+            check_finite(f"{word} of {owner}", getattr(self, word, None))
+        integer(f"level of {owner}", self.level, 1)
 
     def _follow(
         self, target: ca.SX, at: ca.SX, speed: ca.SX, error: ca.SX | None = None
@@ -149,6 +161,7 @@ class OrientationTask(_Tracked):
                     f"the target of frame '{self.frame}' has shape {goal.shape}: a rotation matrix, 3 x 3, "
                     f"is needed in space"
                 )
+            _check_rotation(goal, self.frame)
             turn = goal @ R.T
             error = ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]) / 2
             rate = ca.reshape(ca.jacobian(ca.vec(goal), time), 3, 3) @ goal.T  # of the target: W, spin x
@@ -195,12 +208,26 @@ class MomentumTask(Packed):
     level: int = 1
     name: str = "momentum"
 
+    def __post_init__(self) -> None:
+        check_not_negative(f"weight of {_title(self)}", self.weight)
+        check_finite(f"rate of {_title(self)}", self.rate)
+        integer(f"level of {_title(self)}", self.level, 1)
+
     def rows(self, body: BodyModel) -> TaskRows:
         """The rows of the momentum's rate."""
         for each in self.of:
             if each not in MOMENTA:
                 raise UnknownNameError(f"there is no momentum '{each}': {did_you_mean(each, list(MOMENTA))}")
         places = [MOMENTA.index(each) for each in self.of]
+        allowed = [*body.spin_axes, *(3 + k for k in body.axes)]
+        for each, place in zip(self.of, places, strict=True):
+            if place not in allowed:
+                raise ModelError(
+                    f"momentum '{each}' of '{body.mechanism.name}', which moves in a plane, is always 0: "
+                    f"ask for some of {', '.join(MOMENTA[k] for k in allowed)}"
+                )
+        if not places:
+            raise ModelError(f"task '{self.name}' asks for no momentum: name some of {', '.join(MOMENTA)}")
         A, bias = body.momentum_matrix
         desired = _column(self.rate, len(places), "rate of the momentum")
         return TaskRows(self.name, A[places, :], bias[places], desired, desired)
@@ -233,11 +260,16 @@ class PostureTask(_Tracked):
     """Hold joints: target by joint [rad or m]; the angles that the mechanism begins with, of all joints of
     one coordinate, without any given."""
 
-    target: Mapping[str, Expression] = field(default_factory=dict)
+    target: Mapping[str, Expression] | None = None
 
     def rows(self, body: BodyModel) -> TaskRows:
         """The rows of the joints' accelerations."""
-        target = self.target or _first_posture(body)
+        if self.target is not None and not self.target:
+            raise ModelError(
+                "the target of PostureTask names no joint: name some, or leave it out to hold all where they "
+                "begin"
+            )
+        target = _first_posture(body) if self.target is None else self.target
         if not target:
             raise ModelError(f"'{body.mechanism.name}' has no joint of one coordinate to hold")
         places = [body.velocity_place(joint) for joint in target]
@@ -256,6 +288,26 @@ def _first_posture(body: BodyModel) -> dict[str, Expression]:
         for name, place in single.items()
         if place in body.inputs
     }
+
+
+def _title(task: _Tracked | MomentumTask) -> str:
+    """What messages call a task."""
+    what = task.name or getattr(task, "frame", "") or getattr(task, "joint", "")
+    return f"{type(task).__name__}{f' of {what!r}' if what else ''}"
+
+
+def _check_rotation(goal: ca.SX, frame: str) -> None:
+    """Refuse a constant target that is no rotation matrix."""
+    numbers = constant_numbers(goal)
+    if len(numbers) < goal.numel():
+        return
+    R = np.array(numbers).reshape(3, 3, order="F")
+    if not np.abs(R.T @ R - np.eye(3)).max() <= ROTATION_SLACK or np.linalg.det(R) < 0:
+        raise ValueRangeError(
+            f"the target of frame '{frame}' is no rotation: its columns must be orthogonal, of length 1 and "
+            f"right-handed; their products miss this by {np.abs(R.T @ R - np.eye(3)).max():.3g}, the "
+            f"determinant is {np.linalg.det(R):.3g}"
+        )
 
 
 def _axes(axes: str, body: BodyModel) -> list[int]:

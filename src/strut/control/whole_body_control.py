@@ -23,11 +23,12 @@ import casadi as ca
 
 from strut.checks import checked, number_array
 from strut.control.body_model import BodyModel
+from strut.control.constants import check_not_negative, check_positive
 from strut.control.qp_controller import QpController
 from strut.control.qp_program import QpBound, QpGoal, QpRow, QpUnknown, QuadraticProgram
 from strut.control.tasks import Task
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system import Discrete, Expression, Packed, Quantity, sx
+from strut.system import Discrete, Expression, Packed, Quantity, limit_between, sx
 
 TOUCH_GAP = 1e-3
 """[m] Height over the ground below which a contact counts as touching, where nothing else says so."""
@@ -62,6 +63,10 @@ class PointContact(Packed):
     motion: Expression | None = "hard"
     damping: Expression = 20.0
     normal: Sequence[Any] = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        for word in ("friction", "max_force", "motion", "damping"):
+            check_not_negative(f"{word} of contact '{self.frame}'", getattr(self, word))
 
 
 def _sampled_braking(distance: ca.SX, speed: ca.SX, *, limit: ca.SX, every: float) -> ca.SX:
@@ -104,7 +109,7 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     slack: bool = False,
     sensors: Sequence[Quantity] = (),
     memory: Sequence[Discrete] = (),
-    update: Mapping[str, Expression] | None = None,
+    update: Mapping[Any, Expression] | None = None,
     outputs: Mapping[str, Expression] | None = None,
     safe_damping: Expression = 1.0,
     name: str = "whole_body",
@@ -127,6 +132,12 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     safe_damping: [N m s/rad] of the torques -damping v that are given after too many samples without a
         solution.
     """
+    weights = {"acceleration": acceleration_weight, "force": force_weight, "torque": torque_weight}
+    for word, weight in weights.items():
+        check_not_negative(f"{word}_weight of '{name}'", weight)
+    check_not_negative(f"torque_limit of '{name}'", torque_limit)
+    check_not_negative(f"safe_damping of '{name}'", safe_damping)
+    check_positive(f"acceleration_limit of '{name}'", acceleration_limit)
     unknowns = body_unknowns(body, contacts)
     a, forces = unknowns[0], dict(zip([each.frame for each in contacts], unknowns[1:], strict=True))
     parts = _ProgramParts(body, a)
@@ -316,6 +327,6 @@ def _commands(
     for k, column in enumerate(sorted(body.inputs)):
         one = value[k]
         if column in limits:
-            one = ca.fmax(limits[column][0], ca.fmin(limits[column][1], one))
+            one = limit_between(one, *limits[column])
         command[body.inputs[column].name] = one
     return command, [(symbols[0], ca.vertcat(*B.nonzeros(), ca.SX(0, 1))), (symbols[1], ca.densify(c))]

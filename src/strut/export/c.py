@@ -107,7 +107,6 @@ def export(
     low = lower_system(system, jacobians)
     code = generate(low)
     name = model_name(system.name)
-    check_kept_files(directory, name)
     runtime = {file: text for file, text in runtime_sources().items() if file not in NOT_EXPORTED}
     files = {
         f"{name}.h": _header(system, low, code, name),

@@ -11,7 +11,7 @@ from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
 from strut.system.memoise import memo
 from strut.system.pickling import Packed
-from strut.system.piecewise import limit_to, nearest_step
+from strut.system.piecewise import limit_between, limit_to, nearest_step
 from strut.system.ported_function import (
     Entry,
     Port,
@@ -110,6 +110,7 @@ __all__ = [
     "initial_values",
     "join",
     "known_symbol",
+    "limit_between",
     "limit_to",
     "make_ported_function",
     "memo",

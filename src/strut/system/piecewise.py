@@ -13,7 +13,14 @@ from strut.system.quantity import Expression, sx
 def limit_to(value: ca.SX, bound: Expression) -> ca.SX:
     """A value held between a bound and its negative (saturation)."""
     high = sx(bound)
-    return ca.if_else(value > high, high, ca.if_else(value < -high, -high, value))
+    return limit_between(value, -high, high)
+
+
+@checked
+def limit_between(value: ca.SX, low: Expression, high: Expression) -> ca.SX:
+    """A value held between two bounds (saturation). What is no number stays none, other than with fmin and
+    fmax."""
+    return ca.if_else(value > sx(high), sx(high), ca.if_else(value < sx(low), sx(low), value))
 
 
 @checked
@@ -23,4 +30,4 @@ def nearest_step(value: ca.SX, step: float) -> ca.SX:
     return step * ca.floor(value / step + 0.5)
 
 
-__all__ = ["limit_to", "nearest_step"]
+__all__ = ["limit_between", "limit_to", "nearest_step"]
