@@ -173,8 +173,8 @@ class ControlledRun:
         """Run a machine under a controller; how: as of `simulate`."""
         if "control" in how:
             raise ModelError("the run has a controller already: leave out control=")
-        given = how.get("u")
-        for key in given if isinstance(given, Mapping) else ():
+        schedules = how.get("u")
+        for key in schedules if isinstance(schedules, Mapping) else ():
             name = getattr(key, "name", key)
             if name in controller.command:
                 raise ModelError(

@@ -150,10 +150,10 @@ def check_kept_files(directory: Path, name: str) -> None:
     for file, pattern in KEPT_FILES.items():
         path = directory / file
         text = path.read_text(errors="replace") if path.is_file() else ""
-        built = [word for word in re.findall(pattern, text, re.MULTILINE) if _is_model(directory, word)]
-        if built and name not in built:
+        models = [word for word in re.findall(pattern, text, re.MULTILINE) if _is_model(directory, word)]
+        if models and name not in models:
             raise StorageError(
-                f"{path} builds '{built[0]}', and it is kept, as it is yours to edit: '{name}' would not be "
+                f"{path} builds '{models[0]}', and it is kept, as it is yours to edit: '{name}' would not be "
                 f"built; remove main.c and Makefile there, or choose another directory"
             )
 
