@@ -146,23 +146,35 @@ class ScenarioRun:
         }
         return {name: (float(np.nanmean(c)), float(np.nanmax(c))) for name, c in columns.items()}
 
+    @cached_property
+    def failures(self) -> dict[str, str]:
+        """Why the scenario failed, in words, by cause: 'fall', 'relaxed' (programs had no solution, and
+        bounds of braking were missed), 'unsolved' (no solution passed the solver's check), 'chest', 'path';
+        empty where it succeeded."""
+        run = self.run
+        causes: dict[str, str] = {}
+        if run.trajectory.status != "done":
+            causes["fall"] = f"{run.trajectory.status} at {run.trajectory.t[-1]:.2f} s"
+        relaxed = run.counts["relaxed"]
+        unsolved = run.unsolved_samples - relaxed
+        if relaxed:
+            causes["relaxed"] = f"{relaxed} samples relaxed"
+        if unsolved:
+            causes["unsolved"] = f"{unsolved} samples unsolved"
+        if "fall" in causes:
+            return causes
+        if np.abs(run["chest"]).max() > MAX_CHEST_LEAN:
+            causes["chest"] = "the chest tipped over"
+        allowed = RECOVERED_DISTANCE if self.scenario.force else MAX_DISTANCE_BEHIND
+        left = float(np.linalg.norm(run["com"][-1] - run["com_reference"][-1]))
+        if not left < allowed:
+            causes["path"] = f"{left:.2f} m from the reference at the end"
+        return causes
+
     @property
     def why_failed(self) -> str:
         """Why the scenario failed, in words; empty where it succeeded."""
-        run = self.run
-        reasons = (
-            []
-            if run.trajectory.status == "done"
-            else [f"{run.trajectory.status} at {run.trajectory.t[-1]:.2f} s"]
-        )
-        reasons += [f"{run.unsolved_samples} samples with no solution"] if run.unsolved_samples else []
-        if reasons:
-            return ", ".join(reasons)
-        if np.abs(run["chest"]).max() > MAX_CHEST_LEAN:
-            return "the chest tipped over"
-        allowed = RECOVERED_DISTANCE if self.scenario.force else MAX_DISTANCE_BEHIND
-        left = float(np.linalg.norm(run["com"][-1] - run["com_reference"][-1]))
-        return "" if left < allowed else f"{left:.2f} m from the reference at the end"
+        return ", ".join(self.failures.values())
 
     @property
     def ok(self) -> bool:
