@@ -63,9 +63,9 @@ class Cell:
 
 @cache
 def ready_made() -> dict[str, System]:
-    """Return all ready-made walkers that say what a step is, by name."""
+    """Return all ready-made walkers that say which event ends a step, by name."""
     made = {name: make_walker(name) for name in walkers.CATALOGUE}
-    return {name: walker for name, walker in made.items() if walker.walk is not None}
+    return {name: walker for name, walker in made.items() if walker.walk is not None and walker.walk.section}
 
 
 def all_cells() -> list[Cell]:
@@ -105,9 +105,7 @@ def why_impossible(cell: Cell) -> str:
         return ""
     walk = walker.walk
     if walk is not None and not walk.slope:
-        return (
-            "it has no motor and conserves energy: spring and angle of attack decide its speed, not a design"
-        )
+        return "it has no motor and conserves energy: how it begins decides its speed, not a design"
     if cell.slope == 0:
         return "it has no motor: each landing takes energy, and on the flat nothing gives it back"
     return "it has no motor: what landings take is what the slope gives, so the slope decides its speed"

@@ -128,7 +128,7 @@ def test_the_summary_counts_what_says_ok_and_should_not():
 def test_what_is_impossible_says_why_and_has_no_motor():
     reasons = {cell: why_impossible(cell) for cell in all_cells()}
     impossible = {cell.walker for cell, why in reasons.items() if why and cell.cost != "electrical"}
-    assert impossible == {"rimless-wheel", "simplest", "slip"}
+    assert impossible == {"point-3d", "rimless-wheel", "simplest", "slip"}
     assert "on the flat nothing gives it back" in reasons[Cell("simplest", "energy", 0.3, 0.0)]
     assert "the slope decides its speed" in reasons[Cell("simplest", "energy", 0.3, 3.0)]
 

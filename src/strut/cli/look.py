@@ -137,7 +137,8 @@ def _check_kinds(file: Path, output: Path | None, film: bool) -> None:
     """Raise `StorageError` where `output` cannot be written from `file`."""
     table = file.suffix.lower() in (".csv", JOB_SUFFIX)
     if film and table:
-        raise StorageError(f"cannot film '{file.name}', which has no run: strut view writes {WRITABLE}")
+        what = "a job" if file.suffix.lower() == JOB_SUFFIX else "a table"
+        raise StorageError(f"cannot film '{file.name}', {what}: strut view writes {WRITABLE}")
     if output is not None and output.suffix.lower() not in (PAGE_SUFFIXES if table else FILM_SUFFIXES):
         raise StorageError(f"cannot write '{output.name}' from '{file.name}': strut view writes {WRITABLE}")
 
