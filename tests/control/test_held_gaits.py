@@ -56,6 +56,8 @@ def test_the_stable_compass_too():
     held = control.lqr(gait.find(walkers.compass()))
     assert abs(held.before.multipliers[0]) == pytest.approx(0.58, abs=1e-3)
     assert np.abs(held.gait.multipliers).max() < 0.5
+    measured = np.linalg.eigvals(central_differences(held))
+    assert np.abs(measured).max() == pytest.approx(abs(held.gait.multipliers[0]), abs=1e-6)
 
 
 @pytest.mark.parametrize(

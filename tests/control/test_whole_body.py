@@ -79,8 +79,8 @@ def test_standing_torques_are_those_of_statics(stand):
     h, J_r, J_l = (body.at(each, q, np.zeros(7)) for each in (body.h, *J))
     torque = h - J_r.T @ run["foot_r_force"][-1] - J_l.T @ run["foot_l_force"][-1]
     names = ["hip_r_torque", "hip_l_torque", "knee_r_torque", "knee_l_torque"]
-    assert [run[name][-1] for name in names] == pytest.approx(torque[3:], abs=0.5)
-    assert torque[:3] == pytest.approx([0, 0, 0], abs=0.5)
+    assert [run[name][-1] for name in names] == pytest.approx(torque[3:], abs=1e-8)
+    assert torque[:3] == pytest.approx([0, 0, 0], abs=1e-8)
 
 
 def test_compiled_and_python_loops_agree(stand):
