@@ -6,6 +6,9 @@ import pytest
 
 import strut
 from strut import Discrete, Random, Sample, State, System, control, gait, walkers
+from strut.control.kalman import kalman_observer
+from strut.control.motion_table import motion_table
+from strut.control.reference_motion import reference_motion
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 
 NOISE = {"stance": 1e-5, "swing": 1e-5}
@@ -114,6 +117,24 @@ def test_sensors_and_noise_are_checked(steep):
             control.Kalman({"stance": wrong}, DISTURBANCE)
     with pytest.raises(ModelError, match="the disturbance of a Kalman filter names nothing"):
         control.Kalman(NOISE, {})
+
+
+def test_a_component_of_a_vector_sensor_is_that_number(steep):
+    """As an IMU gives it: the second number of an output is the rate itself."""
+    machine = steep.system
+    rates = ca.vertcat(machine["stance_rate"], machine["swing_rate"])
+    both = machine.replace(outputs={**machine.outputs, "gyro": rates})
+    again = gait.find(both, steep.x0, starts=0)
+    table = motion_table(reference_motion(again), None)
+    estimates = []
+    for name in ("gyro[1]", "swing_rate"):
+        observer, quality = kalman_observer(table, control.Kalman({"stance": 1e-3, name: 1e-3}, DISTURBANCE))
+        estimates.append(quality)
+        assert [q.name for q in observer.errors][1] == {"gyro[1]": "gyro_1_error"}.get(name, f"{name}_error")
+    assert np.array_equal(estimates[0].multipliers, estimates[1].multipliers)
+    assert estimates[0].sensors == ("stance", "gyro[1]")
+    with pytest.raises(UnknownNameError, match=r"'gyro\[2\]' is no sensor"):
+        kalman_observer(table, control.Kalman({"gyro[2]": 1e-3}, DISTURBANCE))
 
 
 def test_it_does_not_know_what_is_wrong(held):

@@ -41,11 +41,11 @@ Stretches = list[tuple[list[LinearStretch], np.ndarray]]
 class Kalman:
     """What is measured and how well, and what disturbs the machine: from these follow the gains of a filter.
 
-    noise: what is measured, by the name of an output (see `mechanism.sense`) or of a state, and how much
-        noise there is on it: the root of its spectral density, in the unit of the sensor by the root of a
-        hertz, as data sheets of gyroscopes have it. A sensor that is read every T seconds with a standard
-        deviation s has s sqrt(T). An event that ends a phase, as a landing, may be named, too: that its
-        guard is zero then is known to a standard deviation, in the unit of the guard.
+    noise: what is measured, by the name of an output (see `mechanism.sense`), of a state or of a component,
+        "torso_gyro[1]", and how much noise there is on it: the root of its spectral density, in the unit of
+        the sensor by the root of a hertz, as data sheets of gyroscopes have it. A sensor that is read every T
+        seconds with a standard deviation s has s sqrt(T). An event that ends a phase, as a landing, may be
+        named, too: that its guard is zero then is known to a standard deviation, in the unit of the guard.
     disturbance: by the name of a state or of an input, the root of the spectral density of what disturbs it:
         the unit of the state by the root of a second; for an input, its unit by the root of a hertz.
     Nothing has a default: what is not named is not measured, and not disturbed.
@@ -118,14 +118,14 @@ class _MeasuredMotion:
         self.places = [k for k in range(plant.size("x")) if k not in self.motion.cyclic]
         self.D = deviations(plant, table.states, None)[self.places]
         endings = {phase.event for phase in self.motion.phases}
-        sensor_names = [n for n, e in plant.outputs.items() if ca.SX(e).numel() == 1]
+        sensor_names = list(plant.labels("outputs"))
         sensor_names += [label for label in plant.labels("x") if label not in sensor_names]
         choices = [*sensor_names, *sorted(endings)]
         for name in kalman.noise:
             if name not in choices:
                 raise UnknownNameError(
-                    f"'{name}' is no sensor of '{plant.name}', an output or state of one number, nor an "
-                    f"event that ends a phase of its gait: {did_you_mean(name, choices)}"
+                    f"'{name}' is no sensor of '{plant.name}', an output, a state or a component of one, nor "
+                    f"an event that ends a phase of its gait: {did_you_mean(name, choices)}"
                 )
         self.sensors = tuple(n for n in kalman.noise if n in sensor_names)
         self.landings = tuple(n for n in kalman.noise if n not in sensor_names)

@@ -61,7 +61,7 @@ class Observer:
                 if not isinstance(q, HeldDisturbance)
             },
             "errors": tuple(
-                Disturbance(f"{name}_error", 0.0, sensor_unit(plant, name), description="of what is read")
+                Disturbance(error_name(name), 0.0, sensor_unit(plant, name), description="of what is read")
                 for name in self.sensors
             ),
         }
@@ -173,10 +173,14 @@ def estimate_name(name: str) -> str:
 
 
 def sensor_expression(plant: System, name: str) -> ca.SX:
-    """Return what a sensor reads: an output, or a state or one of its components."""
+    """Return what a sensor reads: an output, a state or a component of one."""
     places = plant.slices("x")
     if name in plant.outputs:
         return sx(plant.outputs[name])
+    if name in plant.labels("outputs"):
+        whole = name.split("[")[0]
+        own = [label for label in plant.labels("outputs") if label.split("[")[0] == whole]
+        return ca.vec(sx(plant.outputs[whole]))[own.index(name)]
     if name in places:
         return plant.vector("x")[places[name]]
     return plant.vector("x")[plant.labels("x").index(name)]
@@ -185,7 +189,14 @@ def sensor_expression(plant: System, name: str) -> ca.SX:
 def sensor_unit(plant: System, name: str) -> str:
     """Return the unit of what a sensor reads."""
     units = {label: q.unit for q in plant.x for label in (q.name, *q.labels)}
-    return plant.output_units.get(name, units.get(name, ""))
+    outputs = plant.output_units
+    return outputs.get(name, outputs.get(name.split("[")[0], units.get(name, "")))
+
+
+def error_name(sensor: str) -> str:
+    """Return the name of the input that is the error of a sensor: SENSOR_error, of a component
+    SENSOR_1_error."""
+    return f"{sensor.replace('[', '_').replace(',', '_').replace(']', '')}_error"
 
 
 def placed_discrete_states(plant: System) -> frozenset[str]:
