@@ -63,9 +63,10 @@ class Cell:
 
 @cache
 def ready_made() -> dict[str, System]:
-    """Return all ready-made walkers that say which event ends a step, by name."""
+    """Return all ready-made walkers that say what a step is, by name; not those that move from sample to
+    sample, of which no plan is made."""
     made = {name: make_walker(name) for name in walkers.CATALOGUE}
-    return {name: walker for name, walker in made.items() if walker.walk is not None and walker.walk.section}
+    return {name: walker for name, walker in made.items() if walker.walk is not None and not walker.samples}
 
 
 def all_cells() -> list[Cell]:
