@@ -72,6 +72,10 @@ REFUSED = {
         "the law of 'placed' has a part that is no number",
     ),
     "footprints": (lambda b: stepped_zmp([0.0, NAN], 0.4, 0.04), "places of the feet must be finite"),
+    "sampling": (
+        lambda b: ZmpPreview(height=0.8).plan(stepped_zmp([0.0, 0.3], 0.4, 0.04)),
+        "ZMP is sampled every 0.04 s and the preview controller samples every 0.005 s: make it with its own",
+    ),
     "samples": (lambda b: stepped_zmp([0.0, 0.1], 0.45, 0.04), "a step of 0.45 s is 11.25 samples of 0.04 s"),
     "torque limit": (lambda b: control.whole_body(b, every=1e-3, tasks=[], torque_limit=-1.0), "torque_limit of 'whole_body' is -1"),
 }  # fmt: skip
@@ -82,6 +86,12 @@ def test_nonsense_is_refused(case, stand):
     make, words = REFUSED[case]
     with pytest.raises(StrutError, match=words):
         make(stand[0])
+
+
+def test_a_torque_limit_may_be_infinite(stand):
+    body, machine, _ = stand
+    run = standing(body.mechanism, body, torque_limit=np.inf).run(machine, t=0.002)
+    assert run.ok
 
 
 def test_an_input_that_the_controller_sets_has_no_schedule(stand):

@@ -37,10 +37,10 @@ def check_finite(name: str, value: Any) -> None:
             raise ValueRangeError(f"{name} is {number}: finite numbers are needed")
 
 
-def check_not_negative(name: str, value: Any) -> None:
-    """Refuse numbers below zero, and those that are none or infinite."""
+def check_not_negative(name: str, value: Any, *, infinite: bool = False) -> None:
+    """Refuse numbers below zero, those that are none, and infinity unless it may be."""
     for number in constant_numbers(value):
-        if not 0 <= number < math.inf:
+        if not 0 <= number < math.inf and not (infinite and number == math.inf):
             raise ValueRangeError(f"{name} is {number:g}: a number of at least 0 is needed")
 
 

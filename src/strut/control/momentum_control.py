@@ -71,8 +71,11 @@ class MomentumGains:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            check = check_finite if each.name == "chest_angle" else check_not_negative
-            check(f"{each.name} of momentum stepping", getattr(self, each.name))
+            name, value = f"{each.name} of momentum stepping", getattr(self, each.name)
+            if each.name == "chest_angle":
+                check_finite(name, value)
+            else:
+                check_not_negative(name, value, infinite=each.name in ("torque_limit", "momentum_limit"))
 
 
 @checked

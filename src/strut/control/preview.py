@@ -105,6 +105,11 @@ class ZmpPreview:
         zmp: the reference [m], one number per sample of `every` seconds; the last one is kept after it.
         start: place, speed and acceleration of the mass [m, m/s, m/s^2].
         """
+        if getattr(zmp, "every", self.every) != self.every:
+            raise ValueRangeError(
+                f"the reference of the ZMP is sampled every {zmp.every:g} s and the preview controller "
+                f"samples every {self.every:g} s: make it with its own `stepped_zmp(places, step_time)`"
+            )
         reference = number_array("the reference of the ZMP", zmp, axes=(1,))
         state = number_array("the start of the mass", start, axes=(1,)).astype(float)
         if not len(reference) or not np.isfinite(reference).all():
@@ -137,6 +142,16 @@ class CartMotion:
     reference: np.ndarray
 
 
+class SampledReference(np.ndarray):
+    """Numbers that are sampled every `every` seconds, as `stepped_zmp` gives them; what is made of them is
+    a plain array again."""
+
+    every: float
+
+    def __array_wrap__(self, array: np.ndarray, *rest: Any) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(array)
+
+
 @checked
 def stepped_zmp(places: Any, step_time: float, every: float) -> np.ndarray:
     """A reference of the ZMP that stays at each of the places [m] for step_time [s]; one number every so many
@@ -157,7 +172,9 @@ def stepped_zmp(places: Any, step_time: float, every: float) -> np.ndarray:
             f"a step of {step_time:g} s is {step_time / every:.6g} samples of {every:g} s: a whole "
             f"number of samples is needed"
         )
-    return np.repeat(foot_places, count)
+    reference = np.repeat(foot_places, count).view(SampledReference)
+    reference.every = float(every)
+    return reference
 
 
 __all__ = ["CartMotion", "ZmpPreview", "stepped_zmp"]

@@ -135,7 +135,7 @@ def whole_body(  # noqa: PLR0913 what a controller can be asked, each by its own
     weights = {"acceleration": acceleration_weight, "force": force_weight, "torque": torque_weight}
     for word, weight in weights.items():
         check_not_negative(f"{word}_weight of '{name}'", weight)
-    check_not_negative(f"torque_limit of '{name}'", torque_limit)
+    check_not_negative(f"torque_limit of '{name}'", torque_limit, infinite=True)
     check_not_negative(f"safe_damping of '{name}'", safe_damping)
     check_positive(f"acceleration_limit of '{name}'", acceleration_limit)
     unknowns = body_unknowns(body, contacts)
