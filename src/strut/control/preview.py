@@ -148,7 +148,7 @@ class SampledReference(np.ndarray):
 
     every: float
 
-    def __array_wrap__(self, array: np.ndarray, *rest: Any) -> np.ndarray:  # type: ignore[override]
+    def __array_wrap__(self, array: np.ndarray, *rest: Any) -> np.ndarray:  # type: ignore[override]  # its stub has one signature for each version of NumPy
         return np.asarray(array)
 
 
