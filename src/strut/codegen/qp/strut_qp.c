@@ -13,9 +13,12 @@
 #include "utils.h"
 
 #define MAX_KKT 1e-8        /* largest residual of a solution that is taken */
+#define PIVOT DAQP_DEFAULT_SING_TOL
+#define FINE_PIVOT 1e-15    /* rows that differ in columns of small scale only are not dependent */
 #define LEVEL_DAMPING 1e-9  /* Tikhonov's, of all but the last level, relative to the scaled Hessian */
 #define MISS_WEIGHT 1e8     /* of squared misses of relaxed rows beside squared variables */
 #define MISS_MARGIN 1e-9    /* by which misses are held wider than they are, relative to 1 + their row's size */
+#define WIDE_MARGIN 1e-7    /* the same where this leaves no solution that passes the check */
 #define LEAST_DIAGONAL 1e-12 /* of the Hessian, relative to its largest: what is smaller is scaled as this */
 #define NO_BOUND 1e29
 
@@ -99,7 +102,7 @@ typedef struct { /* a program as given */
 
 typedef struct { /* one attempt: its form and its care; relax: the rank whose rows have slacks, 0: none */
     int slack, relax, level, reduce, keep;
-    double tolerance;
+    double tolerance, singular; /* of rows; pivots below which active rows count as dependent */
 } attempt;
 
 static int all_numbers(const double *a, int count)
@@ -249,6 +252,7 @@ static int call_daqp(strut_qp *s, const attempt *a, int N, int r, int *iteration
     s->problem.bupper = s->up, s->problem.blower = s->low, s->problem.sense = s->sense;
     s->problem.break_points = 0;
     s->settings.primal_tol = a->tolerance, s->settings.eq_reduction = a->reduce;
+    s->settings.sing_tol = a->singular;
     if (!a->keep) {
         DAQPProblem problem = s->problem;
         daqp_quadprog(&result, &problem, &s->settings);
@@ -371,14 +375,16 @@ static int try_once(strut_qp *s, const given *q, const attempt *a, double *y, st
 static int solve_level(strut_qp *s, const given *q, int level, int relax, int keep, double *y, strut_qp_report *report)
 {
     int slack = relax ? 0 : s->slack;
-    attempt first = {slack, relax, level, DAQP_EQ_REDUCTION_ON, keep && !level, 1e-10};
-    attempt other = {!slack && !relax, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-10};
-    attempt plain = {slack, relax, level, DAQP_EQ_REDUCTION_OFF, 0, 1e-9};
-    attempt loose = {slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-6};
+    attempt first = {slack, relax, level, DAQP_EQ_REDUCTION_ON, keep && !level, 1e-10, PIVOT};
+    attempt other = {!slack && !relax, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-10, PIVOT};
+    attempt plain = {slack, relax, level, DAQP_EQ_REDUCTION_OFF, 0, 1e-9, PIVOT};
+    attempt loose = {slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-6, PIVOT};
+    attempt fine = {slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-10, FINE_PIVOT};
     if (try_once(s, q, &first, y, report)) return 1;
     if (!relax && try_once(s, q, &other, y, report)) return 2;
     if (try_once(s, q, &plain, y, report)) return 3;
-    return try_once(s, q, &loose, y, report) ? 4 : 0;
+    if (try_once(s, q, &loose, y, report)) return 4;
+    return try_once(s, q, &fine, y, report) ? 5 : 0;
 }
 
 /* All levels, one after the other; returns 1 where the first attempt solved each, 0 where one is not solved. */
@@ -409,7 +415,7 @@ static void miss_of(const strut_qp *s, const given *q, int k, const double *y, d
 /* Find a point within bounds and rows, where those of ranks from `relax` on are missed as little as can be: the sum
  * of squares (each over its row's norm) of rank `relax` first, then of the next rank with these held, and so on. The
  * cost takes no part. Widen bounds by these misses and write the point to the origin; returns whether there is one. */
-static int hold_least_misses(strut_qp *s, const given *q, int relax, double *y, strut_qp_report *report)
+static int hold_least_misses(strut_qp *s, const given *q, int relax, double margin, double *y, strut_qp_report *report)
 {
     given least = {s->identity, s->zeros, q->T, s->zeros, s->zeros, q->A, s->wide_low, s->wide_up};
     int rank = relax, k, all = s->n + s->rows;
@@ -426,8 +432,8 @@ static int hold_least_misses(strut_qp *s, const given *q, int relax, double *y, 
             double below, above;
             if (s->rank[k] != rank) continue;
             miss_of(s, q, k, y, &below, &above);
-            if (below > 0) s->wide_low[k] -= below + MISS_MARGIN * (1 + fabs(q->low[k]) + below);
-            if (above > 0) s->wide_up[k] += above + MISS_MARGIN * (1 + fabs(q->up[k]) + above);
+            if (below > 0) s->wide_low[k] -= below + margin * (1 + fabs(q->low[k]) + below);
+            if (above > 0) s->wide_up[k] += above + margin * (1 + fabs(q->up[k]) + above);
         }
     } while (++rank <= s->top_rank);
     memcpy(s->origin, y, sizeof(double) * (size_t)s->n);
@@ -447,8 +453,11 @@ int strut_qp_solve(strut_qp *s, const double *H, const double *g, const double *
     if (attempts) return (int)(report->status = attempts > 1 ? STRUT_QP_RETRIED : STRUT_QP_SOLVED);
     /* first with nothing relaxed: about a point that keeps all rows, where there is one */
     for (relax = s->top_rank + 1; relax >= 1; relax--) {
-        if (!hold_least_misses(s, &q, relax, y, report)) continue;
-        if (!solve_levels(s, &held, 0, y, report)) break;
+        if (!hold_least_misses(s, &q, relax, MISS_MARGIN, y, report)) continue;
+        attempts = solve_levels(s, &held, 0, y, report);
+        if (!attempts && relax <= s->top_rank && hold_least_misses(s, &q, relax, WIDE_MARGIN, y, report))
+            attempts = solve_levels(s, &held, 0, y, report);
+        if (!attempts) break;
         if (relax > s->top_rank) return (int)(report->status = STRUT_QP_RETRIED);
         for (k = 0; k < s->n + s->rows; k++) {
             double below, above;
