@@ -17,6 +17,7 @@ from strut.system import System
 from strut.tabular import Tabular
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class DesignsByName(Tabular):
     """Designs of several machines.
