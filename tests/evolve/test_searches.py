@@ -7,7 +7,7 @@ import pytest
 
 from strut import evolve
 from strut.errors import ModelError, ValueRangeError
-from strut.evolve.searches import make_search
+from strut.evolve.searches import make_search, search_settings
 from strut.evolve.searches.bounds import bounce, reflect
 from strut.evolve.searches.metamorphic import migration_table
 from strut.evolve.streams import Purpose, RandomStream
@@ -235,9 +235,9 @@ def test_a_metamorphic_swarm_moves_to_the_better_subspace():
 
 def test_settings_describe_a_search():
     for method, _, _ in METHODS.values():
-        assert make_search(method.settings()) == method
+        assert make_search(search_settings(method)) == method
     swarm = evolve.MetamorphicSwarm(POOLS, explore="0.2 / (1 + k)", swarm=evolve.Swarm(9))
-    assert make_search(swarm.settings()).settings() == swarm.settings()
+    assert make_search(search_settings(swarm)) == swarm
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from strut.errors import StrutError
 from strut.evolve.evolution import Evolution, read_evolution
 from strut.evolve.goals import best_first
 from strut.evolve.problem import SearchProblem
-from strut.evolve.searches import Grid, SearchMethod, SearchState
+from strut.evolve.searches import Grid, SearchMethod, SearchState, search_settings
 from strut.evolve.store import JobStore, StoredGeneration
 from strut.evolve.streams import Purpose, RandomStream
 
@@ -76,7 +76,7 @@ def search(
     count = integer("generations", generations, 1)
     spec = {
         "problem": problem.settings(),
-        "search": method.settings(),
+        "search": search_settings(method),
         "generations": count,
         "runs": runs,
         "seed": str(seed),

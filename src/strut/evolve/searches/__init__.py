@@ -1,6 +1,6 @@
 """Ways to search: swarms, evolution, gradients by chance, grids; one file each."""
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from strut.errors import ModelError, did_you_mean
@@ -25,6 +25,18 @@ SEARCHES: dict[str, type] = {
     "grid": Grid,
 }
 """By the word of a job file, the class of each search."""
+
+
+def search_settings(method: SearchMethod) -> dict[str, Any]:
+    """Return the kind and settings of a search, as a job file and the store have them; of one's own, the name
+    of its class is its kind."""
+    kind = next((word for word, each in SEARCHES.items() if type(method) is each), type(method).__qualname__)
+    names = [each.name for each in fields(method)] if is_dataclass(method) else []
+    values = {name: getattr(method, name) for name in names}
+    if isinstance(method, MetamorphicSwarm):  # its swarm's settings stand beside its own
+        swarm = values.pop("swarm")
+        values |= {each.name: getattr(swarm, each.name) for each in fields(swarm)}
+    return {"kind": kind, **values}
 
 
 def make_search(settings: dict[str, Any]) -> SearchMethod:
@@ -62,4 +74,5 @@ __all__ = [
     "Spsa",
     "Swarm",
     "make_search",
+    "search_settings",
 ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,10 +37,6 @@ class DifferentialEvolution:
         positive("scale", self.scale)
         if not 0 <= self.crossover <= 1:
             raise ValueRangeError(f"crossover is {self.crossover}: 0 to 1 is allowed")
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings."""
-        return {"kind": "differential"} | {each.name: getattr(self, each.name) for each in fields(self)}
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Scatter the individuals; the first generation is evaluated as it is."""

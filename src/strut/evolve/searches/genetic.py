@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,10 +44,6 @@ class GeneticAlgorithm:
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise ValueRangeError(f"{name} is {value}: 0 to 1 is allowed")
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings."""
-        return {"kind": "genetic"} | {each.name: getattr(self, each.name) for each in fields(self)}
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Scatter the individuals; the first generation is evaluated as it is."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,10 +30,6 @@ class Grid:
     def __post_init__(self) -> None:
         integer("points", self.points, 2)
         integer("population", self.population, 1)
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings."""
-        return {"kind": "grid", "points": self.points, "population": self.population}
 
     def generations_needed(self, space: ParameterSpace) -> int:
         """Return in how many generations all points are evaluated."""

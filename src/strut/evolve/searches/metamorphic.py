@@ -9,9 +9,8 @@ the group of its own best solution anywhere (own), or to that of the best of all
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -69,16 +68,6 @@ class MetamorphicSwarm:
     def subspaces(self) -> int:
         """How many combinations of groups there are."""
         return int(np.prod([len(groups) for groups in self.pools.values()], dtype=object))
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings."""
-        pools = {
-            pool: {group: list(names) for group, names in groups.items()}
-            for pool, groups in self.pools.items()
-        }
-        own = {"kind": "metamorphic", "pools": pools}
-        own |= {name: getattr(self, name) for name in ("explore", "own", "social")}
-        return own | {each.name: getattr(self.swarm, each.name) for each in fields(self.swarm)}
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Spread the particles equally over the subspaces: over a random choice of them where there are

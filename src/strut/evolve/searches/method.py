@@ -6,7 +6,7 @@ after every generation, so that a search which was killed goes on from it.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -24,9 +24,6 @@ class SearchMethod(Protocol):
     @property
     def population(self) -> int:
         """How many individuals a generation has."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings, as a job file and the store have them."""
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Return what is known before the first of so many generations."""

@@ -8,8 +8,7 @@ be used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,10 +44,6 @@ class ParticleFilter:
             positive(name, getattr(self, name))
         if self.last_noise > self.noise:
             raise ValueRangeError(f"last_noise is {self.last_noise}: it cannot be above noise, {self.noise}")
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings."""
-        return {"kind": "particle-filter"} | {each.name: getattr(self, each.name) for each in fields(self)}
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Begin without any particle."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,10 +42,6 @@ class Spsa:
     def population(self) -> int:
         """Two evaluations for every descent."""
         return 2 * self.descents
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings."""
-        return {"kind": "spsa"} | {each.name: getattr(self, each.name) for each in fields(self)}
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Begin every descent at a random point."""

@@ -7,8 +7,7 @@ with w = 0.729 and c = 1.494 this is the constriction form of Clerc and Kennedy,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,10 +53,6 @@ class Swarm:
         for name in ("inertia", "own_pull", "social_pull", "damping", "regroup"):
             if finite(name, getattr(self, name)) < 0:
                 raise ValueRangeError(f"{name} is {getattr(self, name)}: it cannot be negative")
-
-    def settings(self) -> dict[str, Any]:
-        """Return its kind and settings."""
-        return {"kind": "swarm"} | {each.name: getattr(self, each.name) for each in fields(self)}
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Scatter the particles over the first range, with velocities of either sign."""
