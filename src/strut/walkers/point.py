@@ -65,13 +65,7 @@ def point_3d(**values: float) -> System:
     q, rates = ca.vertcat(pitch.sym, roll.sym), ca.vertcat(pitch_rate.sym, roll_rate.sym)
     leg, landing = _direction(q[0], q[1]), _direction(swing_pitch.sym, swing_roll.sym)
     velocity = length.sym * ca.jtimes(leg, q, rates)
-    # push-off and impact: what the hip does along the old leg before, and along the new one after
-    toward = ca.dot(landing, velocity)
-    between = ca.dot(leg, landing)
-    gained = 2 * work.sym / mass.sym
-    root = ca.sqrt(ca.fmax(0, toward**2 + (1 - between**2) * gained))
-    push = -ca.sign(toward) * (toward**2 + gained) / (root + ca.fabs(toward) * between)
-    stopped = toward + between * push
+    push, stopped = _push_off_and_impact(leg, landing, velocity, 2 * work.sym / mass.sym)
     after = velocity + push * leg - stopped * landing
     # in the mirror, and along the line as it turns
     turned = ca.vertcat(_in_frame(landing, turn.sym) * ca.DM([1, -1, 1]))
@@ -130,30 +124,7 @@ def point_3d(**values: float) -> System:
                 },
                 priority=1,
             ),
-            Event(
-                "fall",
-                guard=0.5 - leg[2],
-                terminal=True,
-                failure=True,
-                priority=2,
-                description="it fell: the hip is lower than half a leg",
-            ),
-            Event(
-                "fell_back",
-                guard=ca.if_else(q[0] < 0, -rates[0], -1),
-                terminal=True,
-                failure=True,
-                priority=2,
-                description="it fell back: it was too slow to get over its foot",
-            ),
-            Event(
-                "take_off",
-                guard=-force,
-                terminal=True,
-                failure=True,
-                priority=3,
-                description="the foot would pull at the ground: it is too fast to walk",
-            ),
+            *_failures(q, rates, leg, force),
         ),
         outputs={
             **{f"hip_{axis}": hip[k] for k, axis in enumerate("xyz")},
@@ -200,6 +171,45 @@ def point_3d(**values: float) -> System:
         scales=("mass", "leg", "g"),
         description=SYSTEM_DESCRIPTIONS["point-3d"],
     ).using(values)
+
+
+def _push_off_and_impact(leg: ca.SX, landing: ca.SX, velocity: ca.SX, gained: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """What the hip's speed changes by along the old leg before the landing, and what the new one stops [m/s]
+    (his 5.37). leg, landing: directions. gained: twice the work beyond what the impact takes, by mass."""
+    toward, between = ca.dot(landing, velocity), ca.dot(leg, landing)
+    root = ca.sqrt(ca.fmax(0, toward**2 + (1 - between**2) * gained))
+    push = -ca.sign(toward) * (toward**2 + gained) / (root + ca.fabs(toward) * between)
+    return push, toward + between * push
+
+
+def _failures(q: ca.SX, rates: ca.SX, leg: ca.SX, force: ca.SX) -> tuple[Event, ...]:
+    """The events that end a walk. q, rates: pitch and roll; leg: its direction; force: along it [N]."""
+    return (
+        Event(
+            "fall",
+            guard=0.5 - leg[2],
+            terminal=True,
+            failure=True,
+            priority=2,
+            description="it fell: the hip is lower than half a leg",
+        ),
+        Event(
+            "fell_back",
+            guard=ca.if_else(q[0] < 0, -rates[0], -1),
+            terminal=True,
+            failure=True,
+            priority=2,
+            description="it fell back: it was too slow to get over its foot",
+        ),
+        Event(
+            "take_off",
+            guard=-force,
+            terminal=True,
+            failure=True,
+            priority=3,
+            description="the foot would pull at the ground: it is too fast to walk",
+        ),
+    )
 
 
 def _direction(pitch: ca.SX, roll: ca.SX) -> ca.SX:
