@@ -62,7 +62,7 @@ REFUSED = {
         "target of frame 'top' is no rotation.*the determinant is 8",
     ),
     "friction": (lambda b: PointContact(frame="foot_r", friction=-0.5), "friction of contact 'foot_r' is -0.5"),
-    "spring": (lambda b: MotorSpring(stiffness=0.0, inertia=0.1), "stiffness of a MotorSpring is 0: a positive"),
+    "spring": (lambda b: MotorSpring(stiffness=0.0, inertia=0.1, limit=30.0), "stiffness of a MotorSpring is 0: a positive"),
     "step_time": (lambda b: ReactiveStepping(step_time=0.0), "step_time of reactive stepping is 0: a positive"),
     "swing_height": (lambda b: ReactiveStepping(swing_height=-0.1), "swing_height of reactive stepping is -0.1"),
     "longest": (lambda b: ReactiveStepping(shortest=0.6, longest=0.2), "shortest of .* is 0.6 m, more than longest, 0.2"),

@@ -44,10 +44,10 @@ def check_not_negative(name: str, value: Any, *, infinite: bool = False) -> None
             raise ValueRangeError(f"{name} is {number:g}: a number of at least 0 is needed")
 
 
-def check_positive(name: str, value: Any) -> None:
-    """Refuse numbers that are not above zero, or infinite."""
+def check_positive(name: str, value: Any, *, infinite: bool = False) -> None:
+    """Refuse numbers that are not above zero, those that are none, and infinity unless it may be."""
     for number in constant_numbers(value):
-        if not 0 < number < math.inf:
+        if not 0 < number < math.inf and not (infinite and number == math.inf):
             raise ValueRangeError(f"{name} is {number:g}: a positive number is needed")
 
 

@@ -28,22 +28,24 @@ class MotorSpring(Packed):
     link_damping: of the joint itself, which the spring carries besides what is asked [N m s/rad].
     voltage_gain: [N m/V] of a motor driven by voltage, whose input is JOINT_voltage; without any, the input
         is JOINT_motor_torque.
-    limit: of the command, in its unit; none without it. A torque limit of the controller holds for what is
-        asked of the spring: the motor may be asked for more, to turn its own inertia.
+    limit: of the command, in its unit; infinite for a motor that can do anything. A torque limit of the
+        controller holds for what is asked of the spring, and the motor is asked for more, to turn its own
+        inertia: so this one is not guessed.
     """
 
     stiffness: Expression
     inertia: Expression
+    limit: Expression
     bandwidth: Expression = 150.0
     damping_ratio: Expression = 1.0
     motor_damping: Expression = 0.0
     link_damping: Expression = 0.0
     voltage_gain: Expression | None = None
-    limit: Expression | None = None
 
     def __post_init__(self) -> None:
-        for word in ("stiffness", "inertia", "bandwidth", "voltage_gain", "limit"):
+        for word in ("stiffness", "inertia", "bandwidth", "voltage_gain"):
             check_positive(f"{word} of a MotorSpring", getattr(self, word))
+        check_positive("limit of a MotorSpring", self.limit, infinite=True)
         for word in ("damping_ratio", "motor_damping", "link_damping"):
             check_not_negative(f"{word} of a MotorSpring", getattr(self, word))
 
@@ -52,7 +54,7 @@ class MotorSpring(Packed):
         cls, motor: DcMotor, spring: float, *, link_damping: float = 0.0, bandwidth: float = 150.0
     ) -> MotorSpring:
         """The drive that `actuator.dc_motors(..., motor, spring=spring, link_damping=...)` puts at a
-        joint."""
+        joint; its limit is that of the motor's driver."""
         return cls(
             stiffness=motor.series_stiffness(spring),
             inertia=motor.inertia,
@@ -60,6 +62,7 @@ class MotorSpring(Packed):
             motor_damping=motor.damping,
             link_damping=link_damping,
             voltage_gain=motor.voltage_gain,
+            limit=motor.voltage_limit,
         )
 
     @property
@@ -75,7 +78,7 @@ class MotorSpring(Packed):
         pull = speed**2 * (set_point - turned) + 2 * sx(self.damping_ratio) * speed * (rate - turning)
         effort = torque + sx(self.inertia) * pull + sx(self.motor_damping) * turning
         value = effort if self.voltage_gain is None else effort / sx(self.voltage_gain)
-        return value if self.limit is None else limit_to(value, self.limit)
+        return limit_to(value, self.limit)
 
 
 @checked

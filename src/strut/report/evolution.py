@@ -72,6 +72,8 @@ def evolution_result(path: str | Path, asked: str = "") -> Result:
         "generations": f"{int(individuals['generation'].max()) + 1} of {spec['generations']}",
         "failed": str(sum(evolution.failures.values())),
     }
+    if evolution.at_bounds:
+        facts["on a bound"] = ", ".join(evolution.at_bounds)
     word = "Finished" if evolution.finished else "Under way"
     title = f"Search: {Path(path).stem}"
     return Result(title, word, verdict, evolution.finished, "", asked, facts, chapters, data={"spec": spec})
