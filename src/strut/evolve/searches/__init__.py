@@ -32,7 +32,7 @@ def search_settings(method: SearchMethod) -> dict[str, Any]:
     of its class is its kind."""
     kind = next((word for word, each in SEARCHES.items() if type(method) is each), type(method).__qualname__)
     names = [each.name for each in fields(method)] if is_dataclass(method) else []
-    values = {name: getattr(method, name) for name in names}
+    values: dict[str, Any] = {name: getattr(method, name) for name in names}
     if isinstance(method, MetamorphicSwarm):  # its swarm's settings stand beside its own
         swarm = values.pop("swarm")
         values |= {each.name: getattr(swarm, each.name) for each in fields(swarm)}
