@@ -31,7 +31,7 @@ def search_settings(method: SearchMethod) -> dict[str, Any]:
     """Return the kind and settings of a search, as a job file and the store have them; of one's own, the name
     of its class is its kind."""
     kind = next((word for word, each in SEARCHES.items() if type(method) is each), type(method).__qualname__)
-    names = [each.name for each in fields(method)] if is_dataclass(method) else []
+    names: list[str] = [each.name for each in fields(method)] if is_dataclass(method) else []
     values: dict[str, Any] = {name: getattr(method, name) for name in names}
     if isinstance(method, MetamorphicSwarm):  # its swarm's settings stand beside its own
         swarm = values.pop("swarm")
