@@ -108,6 +108,14 @@ def test_another_job_is_refused(tmp_path):
         evolve.search(camel_problem(), evolve.Swarm(6), 2, output=path, resume=True)
 
 
+def test_a_search_that_cannot_begin_leaves_no_file(tmp_path):
+    path = tmp_path / "run.db"
+    method = evolve.MetamorphicSwarm({"pool": {"one": ["x"], "two": ["z"]}})
+    with pytest.raises(ModelError, match="'z', which is not searched"):
+        evolve.search(camel_problem(), method, 2, output=path)
+    assert not path.exists()
+
+
 def test_two_writers_are_refused(tmp_path):
     path = tmp_path / "run.db"
     store = JobStore(path, {"runs": 1})

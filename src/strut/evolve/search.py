@@ -81,6 +81,8 @@ def search(
         "runs": runs,
         "seed": str(seed),
     }
+    # what cannot begin, for a missing library or a wrong pool, leaves no file
+    method.begin(problem.space, RandomStream(seed).draws(0, Purpose.BEGIN), count)
     store = JobStore(None if output is None else Path(output).expanduser(), spec, resume=resume)
     try:
         try:
