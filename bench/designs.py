@@ -14,10 +14,15 @@ import subprocess
 import sys
 import time as clock
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from random import Random
+from threading import Event as ThreadFlag
+from threading import Lock
 from typing import Annotated, Any
 
 import typer
@@ -41,6 +46,8 @@ MAX_IMBALANCE = 1e-6
 """Relative energy balance above which a cell that says ok is counted as wrongly so."""
 ROWS = Path(__file__).parent / "designs.jsonl"
 """Where rows are kept."""
+RUNNING: set[int] = set()
+"""Process groups of the cells that are being measured."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,7 @@ def measure(command: Sequence[str], limit: float) -> dict[str, Any]:
     program = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+    RUNNING.add(program.pid)
     try:
         output_text, error_text = program.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
@@ -131,8 +139,18 @@ def measure(command: Sequence[str], limit: float) -> dict[str, Any]:
             return {**json.loads(output_text.splitlines()[-1]), "wall": clock.perf_counter() - began}
         last = error_text.strip().splitlines()[-1:] or ["nothing said"]
         reason = f"ended with {program.returncode}: {last[0]}"
+    finally:
+        RUNNING.discard(program.pid)
     wall = clock.perf_counter() - began
     return {"ok": False, "reason": reason, "seconds": wall, "wall": wall}
+
+
+def end_programs() -> None:
+    """End all cells that are being measured, with what they started: they are in sessions of their own, which
+    Ctrl-C does not reach."""
+    for group in tuple(RUNNING):
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
 
 
 def version() -> str:
@@ -241,27 +259,55 @@ def line_of(cell: Cell, row: Mapping[str, Any], of: str = "") -> str:
 
 
 def measure_cells(
-    cells: Sequence[Cell], path: Path, limit: float, tell: Callable[[str], None], *, keep: bool = False
+    cells: Sequence[Cell],
+    path: Path,
+    limit: float,
+    tell: Callable[[str], None],
+    *,
+    keep: bool = False,
+    jobs: int = 1,
 ) -> dict[Cell, dict[str, Any]]:
-    """Return a row for every cell: those that the file has, and the others measured and written to it one by
-    one. tell: takes a line for each. keep: rows of other versions, too."""
+    """Return a row for every cell: those that the file has, and the others measured and written to it as they
+    end. tell: takes a line for each. keep: rows of other versions, too. jobs: cells that are measured at one
+    time, each a program of its own; where they are more than the cores, times count what they share."""
     of = version()
     rows_of_file = read_rows(path, None if keep else of)
     rows: dict[Cell, dict[str, Any]] = {}
-    for k, cell in enumerate(cells, 1):
+    telling, stopped = Lock(), ThreadFlag()
+
+    def measure_one(cell: Cell) -> None:
+        if stopped.is_set():
+            return
         row = rows_of_file.get(cell)
         if row is None:
             impossible = why_impossible(cell)
-            row = {"impossible": impossible} if impossible else measure(cell.command(), BUSY_FACTOR * limit)
+            try:
+                row = (
+                    {"impossible": impossible} if impossible else measure(cell.command(), BUSY_FACTOR * limit)
+                )
+            except BaseException:
+                stopped.set()
+                raise
             row = {"cell": asdict(cell), "version": of, **row}
-            with path.open("a", encoding="utf-8") as file:
+            with telling, path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
-        tell(f"{k:4d}/{len(cells)}  {line_of(cell, row, of)}")
-        rows[cell] = row
+        with telling:
+            rows[cell] = row
+            tell(f"{len(rows):4d}/{len(cells)}  {line_of(cell, row, of)}")
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for done in as_completed([pool.submit(measure_one, cell) for cell in cells]):
+                done.result()
+        except BaseException:
+            stopped.set()
+            end_programs()
+            raise
     return rows
 
 
 def main(
+    *,
     only: Annotated[
         list[str],
         typer.Option(
@@ -273,9 +319,16 @@ def main(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep rows that other versions of strut measured; they are marked.")
     ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Cells measured at one time.")] = 1,
+    shuffle: Annotated[
+        bool,
+        typer.Option("--shuffle", help="In random order, so that a part of the matrix is a fair sample."),
+    ] = False,
 ) -> None:
     """Design every ready-made walker for every cost at 0.3, 0.5 and 0.8 m/s on slopes of 0 and 3 degrees."""
     cells = select_cells(all_cells(), only)
-    rows = measure_cells(cells, output, limit, lambda line: print(line, flush=True), keep=keep)
+    if shuffle:
+        Random(0).shuffle(cells)
+    rows = measure_cells(cells, output, limit, lambda line: print(line, flush=True), keep=keep, jobs=jobs)
     print(summary(rows, version()))
     print(f"every row: {output}")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -152,3 +153,30 @@ def test_a_cell_measures_a_design():
 def test_no_electrical_power_is_asked_of_torques():
     assert "nothing says what electrical power" in why_impossible(Cell("compass", "electrical", 0.5, 0.0))
     assert not why_impossible(Cell("compass", "energy", 0.5, 0.0))
+
+
+def test_several_cells_at_one_time_give_the_same_rows_and_an_interruption_ends_their_programs(
+    tmp_path, monkeypatch
+):
+    cells = select_cells(all_cells(), ["compass", "energy", "squared-torque"])
+    monkeypatch.setattr(designs, "version", lambda: "v1")
+    monkeypatch.setattr(designs, "measure", lambda command, limit: GOOD | {"cost_value": float(command[-2])})
+    rows = measure_cells(cells, tmp_path / "rows.jsonl", 120.0, lambda line: None, jobs=4)
+    assert {cell: row["cost_value"] for cell, row in rows.items()} == {cell: cell.speed for cell in cells}
+    assert set(read_rows(tmp_path / "rows.jsonl", "v1")) == set(cells)
+
+    monkeypatch.undo()
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(Cell, "command", lambda cell: sleep)
+
+    def interrupt(command, limit):
+        if threading.current_thread().name.endswith("_0"):
+            time.sleep(0.5)
+            raise KeyboardInterrupt
+        return measure(command, limit)
+
+    monkeypatch.setattr(designs, "measure", interrupt)
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        measure_cells(cells, tmp_path / "other.jsonl", 120.0, lambda line: None, jobs=2)
+    assert time.perf_counter() - began < 20
