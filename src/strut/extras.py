@@ -17,6 +17,8 @@ EXTRAS = {
     "imageio_ffmpeg": ("imageio-ffmpeg", "film"),
     "mujoco": ("mujoco", "bench"),
     "cmaes": ("cmaes", "evolve"),
+    "qpsolvers": ("qpsolvers", "qp"),
+    "proxsuite": ("proxsuite", "qp"),
 }
 """By the package as Python imports it: its name for people and for pip, and the extra of strut that installs
 it."""

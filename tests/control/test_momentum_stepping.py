@@ -56,6 +56,9 @@ def test_steps_begin_where_the_xcom_leaves_the_base_of_support() -> None:
         assert run["swinging"][k] == 1 + feet[k].argmin()
 
 
+STEPS = {"step_time": 0.2, "swing_height": 0.05, "shortest": 0.15, "longest": 1.0}
+
+
 def _decide(xcom: float, feet: tuple[float, float], speed: float = 0.0, **options: float) -> dict[str, float]:
     """What is remembered after a sample in which both feet stand, of a mass at rest at the XcoM."""
     state = SteppingState(
@@ -65,7 +68,7 @@ def _decide(xcom: float, feet: tuple[float, float], speed: float = 0.0, **option
         {"a": ca.SX(0.0), "b": ca.SX(0.0)},
     )
     s = stepping_signals(
-        ReactiveStepping(**options),
+        ReactiveStepping(**STEPS | options),
         state,
         t=ca.SX(0.0),
         speed=speed,
@@ -124,7 +127,14 @@ def test_a_machine_of_ones_own_walks_too() -> None:
         chest="torso",
         com=(0.3 * time, 0.72),
         stepping=ReactiveStepping(step_time=0.25, swing_height=0.05, shortest=0.3, longest=0.7),
-        gains=MomentumGains(torque_limit=200.0, feet_weight=1e5, feet_stiffness=1000.0),
+        gains=MomentumGains(
+            torque_limit=200.0,
+            force_limit=1000.0,
+            com_stiffness=1500.0,
+            momentum_limit=430.0,
+            feet_weight=1e5,
+            feet_stiffness=1000.0,
+        ),
     )
     run = controller.run(machine, 4.0)
     assert run.ok, run.faults
@@ -135,13 +145,17 @@ def test_a_machine_of_ones_own_walks_too() -> None:
 def test_what_it_cannot_do_is_said() -> None:
     flat = _own_biped()
     body = control.BodyModel(flat)
+    gains = MomentumGains(torque_limit=200.0, force_limit=1e3, com_stiffness=1.5e3, momentum_limit=430.0)
+    settings = {"stepping": ReactiveStepping(**STEPS), "gains": gains}
     with pytest.raises(ModelError, match="3 numbers: give x and z"):
-        momentum_stepping(body, feet=("foot_l", "foot_r"), chest="torso", com=(0.0, 0.0, 0.7))
+        momentum_stepping(body, feet=("foot_l", "foot_r"), chest="torso", **settings, com=(0.0, 0.0, 0.7))
     with pytest.raises(ModelError, match="has 1 feet, foot_l: it steps with two"):
-        momentum_stepping(body, feet=("foot_l",), chest="torso", com=(0.0, 0.7))
+        momentum_stepping(body, feet=("foot_l",), chest="torso", **settings, com=(0.0, 0.7))
     space = Mechanism("ball")
     space.joint("base", space.world, space.body("block", 1.0, (0, 0, 0), [1, 1, 1]), joints.free())
     with pytest.raises(ModelError, match="moves in space.*planar machines"):
-        momentum_stepping(control.BodyModel(space), feet=("a", "b"), chest="block", com=(0.0, 0.7))
+        momentum_stepping(
+            control.BodyModel(space), feet=("a", "b"), chest="block", **settings, com=(0.0, 0.7)
+        )
     with pytest.raises(UnknownNameError, match="no swing profile 'cosine'"):
-        ReactiveStepping(profile="cosine")
+        ReactiveStepping(**STEPS, profile="cosine")

@@ -46,7 +46,11 @@ def in_space():
     return BodyModel(m)
 
 
+STEPS = {"step_time": 0.2, "swing_height": 0.05, "shortest": 0.15, "longest": 1.0}
+GAINS = {"torque_limit": 220.0, "force_limit": 1000.0, "com_stiffness": 1500.0, "momentum_limit": 430.0}
 REFUSED = {
+    "gains missing": (lambda b: MomentumGains(torque_limit=220.0), "force_limit.*com_stiffness.*momentum_limit"),
+    "steps missing": (lambda b: ReactiveStepping(step_time=0.2), "swing_height.*shortest.*longest"),
     "weight": (lambda b: FrameTask(frame="torso", target=[0, 0], weight=-1), "weight of FrameTask of 'torso' is -1: a"),
     "stiffness": (lambda b: JointTask(joint="knee", target=0.0, stiffness=-2.0), "stiffness of JointTask of 'knee' is -2"),
     "damping": (lambda b: PostureTask(damping=-3.0), "damping of PostureTask is -3: a number of at least 0"),
@@ -63,10 +67,10 @@ REFUSED = {
     ),
     "friction": (lambda b: PointContact(frame="foot_r", friction=-0.5), "friction of contact 'foot_r' is -0.5"),
     "spring": (lambda b: MotorSpring(stiffness=0.0, inertia=0.1, limit=30.0), "stiffness of a MotorSpring is 0: a positive"),
-    "step_time": (lambda b: ReactiveStepping(step_time=0.0), "step_time of reactive stepping is 0: a positive"),
-    "swing_height": (lambda b: ReactiveStepping(swing_height=-0.1), "swing_height of reactive stepping is -0.1"),
-    "longest": (lambda b: ReactiveStepping(shortest=0.6, longest=0.2), "shortest of .* is 0.6 m, more than longest, 0.2"),
-    "gains": (lambda b: MomentumGains(torque_limit=-1.0), "torque_limit of momentum stepping is -1"),
+    "step_time": (lambda b: ReactiveStepping(**STEPS | {"step_time": 0.0}), "step_time of reactive stepping is 0: a positive"),
+    "swing_height": (lambda b: ReactiveStepping(**STEPS | {"swing_height": -0.1}), "swing_height of reactive stepping is -0.1"),
+    "longest": (lambda b: ReactiveStepping(**STEPS | {"shortest": 0.6, "longest": 0.2}), "shortest of .* is 0.6 m, more than longest, 0.2"),
+    "gains": (lambda b: MomentumGains(**GAINS | {"torque_limit": -1.0}), "torque_limit of momentum stepping is -1"),
     "law": (
         lambda b: control.step_feedback(linear_pendulum(), {"placed": NAN * ca.SX.sym("x")}, at="step"),
         "the law of 'placed' has a part that is no number",

@@ -1,6 +1,7 @@
 """Whole-body control: the model it knows, a biped that stands and is pushed, and what goes wrong."""
 
 import math
+import re
 
 import casadi as ca
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import strut
 from strut import control
-from strut.codegen import QpStatus
+from strut.codegen import REPORT_FIELDS, QpStatus
 from strut.control import BodyModel, PointContact
 
 from .bipeds import biped, first, on_ground, standing
@@ -113,6 +114,9 @@ def test_a_hard_task_that_is_impossible_is_relaxed_and_counted(stand):
     assert not run.ok
     assert "10 of 10 samples: relaxed" in run.faults
     assert set(run["relaxed"]) == {3.0}
+    assert set(run.missed_rows) <= {"up", "down"}
+    assert sum(run.missed_rows.values()) == 10
+    assert re.search(r"relaxed: .*\((up|down) in \d+", run.faults)
 
 
 def test_contacts_that_do_not_touch_carry_nothing(stand):
@@ -133,7 +137,7 @@ def test_contacts_that_do_not_touch_carry_nothing(stand):
     assert loop.state.counts[QpStatus.SOLVED] == 1
     assert len(labels) == 5
     forces = [k for k, label in enumerate(lifted.labels["unknowns"]) if "force" in label]
-    begin = 8 + 4
+    begin = 1 + len(REPORT_FIELDS) + 4
     assert row[[begin + k for k in forces]] == pytest.approx(0.0)
 
 

@@ -132,6 +132,10 @@ def test_mistakes_are_told():
         strut.push("tip", (1.0, 1.0), (1, 0, 0))
     with pytest.raises(ValueRangeError, match="has 4 numbers: give x, y and z"):
         strut.push("tip", (0.0, 1.0), (1, 0, 0, 0))
+    with pytest.raises(
+        ModelError, match="push 'tip' has two numbers, x and z of a plane, and .* give x, y and z"
+    ):
+        simulate(system, t=1.0, u=strut.push("tip", (0, 1), (20, 20)))
     with pytest.raises(ValueRangeError, match="2 times and 3 values"):
         strut.Schedule([0, 1], [1, 2, 3])
     with pytest.raises(ValueRangeError, match="must be finite and rise"):

@@ -61,6 +61,7 @@ class QpReport(ctypes.Structure):
             "iterations",
             "relaxed",
             "relaxation",
+            "missed_row",
             "stationarity",
             "feasibility",
             "complementarity",

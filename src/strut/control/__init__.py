@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from strut.control.motor_spring import MotorSpring, through_springs
     from strut.control.qp_controller import QpController
     from strut.control.qp_program import QpBound, QpGoal, QpRow, QpUnknown, QuadraticProgram
+    from strut.control.qp_solvers import qp_solver_names
     from strut.control.regulator import lqr
     from strut.control.step_regulator import step_lqr
     from strut.control.tasks import (
@@ -72,6 +73,7 @@ _HOME_OF = {
     "port_tracking": "curve_tracking",
     "momentum_stepping": "momentum_control",
     "step_lqr": "step_regulator",
+    "qp_solver_names": "qp_solvers",
     "through_springs": "motor_spring",
     "track": "impedance",
     "whole_body": "whole_body_control",
@@ -128,6 +130,7 @@ __all__ = [
     "nearest_point_field",
     "pendulum_rate",
     "port_tracking",
+    "qp_solver_names",
     "servo",
     "sine",
     "spline",

@@ -30,8 +30,9 @@ from strut.system import Expression, Param, limit_to, sx, time
 @checked
 @dataclass(frozen=True, kw_only=True)
 class MomentumGains:
-    """Limits, weights and gains of `momentum_stepping`, by default those of the final design of the thesis.
-    Numbers become parameters of these names.
+    """Limits, weights and gains of `momentum_stepping`. Numbers become parameters of these names. What
+    depends on the weight of the machine must be given; the rest is by default that of the final design of the
+    thesis, a man of 70 kg (who has 220 N m, 1000 N, 1500 N/m and 430 N of what is given).
 
     torque_limit: of every motor [N m]. force_limit: of each component of a foot's force [N].
     acceleration_limit: with which joints brake before the end of their range [rad/s^2], on or off as in the
@@ -50,20 +51,20 @@ class MomentumGains:
         still touch: a foot that carries load while it is told to leave is dragged along.
     """
 
-    torque_limit: Expression = 220.0
-    force_limit: Expression = 1000.0
+    torque_limit: Expression
+    force_limit: Expression
+    com_stiffness: Expression
+    momentum_limit: Expression
     acceleration_limit: Expression = 1000.0
     acceleration_weight: Expression = 1e-2
     force_weight: Expression = 1e-4
     momentum_weight: Expression = 10.0
     feet_weight: Expression = 5e5
     chest_weight: Expression = 1e5
-    com_stiffness: Expression = 1500.0
     feet_stiffness: Expression = 1500.0
     chest_stiffness: Expression = 100.0
     damping_ratio: Expression = 0.5**0.5
     spin_gain: Expression = 3.0
-    momentum_limit: Expression = 430.0
     friction: Expression = 0.7
     chest_angle: Expression = 0.0
     contact_gap: Expression = 1e-3
@@ -85,8 +86,8 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
     feet: Sequence[str],
     chest: str,
     com: Sequence[Expression | ReferenceSignal],
-    stepping: ReactiveStepping | None = None,
-    gains: MomentumGains | None = None,
+    stepping: ReactiveStepping,
+    gains: MomentumGains,
     every: float = 1e-3,
     hard_feet: bool = False,
     slack: bool = False,
@@ -109,7 +110,7 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
         )
     if len(com) != 2:
         raise ModelError(f"the path of the centre of mass has {len(com)} numbers: give x and z")
-    step, k = _as_parameters(stepping or ReactiveStepping()), _as_parameters(gains or MomentumGains())
+    step, k = _as_parameters(stepping), _as_parameters(gains)
     axes = list(body.axes)
     path = ca.vertcat(*[sx(c.value if isinstance(c, ReferenceSignal) else c) for c in com])
     path_rate = ca.jacobian(path, time)

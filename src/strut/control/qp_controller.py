@@ -19,8 +19,10 @@ import numpy as np
 
 from strut.checks import checked, integer, positive
 from strut.codegen import NativeController, QpFunctions, compile_controller, compile_system
-from strut.control.controlled_run import ControlledRun, QpLoop
+from strut.control.controlled_run import ControlledRun
+from strut.control.qp_loop import QpLoop
 from strut.control.qp_program import QuadraticProgram
+from strut.control.qp_solvers import COMPILED_SOLVER
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system import (
     Discrete,
@@ -210,18 +212,34 @@ class QpController(Packed):
         return compile_controller(self.functions)
 
     def loop(
-        self, machine: System, x0: Any = None, z0: Any = None, p: Any = None, samples: int = 0
+        self,
+        machine: System,
+        x0: Any = None,
+        z0: Any = None,
+        p: Any = None,
+        samples: int = 0,
+        *,
+        solver: str = COMPILED_SOLVER,
     ) -> QpLoop:
         """The controller connected to a machine, with memory for so many recorded samples; each run needs
-        one of its own."""
-        return QpLoop(self, machine, x0=x0, z0=z0, p=p, samples=samples)
+        one of its own. solver: as of `run`."""
+        return QpLoop(self, machine, x0=x0, z0=z0, p=p, samples=samples, solver=solver)
 
-    def run(self, machine: System, t: float | tuple[float, float], **how: Any) -> ControlledRun:
+    def run(
+        self,
+        machine: System,
+        t: float | tuple[float, float],
+        *,
+        solver: str = COMPILED_SOLVER,
+        **how: Any,
+    ) -> ControlledRun:
         """Run a machine under this controller; nothing is Python between samples. how: as of `simulate`:
         x0, u (schedules of inputs that the controller does not set, such as pushes), rtol, ...; p:
         parameters of the machine alone: the model that the controller computes with keeps its own, see
-        `using`."""
-        return ControlledRun.of(self, machine, t, how)
+        `using`. solver: of the quadratic programs, by name (`control.qp_solver_names()` are those
+        installed): others than daqp are called from Python at every sample, to hold answers against each
+        other; what they return is scaled, relaxed and checked alike."""
+        return ControlledRun.of(self, machine, t, how, solver)
 
     def run_each(
         self,

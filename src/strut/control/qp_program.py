@@ -65,15 +65,22 @@ class QpRow(Packed):
 @checked
 @dataclass(frozen=True, eq=False)
 class QpBound(Packed):
-    """The range of an unknown: as `QpRow`, and cheaper for the solver."""
+    """The range of an unknown: as `QpRow`, and cheaper for the solver. names: of the bound of each of its
+    numbers, in messages; the unknown's own without any."""
 
     unknown: QpUnknown
     low: Expression = -ca.inf
     up: Expression = ca.inf
     rank: int = 0
+    names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         integer(f"rank of the bound of '{self.unknown.name}'", self.rank, 0)
+        if self.names and len(self.names) != self.unknown.size:
+            raise ShapeError(
+                f"the bound of '{self.unknown.name}' has {len(self.names)} names: {self.unknown.size} are "
+                f"needed, one for each number, or none"
+            )
 
 
 @checked
@@ -103,6 +110,13 @@ class QuadraticProgram(Packed):
     def labels(self) -> tuple[str, ...]:
         """Names of the unknowns, one for each number."""
         return tuple(label for each in self.unknowns for label in each.labels)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the bounds of the unknowns, then of the rows, one for each number."""
+        own = {bound.unknown.name: tuple(bound.names) for bound in self.bounds if bound.names}
+        names = [name for each in self.unknowns for name in own.get(each.name, each.labels)]
+        return (*names, *(row.name for row in self.rows for _ in range(sx(row.value).numel())))
 
     @property
     def shape(self) -> QpShape:

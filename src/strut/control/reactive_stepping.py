@@ -32,7 +32,8 @@ MIN_PART_OF_SWING = 0.5
 @checked
 @dataclass(frozen=True, kw_only=True)
 class ReactiveStepping:
-    """How a machine steps. Each number may be a `Param` or an expression of some.
+    """How a machine steps. Each number may be a `Param` or an expression of some. What depends on the size
+    of the machine must be given; the rest is by default that of the thesis.
 
     step_time: that every step takes [s]. swing_height: of the foot in the middle of the swing [m].
     margin_time: [s] times the speed that is asked for, by which the XcoM may leave the base of support;
@@ -44,13 +45,13 @@ class ReactiveStepping:
     profile: of the swing, a name of `SWING_PROFILES`.
     """
 
-    step_time: Expression = 0.2
-    swing_height: Expression = 0.05
+    step_time: Expression
+    swing_height: Expression
+    shortest: Expression
+    longest: Expression
     margin_time: Expression = 0.2
     max_margin: Expression = 0.2
     overshoot: Expression = 0.1
-    shortest: Expression = 0.15
-    longest: Expression = 1.0
     touch_gap: Expression = 1e-3
     search_speed: Expression = 0.0
     profile: str = "sine"

@@ -37,6 +37,8 @@ NO_LIMIT = 1e30
 RANKS = {"range": 1, "contact": 2, "task": 3}
 """Which rows are relaxed first where a program has no solution: hard tasks, then contacts that should not
 move, then ranges of joints. Dynamics, friction, forces and torques are never given up."""
+RETURN_SAMPLES = 10
+"""Samples in which a joint that is beyond the end of its range comes back to it, but for a part 1/e."""
 MAX_ACCELERATION = 1000.0
 """[rad/s^2, m/s^2] Largest acceleration of a joint, with which it also brakes before the end of its range."""
 
@@ -75,10 +77,13 @@ def _sampled_braking(distance: ca.SX, speed: ca.SX, *, limit: ca.SX, every: floa
 
     Held over a sample of length h it gives the speed w, after (v + w) h / 2. Braking in samples too takes
     w^2 / (2 limit) + w h / 2 at most, the second part as the last sample need not be used up. w is the
-    largest for which the sum of both is no more than the distance; 0 where there is none.
+    largest for which the sum of both is no more than the distance; 0 where there is none. What is beyond the
+    end, as torques are held and not accelerations, comes back slowly: within `RETURN_SAMPLES` samples, no
+    faster than one sample can make it.
     """
     left = ca.fmax(distance - speed * every / 2, 0)
     after = 2 * left / (every + ca.sqrt(every**2 + 2 * left / limit))
+    after = after - ca.fmin(ca.fmax(-distance, 0) / (RETURN_SAMPLES * every), limit * every)
     return ca.fmax(-limit, ca.fmin(limit, (after - speed) / every))
 
 
@@ -311,7 +316,9 @@ def _range_bound(
         q, v = body.coordinate(joint), body.v[k]
         up[k] = most_towards(last - q, v)
         low[k] = -most_towards(q - first, -v)
-    return QpBound(a, ca.vertcat(*low), ca.vertcat(*up), rank=RANKS["range"])
+    joint_of = {where.start: name for name, where in body.tree.v_of.items() if where.stop - where.start == 1}
+    names = [f"range of {joint_of.get(k, a.labels[k])}" for k in range(body.nv)]
+    return QpBound(a, ca.vertcat(*low), ca.vertcat(*up), rank=RANKS["range"], names=names)
 
 
 def _commands(

@@ -1,5 +1,6 @@
 """Gaits, designs and trade-offs as `view.Result`s, of which pages, folders and files are made."""
 
+from strut.report.controlled import controlled_result
 from strut.report.design import design_result
 from strut.report.evolution import evolution_result
 from strut.report.gait import gait_result
@@ -8,6 +9,7 @@ from strut.report.stepping import stepping_histories, stepping_strip
 from strut.report.sweep import sweep_result, sweeps_figure
 
 __all__ = [
+    "controlled_result",
     "design_result",
     "evolution_result",
     "gait_result",

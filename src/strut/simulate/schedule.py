@@ -23,11 +23,13 @@ class Schedule:
     """An input over time: from times t[k] [s] on it is values[k], held until the next; before the first it is
     what the system begins with. A run changes it exactly at these times.
 
-    values: a number for each time; of an input that is a vector, a row.
+    values: a number for each time; of an input that is a vector, a row. planar: whether it is part of a force
+        along x and z alone, as `push` makes of two numbers; refused where that frame is pushed in space.
     """
 
     t: Any
     values: Any
+    planar: bool = False
 
     def __post_init__(self) -> None:
         t = number_array("the times of a schedule", self.t).reshape(-1)
@@ -50,8 +52,8 @@ def push(frame: str, t: tuple[float, float], force: Sequence[float]) -> dict[str
     """Return a force [N] at a frame from one time [s] to another, along the world's axes, for
     `simulate(..., u=...)`; the mechanism says `m.push(frame)`.
 
-    force: x, y and z, or in a plane x and z. Several pushes at other frames are joined with |; of several at
-    one frame, make a `Schedule` by hand.
+    force: x, y and z, or in a plane x and z; two numbers are refused by machines in space. Several pushes at
+    other frames are joined with |; of several at one frame, make a `Schedule` by hand.
     """
     begin, end = (float(each) for each in t)
     if not (math.isfinite(begin) and begin < end < math.inf):
@@ -66,7 +68,7 @@ def push(frame: str, t: tuple[float, float], force: Sequence[float]) -> dict[str
     axes = AXES if len(numbers) == 3 else ("x", "z")
     given_forces = dict(zip(axes, numbers.tolist(), strict=True))
     return {
-        f"{frame}_push_{axis}": Schedule([begin, end], [value, 0.0])
+        f"{frame}_push_{axis}": Schedule([begin, end], [value, 0.0], planar=len(numbers) == 2)
         for axis, value in given_forces.items()
         if value
     }
@@ -110,6 +112,12 @@ def input_changes(system: System, u: Any, begin: float) -> InputChanges:
             raise UnknownNameError(
                 f"there is a schedule for '{name}', which is no input of '{system.name}': "
                 f"{did_you_mean(name, list(slices))}{hint}"
+            )
+        across = f"{name[:-1]}y"
+        if schedule.planar and across in slices:
+            raise ModelError(
+                f"the push '{name[: -len('_push_x')]}' has two numbers, x and z of a plane, and "
+                f"'{system.name}' moves in space (it has '{across}'): give x, y and z"
             )
         place = slices[name]
         width = place.stop - place.start

@@ -34,6 +34,9 @@ STEPPING = ReactiveStepping(
 )
 """How it steps: margin and overshoot of the thesis, all else ours."""
 GAINS = MomentumGains(
+    torque_limit=220.0,
+    force_limit=1000.0,
+    com_stiffness=1500.0,
     force_weight=1e-6,
     feet_weight=1e5,
     feet_stiffness=1000.0,

@@ -23,6 +23,7 @@ from strut.view.figures.plots import (
     phase_portrait,
     phase_portraits,
     plot,
+    plot_samples,
     poincare,
     sections,
     states,
@@ -38,7 +39,9 @@ from strut.view.pages.result_file import load as load_result
 from strut.view.pages.result_file import save as save_result
 from strut.view.pages.table_file import table_report
 
-VERBS.update(animate=animation, plot=plot)  # a run shows itself; the room of runs does not know this one
+VERBS.update(
+    animate=animation, plot=plot, plot_samples=plot_samples
+)  # a run shows itself; the room of runs does not know this one
 BACKENDS.update(plotly=plotly_figure, matplotlib=matplotlib_figure, save=save, mime=mime, svg=svg)
 STORAGE.update(save=save_result, load=load_result)  # methods of figures and results, which are plain data
 
@@ -70,6 +73,7 @@ __all__ = [
     "phase_portrait",
     "phase_portraits",
     "plot",
+    "plot_samples",
     "poincare",
     "residual",
     "save",

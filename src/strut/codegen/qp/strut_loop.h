@@ -34,7 +34,8 @@ typedef struct {
     int64_t counts[STRUT_LOOP_STATUSES];
 } STRUT_(loop);
 
-#define STRUT_ROW (1 + 7 + STRUT_NU + STRUT_NM + STRUT_NY + STRUT_NO) /* numbers in a row of the record */
+#define STRUT_REPORT ((int)(sizeof(strut_qp_report) / sizeof(double))) /* numbers in a report */
+#define STRUT_ROW (1 + STRUT_REPORT + STRUT_NU + STRUT_NM + STRUT_NY + STRUT_NO) /* numbers in a row of the record */
 
 static int STRUT_(finite)(const double *a, int count)
 {
@@ -62,6 +63,7 @@ STRUT_API int STRUT_(sample)(STRUT_(loop) * c, double t, const double *s)
     strut_qp_report report;
     int i, status = STRUT_BAD_SENSOR;
     memset(&report, 0, sizeof report);
+    report.missed_row = -1;
     T[0] = target[0] = w[0] = A[0] = k[0] = 0; /* a program without goals or rows writes none */
     for (i = 0; i < STRUT_NO; i++) o[i] = NAN;
     if (isfinite(t) && STRUT_(finite)(s, STRUT_NS)) {
@@ -86,7 +88,7 @@ STRUT_API int STRUT_(sample)(STRUT_(loop) * c, double t, const double *s)
     if (c->record && c->samples < c->capacity) {
         double *row = c->record + c->samples * STRUT_ROW;
         *row++ = t;
-        memcpy(row, &report, sizeof report), row += 7;
+        memcpy(row, &report, sizeof report), row += STRUT_REPORT;
         memcpy(row, c->u, sizeof(double) * STRUT_NU), row += STRUT_NU;
         memcpy(row, c->m, sizeof(double) * STRUT_NM), row += STRUT_NM;
         memcpy(row, y, sizeof(double) * STRUT_NY), row += STRUT_NY;

@@ -445,8 +445,10 @@ int strut_qp_solve(strut_qp *s, const double *H, const double *g, const double *
                    strut_qp_report *report)
 {
     given q = {H, g, T, target, w, A, low, up}, held = {H, g, T, target, w, A, s->wide_low, s->wide_up};
+    double most = 0;
     int relax, attempts, k;
     memset(report, 0, sizeof *report);
+    report->missed_row = -1;
     if (!is_good(s, &q)) return (int)(report->status = STRUT_QP_BAD_DATA);
     memset(s->origin, 0, sizeof(double) * (size_t)s->n);
     attempts = solve_levels(s, &q, 1, y, report);
@@ -462,7 +464,9 @@ int strut_qp_solve(strut_qp *s, const double *H, const double *g, const double *
         for (k = 0; k < s->n + s->rows; k++) {
             double below, above;
             miss_of(s, &q, k, y, &below, &above);
-            if (s->rank[k] >= relax) report->relaxation = larger(report->relaxation, larger(below, above));
+            below = larger(below, above);
+            if (s->rank[k] >= relax) report->relaxation = larger(report->relaxation, below);
+            if (s->rank[k] == relax && below > most) most = below, report->missed_row = k;
         }
         report->relaxed = relax;
         return (int)(report->status = STRUT_QP_RELAXED);

@@ -32,6 +32,8 @@ typedef struct {
     double iterations;      /* of the active-set method, all attempts together */
     double relaxed;         /* the lowest rank that was relaxed; 0: none */
     double relaxation;      /* by how much a relaxed row is missed at most, in its unit */
+    double missed_row;      /* of those of the lowest rank that was relaxed, the one that is missed most: k < n, the
+                               bound of variable k, else row k - n; -1: none was relaxed */
     double stationarity;    /* of the Lagrangian's gradient, relative to the largest of its terms */
     double feasibility;     /* of rows and bounds, relative to 1 + the size of their terms */
     double complementarity; /* the smaller of slack and multiplier, both relative; and multipliers of wrong sign */

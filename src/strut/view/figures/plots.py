@@ -3,7 +3,7 @@ Times in seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.view.figures.curves import curves, drawn_indices
-from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
+from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points, distinct_colors
 from strut.view.units import shown_unit, title_with_unit
 
 if TYPE_CHECKING:
@@ -54,6 +54,22 @@ def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
     )
     held_ones = {*trajectory.names.z, *trajectory.names.u}
     return _by_unit(trajectory, labels, held_ones, events=events, mark_names=True)
+
+
+@checked
+def plot_samples(t: np.ndarray, curves_by_name: Mapping[str, tuple[np.ndarray, str]]) -> Panels:
+    """Numbers that are held from one time [s] to the next, by name with their units: a panel per unit. Also
+    `ControlledRun.plot(...)`."""
+    units = dict.fromkeys(unit for _, unit in curves_by_name.values())
+    panels = []
+    for unit in units:
+        names = [name for name, (_, own) in curves_by_name.items() if own == unit]
+        traces = tuple(
+            Line(name, t, curves_by_name[name][0], color, step=True)
+            for name, color in zip(names, distinct_colors(len(names)), strict=True)
+        )
+        panels.append(Figure(traces, "t [s]", f"[{unit}]" if unit else "", over_time=True))
+    return Panels(panels)
 
 
 @checked
