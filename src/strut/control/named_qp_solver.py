@@ -60,8 +60,8 @@ class _GivenProgram:
 
 @dataclass(frozen=True, eq=False)
 class _SmallerProgram:
-    """A program in scaled unknowns, without those that have no choice. kept_rows: which bounds and rows are left.
-    multiplier_scale: what multipliers of these are to be multiplied with."""
+    """A program in scaled unknowns, without those that have no choice. kept_rows: which bounds and rows are
+    left. multiplier_scale: what multipliers of these are to be multiplied with."""
 
     program: ScaledProgram
     kept_rows: np.ndarray
