@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import strut
-from strut import mechanism, network, report, view, walkers
+from strut import contact, mechanism, network, report, view, walkers
 from strut.view.figures.figure import PALETTE, Cells, Figure, Line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,6 +103,12 @@ def biped(place: Path) -> None:
     falling = mechanism.system(mechanism.modelfile.load(EXAMPLES / "biped.toml"))
     posture = {"hip_l": -0.5, "knee_l": 0.3, "hip_r": 0.4, "knee_r": 0.2}
     view.still(strut.simulate(falling, t=0.1, x0=posture), place / "biped.svg", t=0.0, width=300, height=300)
+
+
+def servo_leg(place: Path) -> None:
+    names = {name: name.replace("_", ", its ") for name in ("hip", "hip_reference", "knee", "knee_reference")}
+    run = strut.simulate(contact.load(EXAMPLES / "servo_leg.toml"), t=4.0)
+    curves(run, names, "angle [rad]").save(place / "servo_leg.svg")
 
 
 def demo(place: Path) -> None:
@@ -207,6 +213,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             coman,
             three_grounds,
             biped,
+            servo_leg,
             own_walker,
             oscillator_leg,
             networks,

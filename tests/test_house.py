@@ -29,7 +29,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "mechanism": {"system"},
     "actuator": {"system"},
     "network": {"system"},
-    "contact": {"system", "mechanism", "actuator"},
+    "contact": {"system", "mechanism", "actuator", "control"},
     "walkers": {"system", "mechanism", "contact", "actuator", "control"},
     "codegen": {"system"},
     "simulate": {"system", "codegen"},

@@ -173,7 +173,12 @@ def examples() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("example", examples())
+def example_cases():
+    """Two motors with a gear to be found take half a minute: `test_which_motor_costs_least` is the same."""
+    return [pytest.param(line, marks=[pytest.mark.slow] if "--motor" in line else []) for line in examples()]
+
+
+@pytest.mark.parametrize("example", example_cases())
 def test_what_the_help_shows_works(example, tmp_path, monkeypatch, capsys):
     """Sweeps of two points; files of examples are there, as for whoever has them."""
     shutil.copytree(EXAMPLES, tmp_path / EXAMPLES.name)
@@ -364,3 +369,55 @@ def test_stiff_legs_are_told_before_the_search_that_they_have_no_clearance(capsy
         "a clearance of 0.05 m is asked, but where the swing foot of 'compass' passes the other it is" in said
     )
     assert "legs that do not bend are not shortened. Ask for less, leave out clearance" in said
+
+
+MOTOR_TASK = ("--speed", "0.5", "--step", "0.35", "--slope", "0")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--motor", "rbe1211"), "there is no motor 'rbe1211' in the catalogue: did you mean 'rbe1211-csd17'"),
+        (("--motor", " , "), "names no motor: there are rbe1211-csd17"),
+        (("--gear", "10:300"), "--gear 10:300 is of motors, and --motor names none"),
+        (("--motor-spring", "300"), "--motor-spring 300 is of motors, and --motor names none"),
+        (("--motor", "rbe1211-csd17", "--gear", "300"), "--gear 300: bounds are LOW:HIGH, both above zero"),
+        (("--motor", "rbe1211-csd17", "--gear", "0:300"), "--gear 0:300: bounds are LOW:HIGH, both above zero"),
+        (("--motor", "rbe1211-csd17", "--motor-spring", "soft"), "--motor-spring soft: write its stiffness"),
+        (("--motor", "rbe1211-csd17", "--drive", "series"), "--drive series does something else with these"),
+        (("--motor", "rbe1211-csd17", "--sweep", "speed=0.4:0.5:2"), "and --sweep is of one machine"),
+        (("--motor", "rbe1211-csd17", "--set", "hip_ratio=3"), "has no 'hip_ratio': did you mean"),
+    ],
+)  # fmt: skip
+def test_motors_that_cannot_be_tried_are_refused(words, sentence, capsys):
+    code, said = ran(capsys, "compass", *MOTOR_TASK, *words)
+    assert code == 2
+    assert sentence in " ".join(said.err.split())
+
+
+def test_a_motor_behind_a_rigid_gear_is_refused_where_there_are_impacts(capsys):
+    words = ("--motor", "maxon-re40-gp42c", "--motor-spring", "inf", "--json")
+    code, said = ran(capsys, "compass", *MOTOR_TASK, *words)
+    assert code == 2
+    assert "armature" in said.err
+
+
+@pytest.mark.slow  # two motors, each with a gear to be found: half a minute
+def test_which_motor_costs_least(capsys, tmp_path):
+    words = ("--motor", "rbe1211-csd17,maxon-re40-gp42c", "-o", str(tmp_path / "out"))
+    code, said = ran(capsys, "compass", *MOTOR_TASK, *words)
+    assert code == 0
+    assert "maxon-re40-gp42c costs least, with hip_gear_ratio 21" in said.out
+    assert "each motor behind a spring of 300 N m/rad, damped by 1 N m s/rad (--motor-spring)" in " ".join(
+        said.out.split()
+    )
+    data = json.loads((tmp_path / "out" / "motors.json").read_text())
+    costs = {name: each["cost"] for name, each in data["motors"].items()}
+    assert (data["best"], data["ok"], data["failures"]) == ("maxon-re40-gp42c", True, {})
+    assert costs["maxon-re40-gp42c"] == pytest.approx(0.0650, abs=2e-4)
+    assert costs["rbe1211-csd17"] == pytest.approx(0.0790, abs=2e-4)
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "maxon-re40-gp42c" in page
+    assert "strut design compass" in page
+    for name in costs:
+        assert (tmp_path / "out" / name / "design.json").is_file()

@@ -239,6 +239,7 @@ TESTED_ELSEWHERE = {
     "own_walker.py": "tests/examples/test_own_walker.py",
     "rabbit.py": "tests/examples/test_rabbit.py",
     "running.py": "tests/optimal/test_running.py",
+    "servo_leg.toml": "tests/contact/test_servo_tables.py",
 }
 
 

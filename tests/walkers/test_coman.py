@@ -1,7 +1,6 @@
 """COMAN with its drives: statics of standing, the knee test of the paper, and what is left out."""
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -134,6 +133,22 @@ def test_in_a_plane_it_stands_on_rigid_ground():
     assert run.ledger.relative < 1e-7
 
 
+@pytest.mark.slow  # describes and compiles all ways in which eight corners touch: two minutes
+def test_in_space_the_whole_robot_stands_on_rigid_ground():
+    """With its 23 motors, on the four corners of each foot, which repeat each other: twelve rows a foot, of
+    which six say something new. Nothing chatters, and the corners share the load evenly."""
+    robot = walkers.coman(ground="rigid")
+    run = strut.simulate(robot, t=1.0, method="dopri5", rtol=1e-8, atol=1e-10)
+    assert run.ok
+    assert len(run.events.names) == 0
+    end = run.at(1.0)
+    corners = [f"{side}_sole{k}" for side in "rl" for k in (1, 2, 3, 4)]
+    assert sum(end[f"{name}_normal"] for name in corners) == pytest.approx(278.2, abs=0.1)
+    assert all(15 < end[f"{name}_normal"] < 55 for name in corners)
+    assert max(abs(run[f"{name}_gap"]).max() for name in corners) < 1e-9
+    assert run.ledger.relative < 1e-7
+
+
 def knee(coulomb=0.0, spring=415.0):
     """The robot suspended, its right knee alone moving: 0 to 90 degrees, PD 200/10, as in section 5.1 of the
     reference; link damping 8, spring damping 0.8."""
@@ -195,13 +210,6 @@ def test_what_it_has_not_is_said():
         walkers.coman("legs", base="planar", ranges="stop")
     with pytest.raises(ModelError, match="which ranges='end' asks for: give events=True, or ranges='ignore'"):
         walkers.coman("legs", base="planar", events=False, ranges="end")
-    began = time.perf_counter()
-    for parts in walkers.coman_robot.PARTS:
-        with pytest.raises(
-            ModelError, match=r"rigid ground: .* give base='planar', or ground='linear', 'hertz'"
-        ):
-            walkers.coman(parts, ground="rigid")
-    assert time.perf_counter() - began < 1  # [s] before any work
     with pytest.raises(ModelError, match=r"without servos \(kp=0\) follows nothing: r_knee_sag"):
         walkers.coman("legs", base="planar", kp=0, references={"r_knee_sag": 0.1})
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from strut import actuator
+from strut.cli.design_motors import read_motors, run_motors
 from strut.cli.design_order import Order
 from strut.cli.design_run import run_design
 from strut.cli.design_sweep import run_sweep
@@ -117,7 +118,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         int | None,
         typer.Option(
             help=f"Different starts of the search, on all cores; the best is kept; how many agree is said. "
-            f"{STARTS} unless given; 1 of each design with --sweep or --robust, and always with --stability."
+            f"{STARTS} unless given; 1 of each design with --sweep, --robust or --motor, and always with "
+            f"--stability."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
@@ -141,6 +143,34 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "--sweep",
             metavar="NAME=FROM:TO:N",
             help="A design for each of N values: of speed, slope, a parameter, the weight of a cost.",
+        ),
+    ] = "",
+    motor: Annotated[
+        str,
+        typer.Option(
+            "--motor",
+            metavar="A,B",
+            help=f"One design with each of these motors of the catalogue ({', '.join(actuator.MOTORS)}), in "
+            f"the place of ideal torques, with the gear ratio that suits it: which costs least? The cost is "
+            f"electrical unless given.",
+        ),
+    ] = "",
+    gear: Annotated[
+        str,
+        typer.Option(
+            "--gear",
+            metavar="LOW:HIGH",
+            help="With --motor: bounds of the gear ratios that are looked for. 10:300 unless given; "
+            "--set NAME_gear_ratio=VALUE holds one.",
+        ),
+    ] = "",
+    motor_spring: Annotated[
+        str,
+        typer.Option(
+            "--motor-spring",
+            metavar="K:D",
+            help="With --motor: the spring between gear and joint, N m/rad and N m s/rad. 300:1 unless "
+            "given; inf for none.",
         ),
     ] = "",
     start: Annotated[
@@ -206,6 +236,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
 
+      strut design compass --motor rbe1211-csd17,maxon-re40-gp42c --speed 0.5 --step 0.35 --slope 0 -o c/
+
       strut design compass --slope 0deg --free hip_spring=0:100 --sweep speed=0.3:0.6:7 -o b/
 
       strut design compass --slope 0 --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
@@ -225,7 +257,9 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
       strut design compass-driven --slope 0 --speed 0.5 --start 2
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
-    named_cost = cost or ("" if goal_file is not None else "squared-torque")
+    motors = read_motors(motor, gear, motor_spring, drive)
+    default_cost = "squared-torque" if motors is None else "electrical"
+    named_cost = cost or ("" if goal_file is not None else default_cost)
     options = {"goal": "" if goal_file is None else str(goal_file), "free": free, "cost": named_cost}
     options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
     options |= {"control": control, "method": method, "intervals": str(intervals)}
@@ -238,6 +272,9 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "start": str(start or ""),
         "stop": str(stop or ""),
         "drive": drive,
+        "motor": motor,
+        "gear": gear,
+        "motor-spring": motor_spring,
         "section": section,
     }
     command = command_text(model, settings, options) + (" --sensitivity" if sensitivity else "")
@@ -252,9 +289,13 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
         ensure_directory(output)
     rigid = find_model(model, Reading(roots=tuple(root)))
-    system = with_settings(with_drive(rigid, drive), settings)
+    machines = {} if motors is None else motors.machines(rigid, settings)
+    system = (
+        with_settings(with_drive(rigid, drive), settings) if motors is None else next(iter(machines.values()))
+    )
     chosen = {setting.partition("=")[0].strip() for setting in settings}
     springs = {name: pair for name, pair in actuator.constants(rigid, drive).items() if name not in chosen}
+    springs |= {} if motors is None else motors.free_gears(system, chosen)
     units, bounds = {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}
     in_file: dict[str, Any] = {}
     goal_call = ""
@@ -281,7 +322,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
         "method": method,
         "intervals": intervals,
-        "starts": (1 if sweep or robust else STARTS) if starts is None else starts,
+        "starts": (1 if sweep or robust or motor else STARTS) if starts is None else starts,
         "seed": seed,
         "budget": budget,
     }
@@ -297,7 +338,14 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         sensitivity=sensitivity,
         transition=read_transition(start, stop),
     )
-    several = "--sweep" if sweep else "--robust" if robust else ""
+    several = "--sweep" if sweep else "--robust" if robust else "--motor" if motor else ""
+    others = {"--sweep": sweep, "--robust": robust, "--export": export, "--goal": goal_file}
+    for flag, given in others.items() if motor else ():
+        if given:
+            raise ModelError(
+                f"--motor finds a design for each motor, and {flag} is of one machine: leave one out, or ask "
+                f"for it with the best motor in a file"
+            )
     if several and sensitivity:
         raise ModelError(
             f"--sensitivity is of one design and {several} finds several: leave one out; a sweep over a "
@@ -310,7 +358,9 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             f"--robust finds one machine and a plan for each scenario: leave out "
             f"{'--sweep' if sweep else '--export'}"
         )
-    if sweep:
+    if motors is not None:
+        run_motors(order, motors, machines)
+    elif sweep:
         run_sweep(order, sweep, workers)
     elif robust:
         from strut.cli.design_robust import run_robust  # not where nothing of it is asked

@@ -16,8 +16,9 @@ locks, as `contact.Legs` does. The ground's slope becomes a parameter, so that a
 Left and right are exchanged in every other step where the file mirrors a side (mirror = true) or says
 symmetry = true.
 
-Tables of [drives] put springs and motors to the joints, see `strut.contact.drive_tables`; those of [sensors]
-and [watchers] read the machine and watch over it, see `strut.contact.sensor_tables`.
+Tables of [drives] put springs and motors to the joints, see `strut.contact.drive_tables`; those of [servos]
+make them follow references, see `strut.contact.servo_tables`; those of [sensors] and [watchers] read the
+machine and watch over it, see `strut.contact.sensor_tables`.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ from strut.contact.ground import Ground, plane
 from strut.contact.laws import anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.legs import Between, Legs, Lock
 from strut.contact.rigid import rigid
-from strut.contact.sensor_tables import TABLES, with_sensors
+from strut.contact.sensor_tables import with_sensors
+from strut.contact.servo_tables import with_servos
 from strut.contact.stepping import stepping
 from strut.contact.touch import Touch, arc
 from strut.errors import ModelError
 from strut.mechanism.assemble import system as assemble
+from strut.mechanism.io.machine_tables import MACHINE_TABLES
 from strut.mechanism.io.modelfile import load_with_tables, parse_with_tables, place_errors
 from strut.mechanism.io.toml import TomlTable
 from strut.mechanism.mechanism import Mechanism
@@ -60,7 +63,7 @@ MAX_SLOPE = 1.5
 @checked
 def load(path: str | Path) -> System:
     """Read a machine from a model file as a system: the mechanism, on the ground that its table [contact]
-    describes, with its drives, sensors and watchers. Raises `ModelError` where there is none of
+    describes, with its drives, servos, sensors and watchers. Raises `ModelError` where there is none of
     these, or something in them is wrong."""
     robot, top = load_with_tables(path)
     return _walker(robot, top)
@@ -75,21 +78,22 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Syst
 
 @checked
 def has_ground(path: str | Path) -> bool:
-    """Return whether a model file says what touches the ground, how its joints are driven, or what is read
-    of it."""
+    """Return whether a model file says what touches the ground, how its joints are driven, what they follow,
+    or what is read of it."""
     tables = load_with_tables(path)[1].data
-    return any(name in tables for name in ("contact", "drives", *TABLES))
+    return any(name in tables for name in MACHINE_TABLES)
 
 
 def _walker(robot: Mechanism, top: TomlTable) -> System:
-    """The mechanism on the ground, and with the drives, that a file describes."""
+    """The mechanism on the ground, and with the drives and servos, that a file describes."""
     table = top.table("contact")
-    if table is None and not any(name in top.data for name in ("drives", *TABLES)):
+    if not any(name in top.data for name in MACHINE_TABLES):
         raise ModelError(
             f"{top.where} does not say what touches the ground: give it a table [contact] with kind and "
             f"feet, or read the mechanism alone, mechanism.modelfile.load"
         )
-    return with_sensors(with_drives(_on_ground(robot, top, table), top), robot, top)
+    driven = with_drives(_on_ground(robot, top, table), top)
+    return with_sensors(with_servos(driven, top), robot, top)
 
 
 def _on_ground(robot: Mechanism, top: TomlTable, table: TomlTable | None) -> System:

@@ -41,8 +41,6 @@ WATCHERS: Mapping[str, type] = {
     "collision": watchers.SelfCollision,
 }
 """Watchers by the names that files give them."""
-TABLES = ("sensors", "watchers")
-"""The tables that this file reads."""
 
 
 def with_sensors(system: System, robot: Mechanism, top: TomlTable) -> System:
@@ -120,4 +118,4 @@ _READERS: Mapping[str, Callable[[TomlTable, str], Any]] = {
 }
 """How a field is read, by what its annotation says."""
 
-__all__ = ["TABLES", "with_sensors"]
+__all__ = ["with_sensors"]

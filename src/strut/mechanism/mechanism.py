@@ -32,6 +32,7 @@ class Mechanism:
     system. Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
     `limits` are ranges of joints [rad or m]: plans keep them, runs are held back by stops only. `efforts` are
     ranges of what the motors of joints give [N m or N]: plans keep them, runs may exceed them.
+    `machine_tables` are what a model file says of ground, drives and the like, for `modelfile.dump`.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Mechanism:
     limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     efforts: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     pushes: list[str] = field(default_factory=list, repr=False)
+    machine_tables: dict[str, Any] = field(default_factory=dict, repr=False)
 
     sides = ("_l", "_r")
     """The suffixes of left and right."""

@@ -2,6 +2,7 @@
 
 from strut.report.controlled import controlled_result
 from strut.report.design import design_result
+from strut.report.designs import designs_result
 from strut.report.evolution import evolution_result
 from strut.report.gait import gait_result
 from strut.report.held import held_result, recovery_figure
@@ -11,6 +12,7 @@ from strut.report.sweep import sweep_result, sweeps_figure
 __all__ = [
     "controlled_result",
     "design_result",
+    "designs_result",
     "evolution_result",
     "gait_result",
     "held_result",

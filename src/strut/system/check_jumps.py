@@ -50,10 +50,8 @@ def _checked_reset(
     reset: Mapping[Any, Expression], owner: str, scope: SymbolScope, sizes: Mapping[str, int], merge: Merge
 ) -> dict[str, ca.SX]:
     named = key_by_name(reset, sizes, f"the reset of {owner}")
-    return {
-        n: scope.allow(merge(v), f"the reset of '{n}' in {owner}", "txzupdr", "", sizes[n])
-        for n, v in named.items()
-    }
+    entries = {n: (merge(v), f"the reset of '{n}' in {owner}", sizes[n]) for n, v in named.items()}
+    return scope.allow_all(entries, "txzupdr", "")
 
 
 def _checked_loss(

@@ -103,10 +103,8 @@ def _checked_flow(
     """A rate for every state, in order. merged: whether parameters were made one, so that sums are written
     out."""
     rates = key_by_name(_own(system.flow, merged), states, f"the flow of system '{system.name}'")
-    flow = {
-        name: scope.allow(merge(rate), f"the flow of '{name}'", "txzupd", NO_RANDOM, states[name])
-        for name, rate in rates.items()
-    }
+    entries = {name: (merge(rate), f"the flow of '{name}'", states[name]) for name, rate in rates.items()}
+    flow = scope.allow_all(entries, "txzupd", NO_RANDOM)
     for name in states:
         if name not in flow:
             raise ModelError(
@@ -162,14 +160,12 @@ def _checked_delays(delays: tuple[Delay, ...], scope: SymbolScope, merge: Merge)
 def _checked_outputs(
     system: SystemFields, scope: SymbolScope, merge: Merge, merged: bool
 ) -> dict[str, ca.SX]:
-    outputs = {}
+    entries = {}
     for name, expression in _own(system.outputs, merged).items():
         check_name(str(name), "output")
         column = sx(merge(expression))
-        outputs[str(name)] = scope.allow(
-            column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel()
-        )
-    return outputs
+        entries[str(name)] = (column, f"output '{name}'", column.numel())
+    return scope.allow_all(entries, "txzupd", "outputs cannot use random numbers")
 
 
 def _check_names(

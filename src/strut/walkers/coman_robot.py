@@ -37,8 +37,9 @@ GEYER_STIFFNESS, GEYER_SPEED = 27818.0, 0.3
 """[N/m, m/s] Of the public simulator's soft ground, at each point."""
 POINTS_PER_FOOT: Mapping[str, int] = {"five": 5, "mesh": 200}
 """Points of each foot: the five of the paper, or the public simulator's mesh over the whole sole."""
-RIGID_POINTS = (1, 3)
-"""Points of a foot on rigid ground, in a plane: toe and heel, beside or between which the others lie."""
+RIGID_POINTS: Mapping[str, tuple[int, ...]] = {"planar": (1, 3), "free": (1, 2, 3, 4)}
+"""Points of a foot on rigid ground, by base: toe and heel in a plane, the corners in space. The others lie
+beside or between them, and would touch only what these touch."""
 MESH_COLUMNS = 20
 """Points of the mesh along a foot; as many rows of them as make 200 lie across."""
 MESH_GRIP_STIFFNESS, MESH_GRIP_DAMPING, MESH_FRICTION = 1e4, 10.0, 0.9
@@ -96,7 +97,8 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     """COMAN with its motors and servos, standing on the points of its feet.
 
     parts: a name of `PARTS`. base: 'free', 'planar', or 'fixed', as of `coman_mechanism`.
-    ground: a name of `GROUNDS`; 'rigid' in a plane alone, on toes and heels.
+    ground: a name of `GROUNDS`; on 'rigid' it stands on the corners of its feet, in a plane on toes and
+        heels.
     motors: False for ideal torques in the place of motors and springs.
     references: what joints follow, by name, as `coman_motion` gives them; zero for the others, upright.
     kp, kd: of the servos, in volts or N m per rad and per rad/s; kp=0 leaves them out, and the inputs free.
@@ -125,12 +127,6 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
             "COMAN's mesh of 200 points a foot stands on compliant ground, without events: give "
             "events=False and ground='linear', 'hertz' or 'geyer', or feet='five'"
         )
-    if ground == "rigid" and base != "planar":
-        raise ModelError(
-            "COMAN in space cannot be put on rigid ground: its points of contact repeat each other, and all "
-            "ways in which they stand, slip and lift would take minutes to describe; give base='planar', "
-            "or ground='linear', 'hertz' or 'geyer'"
-        )
     if ranges != "ignore" and not events:
         raise ModelError(
             f"COMAN without events cannot watch its joints, which ranges='{ranges}' asks for: give "
@@ -139,7 +135,7 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     mechanism = coman_mechanism(PARTS[parts], base)
     for frame in pushed:
         mechanism.push(frame)
-    machine = _on_ground(mechanism, ground, events, feet)
+    machine = _on_ground(mechanism, base, ground, events=events, feet=feet)
     machine = machine.using(z=STANDING_HEIGHT) if base != "fixed" else machine
     names = [drive.name for drive in drives(machine)]
     if motors:
@@ -163,13 +159,13 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     return sense(machine, mechanism, sensors) if sensors else machine
 
 
-def _on_ground(machine: Mechanism, ground: str, events: bool, feet: str) -> System:
+def _on_ground(machine: Mechanism, base: str, ground: str, *, events: bool, feet: str) -> System:
     """The mechanism on its ground."""
     if ground == "none":
         return system_of(machine)
     points = _mesh_points(machine) if feet == "mesh" else five_points()
     if ground == "rigid":
-        points = [f"{side}_sole{k}" for side in "rl" for k in RIGID_POINTS]
+        points = [f"{side}_sole{k}" for side in "rl" for k in RIGID_POINTS[base]]
         return rigid(machine, points, friction=FRICTION, fall=FALL)
     share = POINTS_PER_FOOT["five"] / POINTS_PER_FOOT[feet]
     law = {

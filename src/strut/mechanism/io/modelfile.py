@@ -30,8 +30,8 @@ parameters.
 A file may begin with a robot of others, model = "robot.urdf": see `model_of_others`. A table [initial] says
 where joints begin, by name.
 
-Tables [contact] and [drives] are no part of the mechanism: `contact.load` reads them, and makes a machine of
-all.
+Tables [contact], [drives], [servos], [sensors] and [watchers] are no part of the mechanism: `contact.load`
+reads them, and makes a machine of all; `dump` writes them as they were read.
 
 A parameter may be given in cm, deg, g, kN/m and the like: it is kept in SI units, and expressions see it so.
 Any number may be an expression of parameters. `mirror = true` on top adds to all that ends in _l its mirror
@@ -53,6 +53,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.errors import ModelError, StrutError
 from strut.mechanism import constraints, joints
+from strut.mechanism.io.machine_tables import MACHINE_TABLES, keep_tables
 from strut.mechanism.io.model_of_others import load_model_of_others, set_initial
 from strut.mechanism.io.modelfile_write import dump
 from strut.mechanism.io.names import name_of, read
@@ -109,6 +110,7 @@ def parse_with_tables(
             f"{where} cannot be read: it is nested too deeply, or has a number that is too long ({error})"
         ) from error
     top = TomlTable(data, (), text, where, {})
+    top.folder = folder
     with place_errors(top):
         params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
@@ -137,10 +139,9 @@ def parse_with_tables(
     with place_errors(top):
         for frame in top.words("pushes"):
             m.push(frame)
-    top.table("contact")  # of the ground, which a mechanism does not know
-    top.table("drives")  # of its motors, neither
-    for outside in ("sensors", "watchers"):  # of what was made of it
+    for outside in MACHINE_TABLES:  # of ground and motors, which a mechanism does not know
         top.table(outside)
+    m.machine_tables = keep_tables(top.data)
     top.refuse_unknown_keys()
     return m, top
 

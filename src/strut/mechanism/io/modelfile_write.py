@@ -14,6 +14,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import constraints
+from strut.mechanism.io.machine_tables import table_blocks
 from strut.mechanism.joint import Joint, JointArgument
 from strut.mechanism.joints import KINDS, neutral
 from strut.mechanism.looks.shape_types import Colour, Shape
@@ -31,7 +32,8 @@ AXES_OF_JOINTS = (JointArgument.ROTATION_AXIS, JointArgument.DIRECTION)
 @checked
 def dump(mechanism: Mechanism) -> str:
     """The mechanism as the text of a model file. Parameters stay parameters and expressions stay expressions;
-    both sides of a mirrored one are written out. Joints and constraints of your own cannot be written and are
+    both sides of a mirrored one are written out. What a file said of ground, drives, servos, sensors and
+    watchers is written as it was read. Joints and constraints of your own cannot be written and are
     refused."""
     return _Writer(mechanism).text()
 
@@ -88,6 +90,7 @@ class _Writer:
             ]
             blocks.append([_head("frames", frame.name), *lines])
         blocks += [self.constraint(c) for c in m.constraints.values()]
+        blocks += table_blocks(m.machine_tables)
         return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
     def param(self, param: Param) -> list[str]:

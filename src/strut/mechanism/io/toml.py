@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from math import inf, isfinite
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -41,6 +42,7 @@ class TomlTable:
         self, data: Mapping[str, Any], path: tuple[str, ...], source: str, where: str, names: dict[str, Any]
     ) -> None:
         self.data, self.path, self.source, self.where, self.names = data, path, source, where, names
+        self.folder: Path | None = None  # that of the file; None where a text was read
         self.known: list[str] = []
 
     # ---- reading ----
@@ -185,7 +187,9 @@ class TomlTable:
 
     def _inner(self, data: Mapping[str, Any], key: str) -> TomlTable:
         """A table inside of this one."""
-        return TomlTable(data, (*self.path, key), self.source, self.where, self.names)
+        inner = TomlTable(data, (*self.path, key), self.source, self.where, self.names)
+        inner.folder = self.folder
+        return inner
 
     def refuse_unknown_keys(self) -> None:
         """Raise ModelError for a key that nothing has read."""

@@ -4,7 +4,7 @@ another, and which of them is the cheapest."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,26 +23,34 @@ class DesignsByName(Tabular):
     """Designs of several machines.
 
     designs: by the machine's name. failures: why a machine has none, by its name, as its search said.
+    interrupted: by Ctrl-C; machines that are in neither were then not tried.
     """
 
     designs: Mapping[str, Design]
     failures: Mapping[str, str]
+    interrupted: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether every machine has a design that is believed."""
-        return not self.failures and all(each.ok for each in self.designs.values())
+        return not self.interrupted and not self.failures and all(each.ok for each in self.designs.values())
+
+    @property
+    def best_or_none(self) -> str | None:
+        """The name of the machine whose design costs least, of those that are ok; None where none is."""
+        costs = {name: each.result.cost for name, each in self.designs.items() if each.ok}
+        return min(costs, key=lambda name: costs[name]) if costs else None
 
     @property
     def best(self) -> str:
         """The name of the machine whose design costs least, of those that are ok. Raises ValueRangeError
         where none is."""
-        costs = {name: each.result.cost for name, each in self.designs.items() if each.ok}
-        if not costs:
+        best = self.best_or_none
+        if best is None:
             verdicts = {name: each.verdict for name, each in self.designs.items()} | dict(self.failures)
             reasons = "; ".join(f"{name}: {reason}" for name, reason in verdicts.items())
             raise ValueRangeError(f"no machine has a design that is ok, so none is best: {reasons}")
-        return min(costs, key=lambda name: costs[name])
+        return best
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return of every machine its name, whether its design is ok, its cost, what was found, and the
@@ -70,6 +78,8 @@ def design_each(
     machines: Mapping[str, System],
     free: str | Sequence[str] | Mapping[str, tuple[float, float]] = (),
     cost: CostChoice = "electrical",
+    *,
+    report: Callable[[str, Design | str], None] | None = None,
     **options: Any,
 ) -> DesignsByName:
     """Design several machines for the same task, one after another.
@@ -77,21 +87,32 @@ def design_each(
     machines: by name: {name: actuator.dc_motors(walker, motor, ...) for name, motor in MOTORS.items()}.
     free, cost, options: as of `design`, the same for all. Costs of transport are per weight of each machine:
         the mass of a motor counts where the mechanism has it.
+    report: called with the name of each machine that is done, and its design, or why there is none.
 
-    A machine whose search raises an error is one of `failures`, and others go on; where all do, the first
-    error is raised: then it is the task that is wrong.
+    Ctrl-C ends the search for one machine and keeps what was found of those before it. A machine whose search
+    raises an error is one of `failures`, and others go on; where all do, the first error is raised: then it
+    is the task that is wrong.
     """
     if not machines:
         raise ValueRangeError("there is no machine to design: give some, by name")
-    designs, errors = dict[str, Design](), dict[str, StrutError]()
+    designs, errors, interrupted = dict[str, Design](), dict[str, StrutError](), False
     for name, machine in machines.items():
         try:
             designs[name] = design(machine, free, cost, **options)
         except StrutError as error:
             errors[name] = error
-    if not designs:
+        except KeyboardInterrupt:  # before a first motion of this machine
+            interrupted = True
+        else:
+            interrupted = designs[name].result.is_interrupted
+        if interrupted:
+            break
+        if report is not None:
+            report(name, designs[name] if name in designs else str(errors[name]))
+    if errors and not designs and not interrupted:
         raise next(iter(errors.values()))
-    return DesignsByName(designs, {name: str(error) for name, error in errors.items()})
+    failures = {name: str(error) for name, error in errors.items()}
+    return DesignsByName(designs, failures, interrupted)
 
 
 __all__ = ["DesignsByName", "design_each"]
