@@ -340,8 +340,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     )
     several = "--sweep" if sweep else "--robust" if robust else "--motor" if motor else ""
     others = {"--sweep": sweep, "--robust": robust, "--export": export, "--goal": goal_file}
-    for flag, given in others.items() if motor else ():
-        if given:
+    for flag, option in others.items() if motor else ():
+        if option:
             raise ModelError(
                 f"--motor finds a design for each motor, and {flag} is of one machine: leave one out, or ask "
                 f"for it with the best motor in a file"
