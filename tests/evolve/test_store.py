@@ -160,3 +160,68 @@ def test_states_are_packed_without_loss():
     for name, value in state.items():
         assert again[name].dtype == value.dtype
         np.testing.assert_array_equal(again[name], value)
+
+
+# ---- more generations than were asked for ----
+
+TOY_POOLS = {"pool": {"one": ["x"], "two": ["x", "y"]}}
+EXTENDED = {
+    "swarm": evolve.Swarm(6),
+    "cma-es": evolve.CmaEs(6),
+    "differential": evolve.DifferentialEvolution(6),
+    "genetic": evolve.GeneticAlgorithm(6),
+    "nsga2": evolve.Nsga2(6),
+    "spsa": evolve.Spsa(3),
+    "metamorphic": evolve.MetamorphicSwarm(TOY_POOLS, explore="0.2 / (1 + k)", swarm=evolve.Swarm(6)),
+}
+
+
+def toy_problem():
+    return evolve.SearchProblem(
+        {"x": (0.0, 1.0), "y": (0.0, 1.0)}, evolve.of_function(lambda x, y=0.2: (x - y) ** 2 + y), "value"
+    )
+
+
+@pytest.mark.parametrize("kind", EXTENDED)
+def test_an_extended_search_ends_as_one_that_was_asked_for_all_at_once(tmp_path, kind):
+    whole, parts = tmp_path / "whole.db", tmp_path / "parts.db"
+    problem, method = toy_problem(), EXTENDED[kind]
+    evolve.search(problem, method, 20, runs=2, seed=3, output=whole)
+    for generations in (10, 13, 20):
+        evolution = evolve.search(
+            problem, method, generations, runs=2, seed=3, output=parts, resume=parts.exists()
+        )
+        assert evolution.finished
+        assert evolution.evaluations == 12 * generations
+    assert content(parts) == content(whole)
+
+
+def test_a_job_is_extended_also_after_it_was_stopped(tmp_path):
+    whole, parts = tmp_path / "whole.db", tmp_path / "parts.db"
+    evolve.search(toy_problem(), evolve.Swarm(6), 12, runs=2, output=whole)
+
+    def stop(progress):
+        if progress.generation == 3:
+            raise KeyboardInterrupt
+
+    evolve.search(toy_problem(), evolve.Swarm(6), 5, runs=2, output=parts, progress=stop)
+    evolve.search(toy_problem(), evolve.Swarm(6), 12, runs=2, output=parts, resume=True)
+    assert content(parts) == content(whole)
+
+
+def test_what_cannot_be_extended_says_why(tmp_path):
+    path = tmp_path / "run.db"
+    evolve.search(toy_problem(), evolve.ParticleFilter(4), 5, output=path)
+    before = content(path)
+    with pytest.raises(ModelError, match="laid out for 5 generations: ParticleFilter has a schedule"):
+        evolve.search(toy_problem(), evolve.ParticleFilter(4), 8, output=path, resume=True)
+    assert content(path) == before
+    paced = evolve.MetamorphicSwarm(TOY_POOLS, explore="0.1 * k / n", swarm=evolve.Swarm(6))
+    evolve.search(toy_problem(), paced, 5, output=tmp_path / "paced.db")
+    with pytest.raises(ModelError, match="MetamorphicSwarm has a schedule"):
+        evolve.search(toy_problem(), paced, 8, output=tmp_path / "paced.db", resume=True)
+    evolve.search(toy_problem(), evolve.Swarm(4), 5, output=tmp_path / "less.db")
+    with pytest.raises(ModelError, match="asked for 5 generations, and now for 3"):
+        evolve.search(toy_problem(), evolve.Swarm(4), 3, output=tmp_path / "less.db", resume=True)
+    with pytest.raises(ModelError, match="another job: its search.population is 4, not 5"):
+        evolve.search(toy_problem(), evolve.Swarm(5), 8, output=tmp_path / "less.db", resume=True)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -20,6 +21,8 @@ from strut.errors import ModelError, StrutError
 from strut.evolve.job_file import Job, read_job
 from strut.system import System
 
+MAX_FRONT_ROWS = 15
+"""Individuals of a front that are printed; of more, evenly spaced ones."""
 LOG_INTERVAL = 10.0
 """Time [s] between lines of progress where no terminal shows a bar."""
 
@@ -40,6 +43,14 @@ def evolve(
         bool,
         typer.Option("--resume", help="Go on with a file that is there, after it was stopped or killed."),
     ] = False,
+    generations: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="How many generations, instead of what the job says; with --resume more of them go on from "
+            "where a file ended.",
+        ),
+    ] = None,
     run_code: Annotated[
         bool,
         typer.Option(
@@ -63,6 +74,8 @@ def evolve(
 
       strut evolve examples/slip_job.toml -o slip.db --resume
 
+      strut evolve examples/slip_job.toml -o slip.db --resume --generations 50
+
       strut jobs slip.db
     """
     described = read_job(job, lambda text: _find_beside(text, job.parent, run_code, tuple(root)))
@@ -75,7 +88,7 @@ def evolve(
         evolution = populations.search(
             described.problem,
             described.method,
-            described.generations,
+            described.generations if generations is None else generations,
             runs=described.runs,
             seed=described.seed,
             output=path,
@@ -88,6 +101,7 @@ def evolve(
     _print_evolution(described, evolution)
     if not evolution.finished:
         again = f"strut evolve {job} -o {path} --resume" + (" --run-code" if run_code else "")
+        again += "" if generations is None else f" --generations {generations}"
         notes.print(f"stopped; {escape(again)} goes on")
     notes.print(f"wrote {escape(str(path))}")
 
@@ -124,13 +138,20 @@ def jobs(
                 evolution.evaluations,
                 sum(evolution.failures.values()),
                 f"{best.stage} of {evolution.stages}",
-                f"{best.value:.6g}" if best.stage else "",
+                _standing_text(evolution),
             ]
         )
     if json:
         as_json(data)
         return
     table("jobs", ["file", "state", "runs", "generations", "evaluations", "failed", "goal", "best"], rows)
+
+
+def _standing_text(evolution: populations.Evolution) -> str:
+    """Return how good the best is, for a table."""
+    if evolution.front is not None:
+        return f"front of {len(evolution.front)}, hypervolume {evolution.front.hypervolume:.6g}"
+    return f"{evolution.best.value:.6g}" if evolution.best.stage else ""
 
 
 def _find_beside(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...]) -> System:
@@ -177,8 +198,9 @@ def _progress(job: Job, *, quiet: bool) -> Iterator[Any]:
 def _progress_text(at: populations.SearchProgress) -> str:
     """Return how far a job is, as a line."""
     goal = f"goal {at.stage} of {at.stages}, " if at.stages > 1 else ""
+    word = "hypervolume" if at.front else "best"
     return (
-        f"run {at.run + 1}/{at.runs}, generation {at.generation + 1}/{at.generations}: {goal}best "
+        f"run {at.run + 1}/{at.runs}, generation {at.generation + 1}/{at.generations}: {goal}{word} "
         f"{at.value:.5g}, {at.evaluations_per_second:.3g}/s"
     )
 
@@ -190,14 +212,17 @@ def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
     units = {each.name: each.unit for each in job.problem.space.parameters}
     rows = [[name, f"{value:.6g}", units[name]] for name, value in best.parameters.items()]
     rows += [[name, f"{value:.6g}", ""] for name, value in best.measures.items()]
+    if evolution.front is not None:
+        _print_front(evolution.front)
     if best.stage:
         goal = goals[best.stage - 1]
-        title = f"best of {evolution.evaluations} evaluations: {goal.sense} {goal.value}"
+        word = "best" if evolution.front is None else "a compromise"
+        title = f"{word} of {evolution.evaluations} evaluations: {goal.label}"
         title += f" (goal {best.stage} of {len(goals)})" if len(goals) > 1 else ""
     else:
         title = f"every one of {evolution.evaluations} evaluations failed"
     table(title, ["name", "value", "unit"], rows)
-    if len(evolution.best_of_run) > 1:
+    if len(evolution.best_of_run) > 1 and evolution.front is None:
         table(
             "best of each run",
             ["run", "goal", "value"],
@@ -211,9 +236,21 @@ def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
         notes.print(f"{count} evaluations failed: {escape(word)}")
 
 
+def _print_front(front: populations.ParetoFront) -> None:
+    """Print a front: of a long one, individuals spread over it."""
+    columns = front.columns()
+    places = np.unique(np.linspace(0, len(front) - 1, min(len(front), MAX_FRONT_ROWS)).astype(int)).tolist()
+    part = "" if len(places) == len(front) else f", {len(places)} of them"
+    table(
+        f"front of {len(front)} individuals{part}: hypervolume {front.hypervolume:.6g}",
+        list(columns),
+        [[f"{column[k]:.5g}" for column in columns.values()] for k in places],
+    )
+
+
 def _evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, Any]:
     """Return what --json prints of a job."""
-    best = evolution.best
+    best, front = evolution.best, evolution.front
     return {
         "file": str(path),
         "finished": evolution.finished,
@@ -225,9 +262,18 @@ def _evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, A
             "run": best.run,
             "generation": best.generation,
             "stage": best.stage,
-            "value": best.value,
+            "value": _number(best.value),
             "parameters": dict(best.parameters),
             "measures": dict(best.measures),
         },
-        "best_of_run": [{"run": e.run, "stage": e.stage, "value": e.value} for e in evolution.best_of_run],
+        "best_of_run": [
+            {"run": e.run, "stage": e.stage, "value": _number(e.value)} for e in evolution.best_of_run
+        ],
+        "front": None if front is None else {name: col.tolist() for name, col in front.columns().items()},
+        "hypervolume": None if front is None else front.hypervolume,
     }
+
+
+def _number(value: float) -> float | None:
+    """Return a number, or nothing where there is none: JSON knows no nan."""
+    return None if np.isnan(value) else value

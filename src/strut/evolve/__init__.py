@@ -4,8 +4,11 @@ from strut.evolve.evaluations.evaluation import Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
-from strut.evolve.evolution import Evolution, Individual, load_evolution, load_individuals
-from strut.evolve.goals import SearchGoal, maximise, minimise
+from strut.evolve.evolution import Evolution, load_evolution, load_individuals
+from strut.evolve.fronts import hypervolume
+from strut.evolve.goals import SearchFront, SearchGoal, front, maximise, minimise
+from strut.evolve.individual import Individual
+from strut.evolve.pareto import ParetoFront
 from strut.evolve.problem import SearchProblem
 from strut.evolve.search import SearchProgress, search
 from strut.evolve.searches import (
@@ -15,6 +18,7 @@ from strut.evolve.searches import (
     GeneticAlgorithm,
     Grid,
     MetamorphicSwarm,
+    Nsga2,
     ParticleFilter,
     SearchMethod,
     Spsa,
@@ -35,9 +39,12 @@ __all__ = [
     "Grid",
     "Individual",
     "MetamorphicSwarm",
+    "Nsga2",
     "ParameterSpace",
+    "ParetoFront",
     "ParticleFilter",
     "ProgramEvaluation",
+    "SearchFront",
     "SearchGoal",
     "SearchMethod",
     "SearchParameter",
@@ -46,6 +53,8 @@ __all__ = [
     "Spsa",
     "Swarm",
     "SystemEvaluation",
+    "front",
+    "hypervolume",
     "load_evolution",
     "load_individuals",
     "make_search",

@@ -12,37 +12,28 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.evolve.evaluations.evaluation import OK
-from strut.evolve.goals import SearchGoal, StagedGoals, best_first
+from strut.evolve.fronts import compromise, hypervolume, is_on_front
+from strut.evolve.goals import StagedGoals, best_first, stage_of
+from strut.evolve.individual import Individual
+from strut.evolve.pareto import ParetoFront
 from strut.evolve.problem import SearchProblem
-from strut.evolve.store import JobStore
+from strut.evolve.standing import Standing, front_reference
+from strut.evolve.store import JobStore, StoredGeneration
 from strut.tabular import Tabular
 
 AT_BOUND = 1e-3
 """Part of its range within which a parameter lies on a bound."""
 
 
-@dataclass(frozen=True)
-class Individual:
-    """One that was evaluated. parameters: those that it has. stage: the number of the goal that it is at,
-    from 1; 0 where its evaluation failed. value: of that goal."""
-
-    run: int
-    generation: int
-    place: int
-    parameters: Mapping[str, float]
-    measures: Mapping[str, float]
-    stage: int
-    value: float
-    status: str = OK
-
-
 @dataclass(frozen=True, eq=False)
 class Evolution(Tabular):
     """What a search did.
 
-    best: of all. best_of_run: of each run. finished: whether all runs came to their end. evaluations: how
-    many individuals were evaluated; failures: how many of them failed, by what was said. at_bounds:
-    parameters of the best that lie on a bound of the search, which then decides them.
+    best: of all. best_of_run: of each run. Of a front that is a compromise: the one nearest to the best of
+    each goal, goals counting from 0 to 1 over the front; `front` has them all, of every run. finished:
+    whether all runs came to their end. evaluations: how many individuals were evaluated; failures: how many
+    of them failed, by what was said. at_bounds: parameters of the best that lie on a bound of the search,
+    which then decides them.
     """
 
     best: Individual
@@ -52,16 +43,21 @@ class Evolution(Tabular):
     failures: Mapping[str, int]
     stages: int
     at_bounds: tuple[str, ...] = ()
+    front: ParetoFront | None = None
     history: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return of every generation of every run: its best stage and value, and those so far."""
+        """Return of every generation of every run: its best stage and value, and those so far; the value of a
+        front is its hypervolume."""
         return dict(self.history)
 
     def __repr__(self) -> str:
         end = "" if self.finished else ", not finished"
         if not self.best.stage:
             return f"<Evolution of {self.evaluations} evaluations: all of them failed{end}>"
+        if self.front is not None:
+            front = f"a front of {len(self.front)}, hypervolume {self.front.hypervolume:.6g}"
+            return f"<Evolution of {self.evaluations} evaluations: {front}{end}>"
         where = f" at goal {self.best.stage} of {self.stages}" if self.stages > 1 else ""
         return f"<Evolution of {self.evaluations} evaluations: best {self.best.value:.6g}{where}{end}>"
 
@@ -87,7 +83,7 @@ def _goals_and_names(store: JobStore) -> tuple[StagedGoals, tuple[str, ...], tup
     names = tuple(each["name"] for each in problem["parameters"])
     measures = tuple(problem["evaluation"]["measures"])
     return (
-        StagedGoals([SearchGoal(**each) for each in problem["goals"]], [*measures, *names]),
+        StagedGoals([stage_of(each) for each in problem["goals"]], [*measures, *names]),
         names,
         measures,
     )
@@ -96,8 +92,8 @@ def _goals_and_names(store: JobStore) -> tuple[StagedGoals, tuple[str, ...], tup
 @checked
 def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
     """Return every individual of a file of a job, as columns: run, generation, place, status, the number of
-    the goal that it is at (from 1; 0 where it failed), the value of that goal, parameters and measures. Those
-    of a generation that is not done are left out."""
+    the goal that it is at (from 1; 0 where it failed), the value of that goal (nan at a front), parameters
+    and measures. Those of a generation that is not done are left out."""
     store = JobStore(Path(path).expanduser(), read_only=True)
     try:
         goals, names, measures = _goals_and_names(store)
@@ -127,12 +123,13 @@ def _evolution_in(
 ) -> Evolution:
     """Return what stands in a store: go through its generations, and keep the best of each run."""
     rows: list[tuple[float, ...]] = []
-    bests: list[Individual] = []
+    standings: dict[int, Standing] = {}
     failures: dict[str, int] = {}
     evaluations = 0
     finished = store.runs()
+    reference = front_reference(store, goals)
     for run in finished:
-        so_far: np.ndarray | None = None
+        standing = Standing(goals, reference)
         for number in store.generations(run):
             stored = store.read(run, number)
             evaluations += int(stored.has_measures.sum())
@@ -141,24 +138,19 @@ def _evolution_in(
                     failures[word] = failures.get(word, 0) + 1
             if stored.keys is None:
                 continue
-            first = int(best_first(stored.keys)[0])
-            key = stored.keys[first]
-            if so_far is None or tuple(key) < tuple(so_far):
-                so_far = key
-                own = {
-                    name: float(v) for name, v in zip(names, stored.x[first], strict=True) if not np.isnan(v)
-                }
-                measured = dict(zip(measures, map(float, stored.measures[first]), strict=True))
-                stage, value = goals.stage_and_value(key)
-                best = Individual(run, number, first, own, measured, stage, value, stored.status[first])
-            rows.append((run, number, *goals.stage_and_value(key), *goals.stage_and_value(so_far)))
-        if so_far is not None:
-            bests.append(best)
-    if not bests:
+            own = Standing(goals, reference)
+            own.add(stored.keys, number)
+            standing.add(stored.keys, number)
+            standings[run] = standing
+            rows.append((run, number, *own.stage_and_value, *standing.stage_and_value))
+    if not standings:
         raise ModelError("no generation was finished: there is nothing to show yet")
-    order = best_first(np.array([_key(goals, each) for each in bests]))
+    reader = _Reader(store, goals, names, measures)
+    bests = [reader.best(run, standing) for run, standing in standings.items()]
+    front = reader.front(standings) if goals.front is not None else None
+    order = best_first(np.array([each.key for each in standings.values()]))
     heads = ("run", "generation", "stage", "value", "best_stage", "best_value")
-    best = bests[int(order[0])]
+    best = bests[int(order[0])] if front is None else front.individuals[compromise(reader.front_keys(front))]
     return Evolution(
         best=best,
         best_of_run=tuple(bests),
@@ -167,8 +159,75 @@ def _evolution_in(
         failures=failures,
         stages=len(goals.goals),
         at_bounds=_at_bounds(store.spec["problem"]["parameters"], best),
+        front=front,
         history={name: np.array(column) for name, column in zip(heads, zip(*rows, strict=True), strict=True)},
     )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads individuals of a store."""
+
+    store: JobStore
+    goals: StagedGoals
+    names: tuple[str, ...]
+    measures: tuple[str, ...]
+
+    def individual(self, run: int, stored: StoredGeneration, place: int) -> Individual:
+        """Return one individual of a generation."""
+        assert stored.keys is not None
+        key, row = stored.keys[place], zip(self.names, stored.x[place], strict=True)
+        stage, value = self.goals.stage_and_value(key)
+        labels = self.goals.front_labels if self.goals.at_front(key[None])[0] else ()
+        return Individual(
+            run=run,
+            generation=stored.generation,
+            place=place,
+            parameters={name: float(v) for name, v in row if not np.isnan(v)},
+            measures=dict(zip(self.measures, map(float, stored.measures[place]), strict=True)),
+            stage=stage,
+            value=value,
+            status=stored.status[place],
+            goals={name: float(v) for name, v in zip(labels, self.goals.front_values(key[1:]), strict=False)}
+            if labels
+            else {},
+        )
+
+    def best(self, run: int, standing: Standing) -> Individual:
+        """Return the best of a run; of a front, a compromise."""
+        origin = standing.origin
+        if len(standing.front):
+            origin = tuple(standing.origins[compromise(standing.front)].tolist())
+        return self.individual(run, self.store.read(run, origin[0]), origin[1])
+
+    def front(self, standings: Mapping[int, Standing]) -> ParetoFront | None:
+        """Return the front of all runs, or None where no individual is at it."""
+        together = [
+            (tuple(value), run, *origin)
+            for run, each in standings.items()
+            for value, origin in zip(each.front.tolist(), each.origins.tolist(), strict=True)
+        ]
+        if not together:
+            return None
+        values = np.array([each[0] for each in together])
+        firsts = np.unique(values, axis=0, return_index=True)[1]  # ordered by the first goal
+        chosen = firsts[is_on_front(values[firsts])]
+        generations = {
+            key: self.store.read(*key) for key in {(together[k][1], together[k][2]) for k in chosen.tolist()}
+        }
+        members = [together[k] for k in chosen.tolist()]
+        reference = next(each.reference for each in standings.values() if each.reference is not None)
+        shown = self.goals.front_values(values[chosen])
+        return ParetoFront(
+            tuple(self.individual(run, generations[run, number], place) for _, run, number, place in members),
+            {label: shown[:, k] for k, label in enumerate(self.goals.front_labels)},
+            hypervolume(values[chosen], reference),
+            dict(zip(self.goals.front_labels, self.goals.front_values(reference).tolist(), strict=True)),
+        )
+
+    def front_keys(self, front: ParetoFront) -> np.ndarray:
+        """Return values of a front, less being better."""
+        return self.goals.front_values(np.column_stack(list(front.goals.values())))
 
 
 def _at_bounds(parameters: list[dict[str, Any]], best: Individual) -> tuple[str, ...]:
@@ -182,11 +241,3 @@ def _at_bounds(parameters: list[dict[str, Any]], best: Individual) -> tuple[str,
         if value - each["low"] <= reach or each["high"] - value <= reach:
             names.append(str(each["name"]))
     return tuple(names)
-
-
-def _key(goals: StagedGoals, individual: Individual) -> tuple[float, float]:
-    """Return the key of an individual, as of `StagedGoals.keys`: `StagedGoals.stage_and_value` backwards."""
-    if individual.stage < 1:
-        return (len(goals.goals) + 1.0, np.inf)
-    sign = -1.0 if goals.goals[individual.stage - 1].sense == "maximise" else 1.0
-    return (len(goals.goals) - individual.stage + 1.0, sign * individual.value)

@@ -27,9 +27,10 @@ runs = 3
 seed = 1
 ```
 
-A text may carry a unit; numbers are in that of the machine. Instead of `model`, `program = ["python",
-"my_simulator.py"]` names one that answers requests in JSON; `measures = ["speed"]`, above all tables, then
-names what it answers.
+Instead of a value the last goal may be several at once: `front = [{ minimise = "work" }, { maximise =
+"speed" }]`, of which the search `nsga2` seeks the front. A text may carry a unit; numbers are in that of
+the machine. Instead of `model`, `program = ["python", "my_simulator.py"]` names one that answers requests
+in JSON; `measures = ["speed"]`, above all tables, then names what it answers.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from strut.errors import ModelError, StorageError, StrutError, did_you_mean
 from strut.evolve.evaluations.evaluation import Evaluation
 from strut.evolve.evaluations.program import of_program
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
-from strut.evolve.goals import SearchGoal
+from strut.evolve.goals import SearchFront, SearchGoal, front
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import SearchMethod, make_search
 from strut.evolve.space import SearchParameter
@@ -156,10 +157,22 @@ def _parameter(name: str, value: Any, evaluation: Evaluation) -> SearchParameter
     return SearchParameter(name, **table)
 
 
-def _goal(value: Any) -> SearchGoal:
-    """Return a goal of the list [[goals]]."""
+def _goal(value: Any) -> Any:
+    """Return a goal or a front of the list [[goals]]."""
     table = _table("goals", value)
-    _refuse_unknown("a goal", table, ("minimise", "maximise", "until"))
+    if "front" in table:
+        _refuse_unknown("a front", table, ("front", "reference"))
+        reference = table.get("reference")
+        parts = [_goal(each) for each in _list("front", table["front"])]
+        if any(isinstance(each, SearchFront) for each in parts):
+            raise ModelError("a front has a front in it: its goals are minimise or maximise")
+        values = (
+            None
+            if reference is None
+            else [_number("reference", v, "") for v in _list("reference", reference)]
+        )
+        return front(*parts, reference=values)
+    _refuse_unknown("a goal", table, ("minimise", "maximise", "until", "front"))
     senses = [sense for sense in ("minimise", "maximise") if sense in table]
     if len(senses) != 1:
         raise ModelError(f"a goal says {table}: give either minimise or maximise")

@@ -12,7 +12,7 @@ import numpy as np
 from strut.checks import checked, integer, require_attributes
 from strut.errors import ModelError
 from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
-from strut.evolve.goals import SearchGoal, StagedGoals, best_first
+from strut.evolve.goals import Stage, StagedGoals, best_first
 from strut.evolve.space import ParameterSpace, space_of
 
 EVALUATION_ATTRIBUTES = ("measures", "settings", "check", "evaluate")
@@ -24,15 +24,16 @@ EVALUATION_ATTRIBUTES = ("measures", "settings", "check", "evaluate")
 class SearchProblem:
     """What is searched for: parameters, what evaluates them, and goals.
 
-    parameters: by name (low, high), or a list of `SearchParameter`. evaluation: `of_system`, `of_function` or
-    `of_program`. goals: an expression of measures and parameters to be made small, a `SearchGoal`, or several
-    in their order. repeats: how often each individual is evaluated, with other seeds, where evaluations are
-    noisy; `combine` says what counts: the 'mean' of its measures, or those of its 'worst' repeat.
+    parameters: by name (low, high), or a list of `SearchParameter`. evaluation: `of_system`, `of_function`
+    or `of_program`. goals: an expression of measures and parameters to be made small, a `SearchGoal`,
+    several in their order, or a `front` of several at once, alone or as the last of them. repeats: how
+    often each individual is evaluated, with other seeds, where evaluations are noisy; `combine` says what
+    counts: the 'mean' of its measures, or those of its 'worst' repeat.
     """
 
     parameters: Any
     evaluation: Evaluation
-    goals: str | SearchGoal | Sequence[SearchGoal]
+    goals: str | Stage | Sequence[Stage]
     repeats: int = 1
     combine: Literal["mean", "worst"] = "mean"
 
@@ -49,7 +50,11 @@ class SearchProblem:
                 f"'{min(twice)}' is a parameter and a measure: goals could not tell them apart; rename one"
             )
         self.evaluation.check(self.space)
-        _ = self.staged_goals
+        if self.staged_goals.front is not None and self.combine == "worst" and self.repeats > 1:
+            raise ModelError(
+                "combine is 'worst', and of several goals at once no repeat is the worst: combine = 'mean' "
+                "is allowed with a front"
+            )
 
     @cached_property
     def space(self) -> ParameterSpace:
@@ -85,7 +90,7 @@ class SearchProblem:
         )
         if self.combine == "mean":
             return Evaluated(measures.mean(axis=1), status)
-        keys = self.keys(np.repeat(x, repeats, axis=0), answers.measures).reshape(count, repeats, 2)
+        keys = self.keys(np.repeat(x, repeats, axis=0), answers.measures).reshape(count, repeats, -1)
         worst = np.array([best_first(each)[-1] for each in keys], dtype=int)
         return Evaluated(measures[np.arange(count), worst], status)
 
@@ -95,5 +100,5 @@ class SearchProblem:
         columns = dict(zip(self.evaluation.measures, measures.T, strict=True))
         columns |= dict(zip(self.space.names, np.nan_to_num(x).T, strict=True))
         keys = self.staged_goals.keys(columns)
-        keys[np.isnan(measures).any(axis=1)] = (len(self.staged_goals.goals) + 1, np.inf)
+        keys[np.isnan(measures).any(axis=1)] = self.staged_goals.failed_key
         return keys

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked, integer, seed_number
-from strut.errors import StrutError
+from strut.errors import ModelError, StrutError
 from strut.evolve.evolution import Evolution, read_evolution
-from strut.evolve.goals import best_first
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import Grid, SearchMethod, SearchState, search_settings
-from strut.evolve.store import JobStore, StoredGeneration
+from strut.evolve.standing import Standing, front_reference
+from strut.evolve.store import JobStore, StoredGeneration, pack_state
 from strut.evolve.streams import Purpose, RandomStream
 
 MIN_CHUNK_SECONDS = 0.2
@@ -29,7 +29,8 @@ class SearchProgress:
     """How far a job is: the run and its generation, from 0, each of so many.
 
     stage: the number of the goal that the best of the run so far is at, from 1, of so many; 0 where all
-        failed. value: of that goal. evaluations_per_second: [1/s] in the last generation.
+        failed. value: of that goal; of a `front` its hypervolume. evaluations_per_second: [1/s] in the last
+        generation.
     """
 
     run: int
@@ -40,6 +41,7 @@ class SearchProgress:
     stages: int
     value: float
     evaluations_per_second: float
+    front: bool = False
 
     @property
     def fraction(self) -> float:
@@ -64,7 +66,8 @@ def search(
     method: `Swarm`, `CmaEs`, ... generations: how many; a `Grid` needs none. runs: how often it begins anew
     with other random numbers. seed: of all of them. output: the file that keeps everything while it runs
     (SQLite); without one it is kept in memory. resume: go on with a file that is there, from where it was
-    when it was stopped or killed, to the same end. progress: called after each generation.
+    when it was stopped or killed, to the same end; or, with more generations than it was asked for at first,
+    to the end that it had come to if it had been asked for these. progress: called after each generation.
 
     A keyboard interrupt ends it between two writes; what was done is in the file and in what is returned,
     whose `finished` is then false.
@@ -81,9 +84,17 @@ def search(
         "runs": runs,
         "seed": str(seed),
     }
+    if problem.staged_goals.front is not None and not getattr(method, "takes_fronts", False):
+        raise ModelError(
+            f"the goal is a front, and {type(method).__name__} compares individuals by one goal: take Nsga2, "
+            "or give one goal"
+        )
     # what cannot begin, for a missing library or a wrong pool, leaves no file
     method.begin(problem.space, RandomStream(seed).draws(0, Purpose.BEGIN), count)
-    store = JobStore(None if output is None else Path(output).expanduser(), spec, resume=resume)
+    path = None if output is None else Path(output).expanduser()
+    if resume and path is not None and path.is_file():
+        _check_schedule(path, problem, method, seed, count)
+    store = JobStore(path, spec, resume=resume)
     try:
         try:
             for run in range(runs):
@@ -96,6 +107,27 @@ def search(
         return read_evolution(store, problem)
     finally:
         store.close()
+
+
+def _check_schedule(
+    path: Path, problem: SearchProblem, method: SearchMethod, seed: int, generations: int
+) -> None:
+    """Raise ModelError where a file was asked for another number of generations, and the search does
+    something else for these from the beginning on, as where its noise falls until the last."""
+    store = JobStore(path, read_only=True)
+    before = store.spec.get("generations", generations)
+    store.close()
+    if before == generations:
+        return
+    states = [
+        method.begin(problem.space, RandomStream(seed).draws(0, Purpose.BEGIN), each)
+        for each in (before, generations)
+    ]
+    if pack_state(states[0]) != pack_state(states[1]):
+        raise ModelError(
+            f"{path} was laid out for {before} generations: {type(method).__name__} has a schedule over them, "
+            f"and would do other things for {generations} from the beginning on; begin another file"
+        )
 
 
 @dataclass(frozen=True)
@@ -113,7 +145,11 @@ class _Run:
     def go_on(self, progress: Callable[[SearchProgress], None] | None) -> None:
         """Do all generations that are not done."""
         first, state, stored = self._resume()
-        best = self.store.best_key(self.run)
+        standing = Standing(self.problem.staged_goals, front_reference(self.store, self.problem.staged_goals))
+        for number in range(first):
+            keys = self.store.read(self.run, number).keys
+            assert keys is not None
+            standing.add(keys, number)
         for k in range(first, self.generations):
             began = clock.perf_counter()
             x = self.method.ask(state, self.stream.draws(k, Purpose.ASK))
@@ -125,10 +161,9 @@ class _Run:
             state = self.method.tell(state, x, keys, self.stream.draws(k, Purpose.TELL))
             seconds = clock.perf_counter() - began
             state = self.store.write_state(self.run, k, keys, state, seconds)
-            both = np.vstack([keys, best])
-            best = both[best_first(both)[0]]
+            standing.add(keys, k)
             if progress is not None:
-                progress(self._progress(k, best, len(x) / max(seconds, 1e-9)))
+                progress(self._progress(k, standing, len(x) / max(seconds, 1e-9)))
 
     def _resume(self) -> tuple[int, SearchState, StoredGeneration | None]:
         """Return the generation to be done next, what the search knows before it, and what the store has of
@@ -169,17 +204,17 @@ class _Run:
             chunk = min(max(1, int(np.ceil(MIN_CHUNK_SECONDS / max(each, 1e-9)))), 2 * chunk + 1)
         return measures
 
-    def _progress(self, generation: int, best: np.ndarray, rate: float) -> SearchProgress:
-        """Return how far the run is. best: key of its best. rate: of evaluations [1/s]."""
-        goals = self.problem.staged_goals
-        stage, value = goals.stage_and_value(best)
+    def _progress(self, generation: int, standing: Standing, rate: float) -> SearchProgress:
+        """Return how far the run is. rate: of evaluations [1/s]."""
+        stage, value = standing.stage_and_value
         return SearchProgress(
             run=self.run,
             runs=self.runs,
             generation=generation,
             generations=self.generations,
             stage=stage,
-            stages=len(goals.goals),
+            stages=len(self.problem.staged_goals.goals),
             value=value,
             evaluations_per_second=rate,
+            front=bool(len(standing.front)),
         )

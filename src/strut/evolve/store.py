@@ -20,7 +20,6 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from strut.errors import ModelError, StorageError
-from strut.evolve.goals import best_first
 from strut.evolve.searches.method import SearchState
 from strut.version import VERSION
 
@@ -129,12 +128,32 @@ class JobStore:
                 database.execute(
                     "INSERT INTO job VALUES (?, ?, ?, ?)", (LAYOUT, json.dumps(self.spec), sha, versions)
                 )
-        elif row[2] != sha:
+            return
+        if row[2] == sha:
+            return
+        old = json.loads(row[1])
+        same = {"generations": self.spec.get("generations")}
+        if old | same == self.spec:
+            self._extend(old["generations"], sha)
+        else:
             self.close()
             raise ModelError(
-                f"{self.path} is of another job: {_difference(json.loads(row[1]), self.spec)}; choose "
-                "another file, or restore what was changed"
+                f"{self.path} is of another job: {_difference(old | same, self.spec)}; choose another file, or "
+                "restore what was changed"
             )
+
+    def _extend(self, before: int, sha: str) -> None:
+        """Write that the job goes on to more generations than it was asked for at first."""
+        asked = self.spec["generations"]
+        if asked < before:
+            self.close()
+            raise ModelError(
+                f"{self.path} was asked for {before} generations, and now for {asked}: a job goes on to as "
+                "many or more; what it has is read by load_evolution"
+            )
+        with self._transaction() as database:
+            database.execute("UPDATE job SET spec = ?, sha = ?", (json.dumps(self.spec), sha))
+            database.execute("UPDATE run SET finished = 0")
 
     def close(self) -> None:
         """Close the file; others may write it then."""
@@ -224,13 +243,6 @@ class JobStore:
             "SELECT generation FROM generation WHERE run = ? ORDER BY generation", (run,)
         )
         return [row[0] for row in rows]
-
-    def best_key(self, run: int) -> np.ndarray:
-        """Return the best key of a run so far; infinite where there is none."""
-        rows = self._database.execute("SELECT keys FROM generation WHERE run = ? AND keys NOTNULL", (run,))
-        keys = [np.frombuffer(row[0], FLOAT).reshape(-1, 2) for row in rows]
-        together = np.vstack([*keys, [[np.inf, np.inf]]])
-        return np.asarray(together[best_first(together)[0]])
 
     def read(self, run: int, generation: int) -> StoredGeneration:
         """Return a generation."""

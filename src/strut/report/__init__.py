@@ -4,6 +4,7 @@ from strut.report.controlled import controlled_result
 from strut.report.design import design_result
 from strut.report.designs import designs_result
 from strut.report.evolution import evolution_result
+from strut.report.front import front_figures
 from strut.report.gait import gait_result
 from strut.report.held import held_result, recovery_figure
 from strut.report.stepping import stepping_histories, stepping_strip
@@ -14,6 +15,7 @@ __all__ = [
     "design_result",
     "designs_result",
     "evolution_result",
+    "front_figures",
     "gait_result",
     "held_result",
     "recovery_figure",

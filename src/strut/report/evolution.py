@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from strut.checks import checked
-from strut.evolve import Evolution, load_evolution, load_individuals
+from strut.evolve import Evolution, ParetoFront, load_evolution, load_individuals
+from strut.evolve.goals import Stage, StagedGoals, stage_of
 from strut.evolve.store import JobStore
+from strut.report.front import front_figures, front_table
 from strut.view.figures.figure import NEUTRAL, Figure, Line, Points, distinct_colors
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
@@ -36,17 +38,23 @@ def evolution_result(path: str | Path, asked: str = "") -> Result:
     parameters = [each["name"] for each in spec["problem"]["parameters"]]
     units = {each["name"]: each["unit"] for each in spec["problem"]["parameters"]}
     best = evolution.best
-    goals = spec["problem"]["goals"]
+    goals = [stage_of(each) for each in spec["problem"]["goals"]]
+    front = evolution.front
+    outcome = (
+        f"the best is at goal {best.stage} of {len(goals)}, {best.value:.6g}."
+        if front is None
+        else f"a front of {len(front)} individuals, hypervolume {front.hypervolume:.6g}."
+    )
     verdict = (
         f": {evolution.evaluations} evaluations in {len(evolution.best_of_run)} of {spec['runs']} runs by "
-        f"{spec['search']['kind']}; the best is at goal {best.stage} of {len(goals)}, {best.value:.6g}."
+        f"{spec['search']['kind']}; {outcome}"
     )
     rows = [(name, f"{value:.6g}", units.get(name, "")) for name, value in best.parameters.items()]
     rows += [(name, f"{value:.6g}", "") for name, value in best.measures.items()]
     runs = [
         (each.run + 1, each.generation + 1, each.stage, f"{each.value:.6g}") for each in evolution.best_of_run
     ]
-    goal_rows = [(k + 1, f"{goal['sense']} {goal['value']}", goal["until"]) for k, goal in enumerate(goals)]
+    goal_rows = [(k + 1, goal.label, goal.until) for k, goal in enumerate(goals)]
     chapters = [
         Chapter(
             "Progress",
@@ -54,7 +62,8 @@ def evolution_result(path: str | Path, asked: str = "") -> Result:
             [Rows(("goal", "what", "until"), goal_rows)],
             progress_figures(evolution),
         ),
-        Chapter("The best", "", [Rows(("name", "value", "unit"), rows)]),
+        *_front_chapter(front, individuals, goals),
+        Chapter("The best" if front is None else "A compromise", "", [Rows(("name", "value", "unit"), rows)]),
         Chapter("Runs", "The best of each run.", [Rows(("run", "generation", "goal", "value"), runs)]),
         Chapter(
             "Population",
@@ -79,6 +88,28 @@ def evolution_result(path: str | Path, asked: str = "") -> Result:
     return Result(title, word, verdict, evolution.finished, "", asked, facts, chapters, data={"spec": spec})
 
 
+def _front_chapter(
+    front: ParetoFront | None, individuals: dict[str, np.ndarray], goals: list[Stage]
+) -> list[Chapter]:
+    """Return the chapter of a front; none without one."""
+    if front is None:
+        return []
+    names = [name for name in individuals if name != "status"]
+    columns = {name: np.nan_to_num(individuals[name]) for name in names}
+    staged = StagedGoals(goals, names)
+    keys = staged.keys(columns)
+    # the goals of those whose evaluation failed are no numbers
+    at_front = staged.at_front(keys) & (individuals["stage"] > 0)
+    values = staged.front_values(keys[at_front, 1:])
+    others = {label: values[:, k] for k, label in enumerate(staged.front_labels)}
+    corner = ", ".join(f"{name}: {value:.6g}" for name, value in front.reference.items())
+    text = (
+        "Nobody on the front is better than another in all goals; others are grey. Its hypervolume is "
+        f"measured up to {corner}."
+    )
+    return [Chapter("Front", text, [front_table(front)], front_figures(front, others))]
+
+
 def progress_figures(evolution: Evolution) -> dict[str, Figure]:
     """Return the best value so far over generations, at the last goal that a run has reached, and where there
     are several goals, which one it is at; a line for each run."""
@@ -96,9 +127,9 @@ def progress_figures(evolution: Evolution) -> dict[str, Figure]:
         values.append(Line(f"run {run + 1}", generation, value, color))
         stages.append(Line(f"run {run + 1}", generation, stage, color, step=True))
     several = len(runs) > 1
-    figures = {
-        "progress": Figure(tuple(values), "generation", f"value of goal {furthest:.0f}", legend=several)
-    }
+    front = evolution.front is not None and furthest == evolution.stages
+    what = "hypervolume of the front" if front else f"value of goal {furthest:.0f}"
+    figures = {"progress": Figure(tuple(values), "generation", what, legend=several)}
     if evolution.stages > 1:
         figures["goals"] = Figure(tuple(stages), "generation", "goal", legend=several)
     return figures

@@ -10,6 +10,7 @@ from strut.evolve.searches.genetic import GeneticAlgorithm
 from strut.evolve.searches.grid import Grid
 from strut.evolve.searches.metamorphic import MetamorphicSwarm
 from strut.evolve.searches.method import SearchMethod, SearchState
+from strut.evolve.searches.nsga2 import Nsga2
 from strut.evolve.searches.particle_filter import ParticleFilter
 from strut.evolve.searches.spsa import Spsa
 from strut.evolve.searches.swarm import Swarm
@@ -20,6 +21,7 @@ SEARCHES: dict[str, type] = {
     "cma-es": CmaEs,
     "differential": DifferentialEvolution,
     "genetic": GeneticAlgorithm,
+    "nsga2": Nsga2,
     "particle-filter": ParticleFilter,
     "spsa": Spsa,
     "grid": Grid,
@@ -68,6 +70,7 @@ __all__ = [
     "GeneticAlgorithm",
     "Grid",
     "MetamorphicSwarm",
+    "Nsga2",
     "ParticleFilter",
     "SearchMethod",
     "SearchState",

@@ -27,6 +27,8 @@ class Grid:
     points: int = 11
     population: int = 1000
 
+    takes_fronts = True
+
     def __post_init__(self) -> None:
         integer("points", self.points, 2)
         integer("population", self.population, 1)

@@ -26,6 +26,8 @@ from strut.system import parse_expression
 
 Pools = Mapping[str, Mapping[str, Sequence[str]]]
 """By name of the pool: by name of the group, the parameters that it has."""
+RATE_QUANTITY = "quantity of a probability (k or n)"
+"""What a probability may read, for messages."""
 MAX_SUBSPACES = 10**9
 """Subspaces that are counted; more than these are a mistake in the pools."""
 
@@ -90,7 +92,8 @@ class MetamorphicSwarm:
             "subspace_x": np.zeros((0, width)),
             "subspace_keys": np.zeros((0, 2)),
             "generation": np.zeros(1, dtype=np.int64),
-            "generations": np.array([generations]),
+            # 0 where nothing depends on it, so that a search can be extended
+            "generations": np.array([generations if self._paced_by_end else 0]),
         }
 
     def ask(self, state: SearchState, draws: Draws) -> np.ndarray:
@@ -119,6 +122,15 @@ class MetamorphicSwarm:
             "generation": state["generation"] + 1,
         }
         return state | {"groups": self._migrate(state, draws)}
+
+    @cached_property
+    def _paced_by_end(self) -> bool:
+        """Whether a probability depends on how many generations there are."""
+        symbols = {each: ca.SX.sym(each) for each in ("k", "n")}
+        texts = [value for value in (self.explore, self.own, self.social) if isinstance(value, str)]
+        return any(
+            ca.depends_on(parse_expression(text, symbols, RATE_QUANTITY), symbols["n"]) for text in texts
+        )
 
     # ---- migration ----
 
@@ -232,7 +244,7 @@ def _rate(name: str, value: float | str, values: Mapping[str, float]) -> float:
     """Return a probability in a generation."""
     if isinstance(value, str):
         symbols = {each: ca.SX.sym(each) for each in values}
-        expression = parse_expression(value, symbols, "quantity of a probability (k or n)")
+        expression = parse_expression(value, symbols, RATE_QUANTITY)
         value = float(ca.Function("rate", list(symbols.values()), [expression])(*values.values()))
     if not 0 <= value <= 1:
         raise ValueRangeError(f"{name} is {value:.4g} in generation {values['k']:g}: 0 to 1 is allowed")

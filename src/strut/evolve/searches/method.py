@@ -19,7 +19,7 @@ SearchState = dict[str, np.ndarray]
 
 class SearchMethod(Protocol):
     """A way to search. Individuals are rows, parameters columns; a parameter that an individual does not have
-    is nan."""
+    is nan. One whose class says `takes_fronts = True` understands keys of several goals at once."""
 
     @property
     def population(self) -> int:
