@@ -56,8 +56,20 @@ def bnh():
 
 
 CASES = {"zdt1": zdt(1), "zdt2": zdt(2), "zdt3": zdt(3), "bnh": bnh()}
+PYMOO_MEDIANS = {"zdt1": 0.8513, "zdt2": 0.5111, "zdt3": 1.3002, "bnh": 5227.5}
+"""Median hypervolumes of pymoo 0.6.2's NSGA2 over seven seeds, same population and generations; the slow test
+below computes some anew."""
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_fronts_are_as_good_as_pymoos_were(name):
+    problem = CASES[name]
+    reference = np.array(problem.staged_goals.front.reference)
+    ours = [_survivors(problem, seed, reference) for seed in range(5)]
+    assert np.median(ours) > (1 - MAX_SHORTFALL) * PYMOO_MEDIANS[name]
+
+
+@pytest.mark.slow  # pymoo takes five seconds for each search
 @pytest.mark.parametrize("name", CASES)
 def test_fronts_are_as_good_as_pymoos_after_as_many_evaluations(name):
     from pymoo.algorithms.moo.nsga2 import NSGA2

@@ -11,13 +11,13 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
+from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.fronts import compromise, hypervolume, is_on_front
 from strut.evolve.goals import StagedGoals, best_first, stage_of
 from strut.evolve.individual import Individual
 from strut.evolve.pareto import ParetoFront
 from strut.evolve.problem import SearchProblem
-from strut.evolve.standing import Standing, front_reference
 from strut.evolve.store import JobStore, StoredGeneration
 from strut.tabular import Tabular
 
@@ -123,13 +123,13 @@ def _evolution_in(
 ) -> Evolution:
     """Return what stands in a store: go through its generations, and keep the best of each run."""
     rows: list[tuple[float, ...]] = []
-    standings: dict[int, Standing] = {}
+    standings: dict[int, BestSoFar] = {}
     failures: dict[str, int] = {}
     evaluations = 0
     finished = store.runs()
     reference = front_reference(store, goals)
     for run in finished:
-        standing = Standing(goals, reference)
+        standing = BestSoFar(goals, reference)
         for number in store.generations(run):
             stored = store.read(run, number)
             evaluations += int(stored.has_measures.sum())
@@ -138,7 +138,7 @@ def _evolution_in(
                     failures[word] = failures.get(word, 0) + 1
             if stored.keys is None:
                 continue
-            own = Standing(goals, reference)
+            own = BestSoFar(goals, reference)
             own.add(stored.keys, number)
             standing.add(stored.keys, number)
             standings[run] = standing
@@ -193,14 +193,14 @@ class _Reader:
             else {},
         )
 
-    def best(self, run: int, standing: Standing) -> Individual:
+    def best(self, run: int, standing: BestSoFar) -> Individual:
         """Return the best of a run; of a front, a compromise."""
         origin = standing.origin
         if len(standing.front):
             origin = tuple(standing.origins[compromise(standing.front)].tolist())
         return self.individual(run, self.store.read(run, origin[0]), origin[1])
 
-    def front(self, standings: Mapping[int, Standing]) -> ParetoFront | None:
+    def front(self, standings: Mapping[int, BestSoFar]) -> ParetoFront | None:
         """Return the front of all runs, or None where no individual is at it."""
         together = [
             (tuple(value), run, *origin)
@@ -217,10 +217,10 @@ class _Reader:
         }
         members = [together[k] for k in chosen.tolist()]
         reference = next(each.reference for each in standings.values() if each.reference is not None)
-        shown = self.goals.front_values(values[chosen])
+        goal_values = self.goals.front_values(values[chosen])
         return ParetoFront(
             tuple(self.individual(run, generations[run, number], place) for _, run, number, place in members),
-            {label: shown[:, k] for k, label in enumerate(self.goals.front_labels)},
+            {label: goal_values[:, k] for k, label in enumerate(self.goals.front_labels)},
             hypervolume(values[chosen], reference),
             dict(zip(self.goals.front_labels, self.goals.front_values(reference).tolist(), strict=True)),
         )

@@ -12,10 +12,10 @@ import numpy as np
 
 from strut.checks import checked, integer, seed_number
 from strut.errors import ModelError, StrutError
+from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evolution import Evolution, read_evolution
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import Grid, SearchMethod, SearchState, search_settings
-from strut.evolve.standing import Standing, front_reference
 from strut.evolve.store import JobStore, StoredGeneration, pack_state
 from strut.evolve.streams import Purpose, RandomStream
 
@@ -125,8 +125,8 @@ def _check_schedule(
     ]
     if pack_state(states[0]) != pack_state(states[1]):
         raise ModelError(
-            f"{path} was laid out for {before} generations: {type(method).__name__} has a schedule over them, "
-            f"and would do other things for {generations} from the beginning on; begin another file"
+            f"{path} was laid out for {before} generations: {type(method).__name__} has a schedule over "
+            f"them, and would do other things for {generations} from the beginning on; begin another file"
         )
 
 
@@ -145,11 +145,11 @@ class _Run:
     def go_on(self, progress: Callable[[SearchProgress], None] | None) -> None:
         """Do all generations that are not done."""
         first, state, stored = self._resume()
-        standing = Standing(self.problem.staged_goals, front_reference(self.store, self.problem.staged_goals))
+        so_far = BestSoFar(self.problem.staged_goals, front_reference(self.store, self.problem.staged_goals))
         for number in range(first):
             keys = self.store.read(self.run, number).keys
             assert keys is not None
-            standing.add(keys, number)
+            so_far.add(keys, number)
         for k in range(first, self.generations):
             began = clock.perf_counter()
             x = self.method.ask(state, self.stream.draws(k, Purpose.ASK))
@@ -161,9 +161,9 @@ class _Run:
             state = self.method.tell(state, x, keys, self.stream.draws(k, Purpose.TELL))
             seconds = clock.perf_counter() - began
             state = self.store.write_state(self.run, k, keys, state, seconds)
-            standing.add(keys, k)
+            so_far.add(keys, k)
             if progress is not None:
-                progress(self._progress(k, standing, len(x) / max(seconds, 1e-9)))
+                progress(self._progress(k, so_far, len(x) / max(seconds, 1e-9)))
 
     def _resume(self) -> tuple[int, SearchState, StoredGeneration | None]:
         """Return the generation to be done next, what the search knows before it, and what the store has of
@@ -204,9 +204,9 @@ class _Run:
             chunk = min(max(1, int(np.ceil(MIN_CHUNK_SECONDS / max(each, 1e-9)))), 2 * chunk + 1)
         return measures
 
-    def _progress(self, generation: int, standing: Standing, rate: float) -> SearchProgress:
+    def _progress(self, generation: int, so_far: BestSoFar, rate: float) -> SearchProgress:
         """Return how far the run is. rate: of evaluations [1/s]."""
-        stage, value = standing.stage_and_value
+        stage, value = so_far.stage_and_value
         return SearchProgress(
             run=self.run,
             runs=self.runs,
@@ -216,5 +216,5 @@ class _Run:
             stages=len(self.problem.staged_goals.goals),
             value=value,
             evaluations_per_second=rate,
-            front=bool(len(standing.front)),
+            front=bool(len(so_far.front)),
         )

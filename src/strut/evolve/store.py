@@ -138,8 +138,8 @@ class JobStore:
         else:
             self.close()
             raise ModelError(
-                f"{self.path} is of another job: {_difference(old | same, self.spec)}; choose another file, or "
-                "restore what was changed"
+                f"{self.path} is of another job: {_difference(old | same, self.spec)}; choose another file, "
+                "or restore what was changed"
             )
 
     def _extend(self, before: int, sha: str) -> None:

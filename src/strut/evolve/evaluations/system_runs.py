@@ -28,9 +28,9 @@ class SystemEvaluation:
     time: how long [s]. expressions: measures by name, as expressions of what a run leaves: its states,
     discrete states and outputs at the end by their names, `end.time` [s] and `end.ok` (1 where it reached
     its end), `count.EVENT`, and with ledger=True in `options` `supplied.NAME`, `dissipated.NAME` and
-    `lost.NAME` [J]; and over the run `integral(e)`, `mean(e)` and, from a time on, `integral_after(e, 5)` and
-    `mean_after(e, 5)` of expressions of states and outputs. options: of `simulate_batch`. label: what a
-    store calls the system.
+    `lost.NAME` [J]; and over the run `integral(e)`, `mean(e)`, `largest(e)`, `least(e)` and, from a time on
+    [s], `integral_after(e, 5)`, `mean_after(e, 5)`, `largest_after(e, 5)`, `least_after(e, 5)` of
+    expressions of states and outputs. options: of `simulate_batch`. label: what a store calls the system.
 
     A parameter of the search is one of the system, or the state, discrete state or input of its name as the
     run begins; an individual that does not have it keeps the system's own value.

@@ -71,11 +71,11 @@ class Nsga2:
         # a copy of another stays only where there is room: copies take the place of what differs
         originals = np.unique(pool_x, axis=0, return_index=True)[1]
         rank[np.setdiff1d(np.arange(len(rank)), originals)] += len(rank)
-        kept = np.lexsort((-crowding, rank))[: self.population]
-        survivors = pool_x[kept]
-        winners = survivors[self._winners(pool_keys[kept], crowding[kept], draws)]
+        places = np.lexsort((-crowding, rank))[: self.population]
+        survivors = pool_x[places]
+        winners = survivors[self._winners(pool_keys[places], crowding[places], draws)]
         children = self._children(winners, state["low"], state["high"], draws)
-        return state | {"x": survivors, "keys": pool_keys[kept], "children": children}
+        return state | {"x": survivors, "keys": pool_keys[places], "children": children}
 
     def _winners(self, keys: np.ndarray, crowding: np.ndarray, draws: Draws) -> np.ndarray:
         """Return who becomes a parent: everybody meets two others; who dominates wins, else who is less

@@ -1,4 +1,4 @@
-"""`Standing`: how far a run has come: the best individual so far, or the front of all."""
+"""`BestSoFar`: how far a run has come: the best individual so far, or the front of all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strut.evolve.goals import StagedGoals, best_first
 from strut.evolve.store import JobStore
 
 
-class Standing:
+class BestSoFar:
     """The best of all individuals that were added.
 
     goals: by which they are compared. reference: up to where a front's hypervolume is measured, less being
@@ -39,8 +39,8 @@ class Standing:
             [self.origins, np.column_stack([np.full(len(at_front), generation), at_front])]
         )
         firsts = np.sort(np.unique(values, axis=0, return_index=True)[1])
-        kept = firsts[is_on_front(values[firsts])]
-        self.front, self.origins = values[kept], origins[kept]
+        places = firsts[is_on_front(values[firsts])]
+        self.front, self.origins = values[places], origins[places]
 
     @property
     def hypervolume(self) -> float:
