@@ -196,15 +196,20 @@ def test_initial_values_that_are_expressions_follow_what_differs_between_runs():
     np.testing.assert_array_equal(both["x"], 2 * many)
     np.testing.assert_array_equal(both["z"], 6 * many)
     f, _ = values._initial(system, "x")
-    calls = []
+    alike, unlike = np.tile([1.0, 5.0], (5, 1)), np.column_stack([np.ones(5), np.arange(5.0)])
+    assert values._evaluate_rows(f, [alike]).shape == (1, 2)  # one row does for all
+    np.testing.assert_array_equal(
+        values._evaluate_rows(f, [unlike]), np.column_stack([2 * np.ones(5), 1 + np.arange(5)])
+    )
 
-    class Noted:
-        n_in, jac_sparsity = f.n_in, f.jac_sparsity
 
-        def __call__(self, *arguments):
-            calls.append(arguments[0].shape[1])
-            return f(*arguments)
-
-    for varied in ([[1.0] * 5, [5.0] * 5], [[1.0] * 5, list(range(5))]):
-        values._evaluate_columns(Noted(), [np.array(varied, dtype=float)])
-    assert calls == [1, 5]
+def test_initial_values_of_more_rows_than_are_evaluated_at_once(monkeypatch):
+    monkeypatch.setattr(values, "ROWS_AT_ONCE", 3)
+    a = Param("a", 1.0)
+    x = State("x", a.sym**2)
+    z = Discrete("z", x.sym - a.sym)
+    system = System("begun", x=[x], z=[z], p=[a], flow={x: 0.0})
+    many = np.linspace(1.0, 2.0, 8)
+    batch = strut.simulate_batch(system, t=0.1, p={"a": many})
+    np.testing.assert_array_equal(batch["x"], many**2)
+    np.testing.assert_array_equal(batch["z"], many**2 - many)

@@ -20,6 +20,8 @@ ARGUMENTS = {"x": "x0", "z": "z0", "u": "u", "p": "p"}
 """By group, the argument of `simulate` that gives its numbers."""
 WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
 """By group, what messages call one of its quantities."""
+ROWS_AT_ONCE = 10_000
+"""Rows of initial values that are evaluated by one call: the first call of a size costs what its rows do."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ def _defaults(
     """The system's own values; expressions, of parameters and for discrete states also of the states that a
     run begins with, are evaluated where `given` does not replace them."""
     array = np.empty(shape)
-    columns = None
+    own = None
     places, quantities = system.slices(group), getattr(system, group)
     if quantities and all(
         isinstance(q.value, np.ndarray) for q in quantities
@@ -184,30 +186,38 @@ def _defaults(
         if isinstance(q.value, np.ndarray):
             array[..., where] = q.value
         elif q.name not in given:
-            if columns is None:
+            if own is None:
                 f, rows = _initial(system, group)
-                arguments = [np.atleast_2d(v).T for v in (p, x) if v is not None]
-                columns = _evaluate_columns(f, arguments)
-            values = columns[rows[q.name]].T
+                own = _evaluate_rows(f, [np.atleast_2d(v) for v in (p, x) if v is not None])
+            values = own[:, rows[q.name]]
             array[..., where] = values if len(values) == 1 else values.reshape(*shape[:-1], q.size)
     return array
 
 
-def _evaluate_columns(f: ca.Function, arguments: list[np.ndarray]) -> np.ndarray:
-    """The function's values at the columns of its arguments; one column where it depends on nothing in which
-    they differ: of a million runs it would take longer than the runs on a graphics card."""
+def _evaluate_rows(f: ca.Function, arguments: list[np.ndarray]) -> np.ndarray:
+    """The function's values, a row for each row of its arguments; one row where it depends on nothing in
+    which they differ. A million runs take a second on a graphics card, so nothing is copied into matrices of
+    CasADi."""
     differs = any(
-        bool((argument[k] != argument[k, 0]).any())
-        for argument, number in zip(arguments, range(f.n_in()), strict=True)
+        bool((argument[:, k] != argument[0, k]).any())
+        for number, argument in enumerate(arguments)
         for k in sorted(set(f.jac_sparsity(0, number).get_col()))
     )
-    return np.array(f(*(arguments if differs else [argument[:, :1] for argument in arguments])))
+    rows = [np.ascontiguousarray(argument if differs else argument[:1], float) for argument in arguments]
+    count = len(rows[0])
+    values = np.empty((count, f.numel_out(0)))
+    for begin in range(0, count, ROWS_AT_ONCE):
+        end = min(count, begin + ROWS_AT_ONCE)
+        buffer, evaluate = f.map(end - begin).buffer()
+        for k, row in enumerate(rows):
+            buffer.set_arg(k, row[begin:end].data)
+        buffer.set_res(0, values[begin:end].data)
+        evaluate()
+    return values
 
 
 def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]:
-    """Initial values that are expressions, as a function of p (and x), and where each stands.
-
-    Called with matrices, the function maps over their columns."""
+    """Initial values that are expressions, as a function of p (and x), and where each stands."""
     # variants differ in which quantities are still expressions, so their names are part of the key
     names = tuple(q.name for q in getattr(system, group) if not isinstance(q.value, np.ndarray))
     return memo(system, _initial_function, group, names)
