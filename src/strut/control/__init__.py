@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from strut.control.current_servo import current_servo
 from strut.control.inverted_pendulum import LinearPendulum, pendulum_rate
 from strut.control.knee_latch import knee_latches
+from strut.control.motion_player import MotionPlayer
 from strut.control.preview import CartMotion, ZmpPreview, stepped_zmp
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal, minimum_jerk, sine, spline, table
 from strut.control.servo import servo
 from strut.control.step_feedback import foot_placement, step_feedback
 from strut.control.swing import SWING_PROFILES, SwingMotion, swing_motion
+from strut.control.walk_pattern import WalkPattern
 
 if TYPE_CHECKING:
     from strut.control.body_model import BodyModel
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
     from strut.control.kalman import EstimateQuality, Kalman
+    from strut.control.leg_inverse import LegInverse
     from strut.control.momentum_control import MomentumGains, momentum_stepping
     from strut.control.motor_spring import MotorSpring, through_springs
     from strut.control.qp_controller import QpController
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         PostureTask,
     )
     from strut.control.whole_body_control import PointContact, body_unknowns, whole_body
+    from strut.control.walk_motion import WalkMotion, zmp_walk
 
 _HOME_OF = {
     "BodyModel": "body_model",
@@ -55,6 +59,7 @@ _HOME_OF = {
     "HeldGait": "held_gait",
     "JointTask": "tasks",
     "Kalman": "kalman",
+    "LegInverse": "leg_inverse",
     "MomentumGains": "momentum_control",
     "MomentumTask": "tasks",
     "MotorSpring": "motor_spring",
@@ -64,6 +69,7 @@ _HOME_OF = {
     "QpController": "qp_controller",
     "QpRow": "qp_program",
     "QuadraticProgram": "qp_program",
+    "WalkMotion": "walk_motion",
     "QpUnknown": "qp_program",
     "body_unknowns": "whole_body_control",
     "curve_of": "curve_field",
@@ -77,6 +83,7 @@ _HOME_OF = {
     "through_springs": "motor_spring",
     "track": "impedance",
     "whole_body": "whole_body_control",
+    "zmp_walk": "walk_motion",
 }
 """By name, the file of what is imported when it is first asked for."""
 
@@ -99,9 +106,11 @@ __all__ = [
     "HeldGait",
     "JointTask",
     "Kalman",
+    "LegInverse",
     "LinearPendulum",
     "MomentumGains",
     "MomentumTask",
+    "MotionPlayer",
     "MotorSpring",
     "OrientationTask",
     "PointContact",
@@ -117,6 +126,8 @@ __all__ = [
     "SteppingSignals",
     "SteppingState",
     "SwingMotion",
+    "WalkMotion",
+    "WalkPattern",
     "ZmpPreview",
     "body_unknowns",
     "current_servo",
@@ -143,4 +154,5 @@ __all__ = [
     "through_springs",
     "track",
     "whole_body",
+    "zmp_walk",
 ]

@@ -1,0 +1,197 @@
+"""`LegInverse`: inverse kinematics of a machine on two legs of six joints: joint angles, and where its base
+is, for given feet, centre of mass and attitude of the base. By Newton's method on exact derivatives, for all
+moments at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.checks import checked, finite
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.mechanism import Mechanism, Tree, joint_states, observe
+from strut.system import own_value
+
+MAX_RESIDUAL = 1e-10
+"""[m, rad] Largest error of feet, centre of mass and base in what is returned."""
+MAX_ITERATIONS = 40
+"""Newton steps, at most."""
+MAX_TURN = 0.4
+"""[rad, m] By which no coordinate changes more in a Newton step, so that knees stay bent the way they are."""
+LEG_JOINTS = 6
+"""Velocities of a leg, and of the base: as many as a foot can be told."""
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class LegInverse:
+    """Inverse kinematics of legs.
+
+    mechanism: in space. base: the body that carries the legs, moved by six coordinates. feet: a frame on each
+        sole, right and left: its origin where the foot is on the ground, x forward, y left and z up when the
+        foot stands. posture: joint angles by name [rad], from which the search begins, with bent knees; other
+        joints than those of the legs keep them. Others keep what the mechanism begins with.
+    """
+
+    mechanism: Mechanism
+    base: str
+    feet: tuple[str, str]
+    posture: Mapping[str, float] = field(default_factory=dict)
+    legs: tuple[tuple[str, ...], tuple[str, ...]] = field(init=False)
+    begin: np.ndarray = field(init=False, repr=False)
+    tree: Tree = field(init=False, repr=False)
+    function: ca.Function = field(init=False, repr=False)
+    columns: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.mechanism.planar or self.mechanism.constraints:
+            raise ModelError(
+                f"mechanism '{self.mechanism.name}' {'is planar' if self.mechanism.planar else 'has closed loops'}: "
+                f"legs of six joints are of a tree of bodies in space"
+            )
+        tree = Tree(self.mechanism)
+        object.__setattr__(self, "tree", tree)
+        base_joints = observe.path(tree, self.base)
+        _require_six(f"base '{self.base}'", "the world", [n.connection.name for n in base_joints], tree)
+        inside = {node.name for node in base_joints}
+        legs, columns = [], [c for node in base_joints for c in node.columns]
+        for foot in self.feet:
+            nodes = [n for n in observe.path(tree, observe.frame_of(tree, foot).body.name) if n.name not in inside]
+            _require_six(f"foot '{foot}'", f"base '{self.base}'", [n.connection.name for n in nodes], tree)
+            legs.append(tuple(n.connection.name for n in reversed(nodes) if n.columns))
+            columns += [c for node in nodes for c in node.columns]
+        if len(set(columns)) < len(columns):
+            raise ModelError(f"feet '{self.feet[0]}' and '{self.feet[1]}' share joints: each needs its own leg")
+        object.__setattr__(self, "legs", tuple(legs))
+        object.__setattr__(self, "columns", tuple(columns))
+        object.__setattr__(self, "begin", self._begin())
+        object.__setattr__(self, "function", self._function())
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints of both legs, right and left, from hip to foot."""
+        return self.legs[0] + self.legs[1]
+
+    def solve(self, feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:
+        """Return coordinates at several moments, a row each.
+
+        feet: places of right and left, moments x 2 x 3 [m]. com: of the centre of mass, moments x 3 [m].
+        pitch: how far the base leans forward [rad]. Raises ValueRangeError where a leg cannot reach.
+        """
+        count = len(com)
+        targets = _targets(feet, com, pitch)
+        q = np.repeat(self.begin[None], count, axis=0)
+        residual = np.full(count, np.inf)
+        busy = np.arange(count)
+        for _ in range(MAX_ITERATIONS):
+            errors, slopes, rates = self._evaluate(q[busy], targets[busy])
+            residual[busy] = np.abs(errors).max(axis=1)
+            still = ~(residual[busy] <= MAX_RESIDUAL)
+            busy, errors, slopes, rates = busy[still], errors[still], slopes[still], rates[still]
+            if not len(busy):
+                return q
+            # least squares by a hair of damping: a straight leg has no inverse, and must not stop the others
+            damped = np.swapaxes(slopes, 1, 2) @ slopes + DAMPING * np.eye(slopes.shape[2])
+            steps = -np.linalg.solve(damped, np.swapaxes(slopes, 1, 2) @ errors[..., None])[..., 0]
+            largest = np.abs(steps).max(axis=1, keepdims=True)
+            steps *= np.minimum(1.0, MAX_TURN / np.maximum(largest, 1e-300))
+            q[busy] += (rates @ steps[..., None])[..., 0]
+        worst = int(np.argmax(residual))
+        raise ValueRangeError(
+            f"the legs of '{self.mechanism.name}' do not reach: at moment {worst + 1} of {count} feet, centre "
+            f"of mass and base miss by {residual[worst]:.3g} (m or rad), with feet at "
+            f"{np.round(feet[worst], 3).tolist()} m and the centre of mass at {np.round(com[worst], 3).tolist()} m; "
+            f"lower the centre of mass, take shorter steps, or begin from a posture with bent knees"
+        )
+
+    def errors(self, q: np.ndarray, feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:
+        """Return how far coordinates, a row each, are from what `solve` is asked for, the largest of each
+        moment [m, rad]."""
+        targets = _targets(feet, com, pitch)
+        return np.asarray(np.abs(self._evaluate(q, targets)[0]).max(axis=1))
+
+    def coordinates(self, q: np.ndarray) -> dict[str, np.ndarray]:
+        """Return columns of coordinates by the names of their states."""
+        return {state.name: q[:, k] for k, state in enumerate(joint_states(self.tree)[0])}
+
+    def _evaluate(self, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return errors, their slopes along the velocities that are solved for, and rates of coordinates
+        along these, of many moments."""
+        count, width = len(q), len(self.columns)
+        errors, slopes, rates = (np.array(e) for e in self.function.map(count)(q.T, targets.T))
+        size = errors.shape[0]
+        return (
+            errors.T,
+            slopes.reshape(size, count, width).transpose(1, 0, 2),
+            rates.reshape(q.shape[1], count, width).transpose(1, 0, 2),
+        )
+
+    def _begin(self) -> np.ndarray:
+        """Return the coordinates of the posture."""
+        states = joint_states(self.tree)[0]
+        names = [state.name for state in states]
+        for name in self.posture:
+            if name not in names:
+                raise UnknownNameError(f"the posture has no joint '{name}': {did_you_mean(name, names)}")
+        return np.array(
+            [finite(f"'{s.name}' of the posture", self.posture.get(s.name, float(np.ravel(s.value)[0]))) for s in states]
+        )
+
+    def _function(self) -> ca.Function:
+        """Return errors, slopes and rates as a function of coordinates and targets."""
+        tree = self.tree
+        targets = ca.SX.sym("targets", 10)
+        pitch = targets[9]
+        lean = ca.vertcat(
+            ca.horzcat(ca.cos(pitch), 0, ca.sin(pitch)),
+            ca.horzcat(0, 1, 0),
+            ca.horzcat(-ca.sin(pitch), 0, ca.cos(pitch)),
+        )
+        rows = []
+        for k, foot in enumerate(self.feet):
+            at = observe.pose(tree, foot)
+            rows += [at.p - targets[3 * k : 3 * k + 3], _turn(at.R)]
+        rows += [observe.com(tree) - targets[6:9], _turn(lean.T @ observe.pose(tree, self.base).R)]
+        errors = ca.vertcat(*rows)
+        rates = ca.jacobian(tree.qdot, tree.v)[:, list(self.columns)]
+        slopes = ca.jacobian(errors, tree.q) @ rates
+        results = [ca.densify(e) for e in (errors, slopes, rates)]
+        numbers = [s for s in ca.symvar(ca.vertcat(*[ca.vec(e) for e in results])) if own_value(s) is not None]
+        if numbers:
+            values = ca.DM(own_value(ca.vertcat(*numbers)))
+            results = ca.substitute(results, [ca.vertcat(*numbers)], [ca.SX(values)])
+        return ca.Function("inverse_kinematics", [tree.q, targets], results)
+
+
+def _targets(feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:
+    """Return what is asked for as rows: places of both feet, centre of mass, pitch."""
+    count = len(com)
+    return np.column_stack([feet.reshape(count, 6), com, np.full(count, finite("pitch", pitch, "rad"))])
+
+
+DAMPING = 1e-14
+"""[1] Of the least-squares Newton steps (Levenberg), absolute: far below what bent legs have."""
+
+
+def _turn(R: ca.SX) -> ca.SX:
+    """The rotation that a matrix makes [rad], as the axis times the sine of the angle, which has the right
+    slope at none; half a turn is none to it."""
+    return ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
+
+
+def _require_six(what: str, carrier: str, names: list[str], tree: Tree) -> None:
+    """Raise ModelError where something is not carried by six velocities."""
+    count = sum(tree.v_of[n].stop - tree.v_of[n].start for n in names if n in tree.v_of)
+    if count != LEG_JOINTS:
+        moving = [n for n in names if n in tree.v_of and tree.v_of[n].stop > tree.v_of[n].start]
+        raise ModelError(
+            f"{what} of '{tree.mechanism.name}' is carried from {carrier} by {count} velocities "
+            f"({', '.join(moving) or 'no joint'}): six are needed"
+        )
+
+
+__all__ = ["LegInverse"]
