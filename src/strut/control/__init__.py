@@ -44,8 +44,8 @@ if TYPE_CHECKING:
         OrientationTask,
         PostureTask,
     )
-    from strut.control.whole_body_control import PointContact, body_unknowns, whole_body
     from strut.control.walk_motion import WalkMotion, zmp_walk
+    from strut.control.whole_body_control import PointContact, body_unknowns, whole_body
 
 _HOME_OF = {
     "BodyModel": "body_model",

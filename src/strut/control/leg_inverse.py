@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from strut.checks import checked, finite
+from strut.control.motion_player import spline_rates
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism, Tree, joint_states, observe
 from strut.system import own_value
@@ -49,8 +50,9 @@ class LegInverse:
 
     def __post_init__(self) -> None:
         if self.mechanism.planar or self.mechanism.constraints:
+            trouble = "is planar" if self.mechanism.planar else "has closed loops"
             raise ModelError(
-                f"mechanism '{self.mechanism.name}' {'is planar' if self.mechanism.planar else 'has closed loops'}: "
+                f"mechanism '{self.mechanism.name}' {trouble}: "
                 f"legs of six joints are of a tree of bodies in space"
             )
         tree = Tree(self.mechanism)
@@ -60,12 +62,16 @@ class LegInverse:
         inside = {node.name for node in base_joints}
         legs, columns = [], [c for node in base_joints for c in node.columns]
         for foot in self.feet:
-            nodes = [n for n in observe.path(tree, observe.frame_of(tree, foot).body.name) if n.name not in inside]
+            nodes = [
+                n for n in observe.path(tree, observe.frame_of(tree, foot).body.name) if n.name not in inside
+            ]
             _require_six(f"foot '{foot}'", f"base '{self.base}'", [n.connection.name for n in nodes], tree)
             legs.append(tuple(n.connection.name for n in reversed(nodes) if n.columns))
             columns += [c for node in nodes for c in node.columns]
         if len(set(columns)) < len(columns):
-            raise ModelError(f"feet '{self.feet[0]}' and '{self.feet[1]}' share joints: each needs its own leg")
+            raise ModelError(
+                f"feet '{self.feet[0]}' and '{self.feet[1]}' share joints: each needs its own leg"
+            )
         object.__setattr__(self, "legs", tuple(legs))
         object.__setattr__(self, "columns", tuple(columns))
         object.__setattr__(self, "begin", self._begin())
@@ -76,15 +82,18 @@ class LegInverse:
         """The joints of both legs, right and left, from hip to foot."""
         return self.legs[0] + self.legs[1]
 
-    def solve(self, feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:
+    def solve(
+        self, feet: np.ndarray, com: np.ndarray, pitch: float, near: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return coordinates at several moments, a row each.
 
         feet: places of right and left, moments x 2 x 3 [m]. com: of the centre of mass, moments x 3 [m].
-        pitch: how far the base leans forward [rad]. Raises ValueRangeError where a leg cannot reach.
+        pitch: how far the base leans forward [rad]. near: coordinates from which the search begins, a row for
+        each moment, in the place of the posture. Raises ValueRangeError where a leg cannot reach.
         """
         count = len(com)
         targets = _targets(feet, com, pitch)
-        q = np.repeat(self.begin[None], count, axis=0)
+        q = np.repeat(self.begin[None], count, axis=0) if near is None else near.copy()
         residual = np.full(count, np.inf)
         busy = np.arange(count)
         for _ in range(MAX_ITERATIONS):
@@ -102,9 +111,10 @@ class LegInverse:
             q[busy] += (rates @ steps[..., None])[..., 0]
         worst = int(np.argmax(residual))
         raise ValueRangeError(
-            f"the legs of '{self.mechanism.name}' do not reach: at moment {worst + 1} of {count} feet, centre "
-            f"of mass and base miss by {residual[worst]:.3g} (m or rad), with feet at "
-            f"{np.round(feet[worst], 3).tolist()} m and the centre of mass at {np.round(com[worst], 3).tolist()} m; "
+            f"the legs of '{self.mechanism.name}' do not reach: at moment {worst + 1} of {count} feet, "
+            f"centre of mass and base miss by {residual[worst]:.3g} (m or rad), with feet at "
+            f"{np.round(feet[worst], 3).tolist()} m and the centre of mass at "
+            f"{np.round(com[worst], 3).tolist()} m; "
             f"lower the centre of mass, take shorter steps, or begin from a posture with bent knees"
         )
 
@@ -117,6 +127,22 @@ class LegInverse:
     def coordinates(self, q: np.ndarray) -> dict[str, np.ndarray]:
         """Return columns of coordinates by the names of their states."""
         return {state.name: q[:, k] for k, state in enumerate(joint_states(self.tree)[0])}
+
+    def zmp(self, q: np.ndarray, every: float, g: float) -> np.ndarray:
+        """Return the ZMP of a motion, x and y on the ground at height 0 [m].
+
+        q: coordinates, a row every so many seconds [s], from rest to rest; rates are those of splines through
+        them. g: [m/s^2]. Of all bodies, with how their angular momentum changes, and not of their centre of
+        mass alone.
+        """
+        com, spin, mass = (np.array(e).T for e in self.momentum.map(len(q))(q.T, spline_rates(q, every).T))
+        turning = spline_rates(spin, every)
+        rate = spline_rates(com, every)
+        acceleration = spline_rates(rate, every)
+        weight = mass * (g + acceleration[:, 2:])
+        force = mass * acceleration[:, :2]
+        arm = np.column_stack([turning[:, 1], -turning[:, 0]])
+        return np.asarray(com[:, :2] - (com[:, 2:] * force + arm) / weight)
 
     def _evaluate(self, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return errors, their slopes along the velocities that are solved for, and rates of coordinates
@@ -138,7 +164,10 @@ class LegInverse:
             if name not in names:
                 raise UnknownNameError(f"the posture has no joint '{name}': {did_you_mean(name, names)}")
         return np.array(
-            [finite(f"'{s.name}' of the posture", self.posture.get(s.name, float(np.ravel(s.value)[0]))) for s in states]
+            [
+                finite(f"'{s.name}' of the posture", self.posture.get(s.name, float(np.ravel(s.value)[0])))
+                for s in states
+            ]
         )
 
     def _function(self) -> ca.Function:
@@ -159,12 +188,21 @@ class LegInverse:
         errors = ca.vertcat(*rows)
         rates = ca.jacobian(tree.qdot, tree.v)[:, list(self.columns)]
         slopes = ca.jacobian(errors, tree.q) @ rates
-        results = [ca.densify(e) for e in (errors, slopes, rates)]
-        numbers = [s for s in ca.symvar(ca.vertcat(*[ca.vec(e) for e in results])) if own_value(s) is not None]
-        if numbers:
-            values = ca.DM(own_value(ca.vertcat(*numbers)))
-            results = ca.substitute(results, [ca.vertcat(*numbers)], [ca.SX(values)])
-        return ca.Function("inverse_kinematics", [tree.q, targets], results)
+        results = [errors, slopes, rates]
+        return ca.Function("inverse_kinematics", [tree.q, targets], _with_own_values(results))
+
+    @cached_property
+    def momentum(self) -> ca.Function:
+        """Centre of mass, angular momentum about it and mass, of coordinates and their rates."""
+        tree = self.tree
+        rates = ca.SX.sym("rates", tree.nq)
+        # the velocities that make these rates: of quaternions, least squares, which are exact where rates are
+        # those of unit quaternions
+        B = ca.jacobian(tree.qdot, tree.v)
+        v = ca.solve(B.T @ B, B.T @ rates)
+        spin = (observe.momentum_matrix(tree) @ v)[:3]
+        results = [observe.com(tree), spin, observe.mass(tree)]
+        return ca.Function("momentum", [tree.q, rates], _with_own_values(results))
 
 
 def _targets(feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:
@@ -175,6 +213,17 @@ def _targets(feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:
 
 DAMPING = 1e-14
 """[1] Of the least-squares Newton steps (Levenberg), absolute: far below what bent legs have."""
+
+
+def _with_own_values(expressions: list[ca.SX]) -> list[ca.SX]:
+    """Return dense expressions with the values that parameters have by themselves."""
+    dense = [ca.densify(e) for e in expressions]
+    own = {s: own_value(s) for s in ca.symvar(ca.vertcat(*[ca.vec(e) for e in dense]))}
+    numbers = {s: value.item() for s, value in own.items() if value is not None}
+    if not numbers:
+        return dense
+    values = ca.SX(list(numbers.values()))
+    return [ca.densify(e) for e in ca.substitute(dense, [ca.vertcat(*numbers)], [values])]
 
 
 def _turn(R: ca.SX) -> ca.SX:

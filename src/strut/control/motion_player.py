@@ -3,8 +3,8 @@ the same length need no compiling, and a batch may have another one in every run
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -40,16 +40,20 @@ class MotionPlayer:
         object.__setattr__(self, "joints", tuple(self.joints))
         integer("knots of a motion player", self.knots, 2)
         if not self.joints or len(set(self.joints)) < len(self.joints):
-            raise ModelError(f"a motion player has the joints {list(self.joints)}: names that differ, one or more, are needed")
+            raise ModelError(
+                f"a motion player has the joints {list(self.joints)}: names that differ are needed"
+            )
 
     def drive(self, system: System, hold: Mapping[str, float] | None = None, **options: Any) -> System:
         """Return the system with servos that follow the table.
 
-        hold: angles at which other drives are held [rad]. options: of `servo`, kp and the like. The system has
-        then parameters `motion_every` [s] and `motion_table`, which `table` makes of a motion; until they are
-        given, all joints are held at zero.
+        hold: angles at which other drives are held [rad]. options: of `servo`, kp and the like. The system
+        has then parameters `motion_every` [s] and `motion_table`, which `table` makes of a motion; until they
+        are given, all joints are held at zero.
         """
-        every = Param(f"{self.name}_every", 0.02, "s", bounds=(1e-6, np.inf), description="period of the knots")
+        every = Param(
+            f"{self.name}_every", 0.02, "s", bounds=(1e-6, np.inf), description="period of the knots"
+        )
         width = self.knots + 2
         table = Param(
             f"{self.name}_table",
@@ -58,7 +62,9 @@ class MotionPlayer:
             description="B-spline coefficients, joint after joint",
         )
         place = Discrete(f"{self.name}_knot", 0.0)
-        kept = {joint: Discrete(f"{self.name}_{joint}_spline", np.zeros(4), "rad") for joint in self.joints}
+        splines = {
+            joint: Discrete(f"{self.name}_{joint}_spline", np.zeros(4), "rad") for joint in self.joints
+        }
         knot = ca.fmin(ca.floor(time / every.sym + KNOT_SLACK), self.knots - 2)
         knot = ca.fmax(knot, 0)
         here = [knot == k for k in range(self.knots - 1)]
@@ -71,11 +77,11 @@ class MotionPlayer:
             row = table.sym[number * width : (number + 1) * width]
             # one entry of a row, chosen by a sum: there is no index that is an expression
             chosen = [sum((here[k] * row[k + m] for k in range(len(here))), ca.SX(0)) for m in range(4)]
-            changes[kept[joint]] = ca.vertcat(*chosen)
-            signals[joint] = ReferenceSignal(ca.dot(kept[joint].sym, weights))
+            changes[splines[joint]] = ca.vertcat(*chosen)
+            signals[joint] = ReferenceSignal(ca.dot(splines[joint].sym, weights))
         reader = System(
             f"{self.name}_player",
-            z=(place, *kept.values()),
+            z=(place, *splines.values()),
             p=(every, table),
             samples=(Sample(f"{self.name}_tick", every=every.sym, set=changes, description="the next knot"),),
         )
@@ -91,7 +97,7 @@ class MotionPlayer:
         times = number_array("the times of a motion", t, axes=(1,))
         if len(times) < 2 or len(times) > self.knots:
             raise ValueRangeError(
-                f"a motion has {len(times)} knots: this player takes 2 to {self.knots}; make one with more knots"
+                f"a motion has {len(times)} knots: this player takes 2 to {self.knots}; make one with more"
             )
         every = positive("the period of a motion", float(times[-1] - times[0]) / (len(times) - 1), "s")
         if times[0] != 0 or np.abs(np.diff(times) - every).max() > KNOT_SLACK * every:
@@ -105,29 +111,36 @@ class MotionPlayer:
                 raise ValueRangeError(
                     f"'{joint}' of a motion has {len(column)} angles: {len(times)} finite ones are needed"
                 )
-            rows.append(_coefficients(np.concatenate([column, np.full(self.knots - len(column), column[-1])])))
+            rows.append(
+                spline_coefficients(np.concatenate([column, np.full(self.knots - len(column), column[-1])]))
+            )
         return {f"{self.name}_every": every, f"{self.name}_table": np.concatenate(rows)}
 
 
-def _coefficients(values: np.ndarray) -> np.ndarray:
+def spline_coefficients(values: np.ndarray) -> np.ndarray:
     """Return the coefficients of the uniform cubic B-spline through values, at rest at both ends: two more
-    than there are values."""
+    than there are values. Several columns are several splines."""
     count = len(values)
     # (c[k] + 4 c[k+1] + c[k+2]) / 6 is the value at knot k, and (c[k+2] - c[k]) / 2 its slope: the first and
-    # last coefficient are those of their neighbours' neighbours, and a tridiagonal system is left
+    # last coefficient are those of their neighbours' neighbours, and a tridiagonal system is left, which
+    # elimination solves (Thomas algorithm)
     diagonal, right = np.full(count, 4.0), 6 * values.astype(float)
-    upper = np.ones(count)
-    upper[0] = 2.0
-    inner = np.empty(count)
-    # elimination (Thomas algorithm); the last row has 2 beside its diagonal, as the first has
+    upper, lower = np.ones(count), np.ones(count)
+    upper[0] = lower[-1] = 2.0
     for k in range(1, count):
-        factor = (2.0 if k == count - 1 else 1.0) / diagonal[k - 1]
+        factor = lower[k] / diagonal[k - 1]
         diagonal[k] -= factor * upper[k - 1]
         right[k] -= factor * right[k - 1]
-    inner[-1] = right[-1] / diagonal[-1]
+    inner = right / diagonal.reshape(-1, *[1] * (values.ndim - 1))
     for k in range(count - 2, -1, -1):
-        inner[k] = (right[k] - upper[k] * inner[k + 1]) / diagonal[k]
-    return np.concatenate([[inner[1]], inner, [inner[-2]]])
+        inner[k] -= upper[k] / diagonal[k] * inner[k + 1]
+    return np.concatenate([inner[1:2], inner, inner[-2:-1]])
 
 
-__all__ = ["MotionPlayer"]
+def spline_rates(values: np.ndarray, every: float) -> np.ndarray:
+    """Return the slopes at its knots of the spline through values, `every` seconds apart."""
+    c = spline_coefficients(values)
+    return np.asarray((c[2:] - c[:-2]) / (2 * every))
+
+
+__all__ = ["MotionPlayer", "spline_coefficients", "spline_rates"]

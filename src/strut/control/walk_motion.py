@@ -1,4 +1,4 @@
-"""`zmp_walk`: a `WalkPattern` as a motion of the joints of a machine of one's own on two legs of six joints."""
+"""`zmp_walk`: a `WalkPattern` as a motion of the joints of any machine on two legs of six joints."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from strut.errors import ValueRangeError
 Sole = tuple[tuple[float, float], tuple[float, float]]
 """A rectangle in a foot's frame [m]: from back to front along x, from right to left along y."""
 
+CORRECTIONS = 2
+"""How often the motion of the centre of mass is corrected for what the bodies' own motion does to the ZMP."""
+
 
 @dataclass(frozen=True, eq=False)
 class WalkMotion:
     """A walk, sampled evenly in time.
 
     t: [s]. coordinates: of the machine, columns by name of state, of its base too. joints: names of those of
-    the legs. feet: right and left, x, y, z in the last axis [m]. com: x, y, z [m]. zmp: of a mass that moves
-    as the centre of mass does, and its reference, x and y [m]. residual: largest error of the inverse
+    the legs. feet: right and left, x, y, z in the last axis [m]. com: x, y, z [m]. zmp: of all bodies that
+    move so, and its reference, x and y [m]. residual: largest error of the inverse
     kinematics [m, rad].
     """
 
@@ -53,8 +56,8 @@ class WalkMotion:
         return {name: self.coordinates[name] for name in self.joints}
 
     def references(self) -> dict[str, ReferenceSignal]:
-        """What servos follow, by joint: cubic splines, whose numbers are compiled into the machine. Where many
-        walks are tried, `MotionPlayer` compiles once."""
+        """What servos follow, by joint: cubic splines, whose numbers are compiled into the machine. Where
+        many walks are tried, `MotionPlayer` compiles once."""
         return {name: spline(self.t, column) for name, column in self.angles().items()}
 
     def support_margin(self, sole: Sole) -> np.ndarray:
@@ -62,7 +65,7 @@ class WalkMotion:
 
         The polygon is the convex hull of the soles that are down. sole: as of `Sole`.
         """
-        return _margins(self.zmp, self.feet[:, :, :2], self.pattern.standing(self.t), _sole(sole))
+        return _margins(self.zmp, self.feet[:, :, :2], self.pattern.feet_down(self.t), _sole(sole))
 
 
 @checked
@@ -73,12 +76,26 @@ def zmp_walk(legs: LegInverse, pattern: WalkPattern, knots_per_step: int = 20) -
         splines. Raises ValueRangeError where a leg does not reach or a joint would leave its range.
     """
     integer("knots_per_step", knots_per_step, 4)
+    own_g = legs.mechanism.values(legs.mechanism.g).item()
+    if not math.isclose(own_g, pattern.g):
+        raise ValueRangeError(
+            f"the walk is planned for g = {pattern.g:g} m/s^2, and '{legs.mechanism.name}' has {own_g:g}: "
+            f"give the pattern the machine's"
+        )
     every = pattern.step_time / knots_per_step
     t = every * np.arange(math.ceil(pattern.duration / every - 1e-9) + 1)
-    cart = pattern.cart
-    com = np.column_stack([cart.com_at(t), np.full(len(t), pattern.com_height)])
-    feet = pattern.feet(t)
-    q = legs.solve(feet, com, pattern.trunk_pitch)
+    feet, reference = pattern.feet(t), pattern.zmp_reference(t)
+    carts = [pattern.cart]
+    q = None
+    for _ in range(1 + CORRECTIONS):
+        com = np.column_stack([sum(cart.place_at(t) for cart in carts), np.full(len(t), pattern.com_height)])
+        q = legs.solve(feet, com, pattern.trunk_pitch, near=q)
+        zmp = legs.zmp(q, every, pattern.g)
+        # what the legs' own motion does to the ZMP is taken out by a further motion of the mass, which is
+        # previewed too (Kajita et al. 2003, section 4)
+        missing = reference - zmp
+        carts.append(pattern.plan_cart(np.column_stack([np.interp(carts[0].t, t, e) for e in missing.T])))
+    assert q is not None
     motion = WalkMotion(
         pattern=pattern,
         t=t,
@@ -86,8 +103,8 @@ def zmp_walk(legs: LegInverse, pattern: WalkPattern, knots_per_step: int = 20) -
         joints=legs.joints,
         feet=feet,
         com=com,
-        zmp=np.column_stack([np.interp(t, cart.t, cart.zmp[:, k]) for k in (0, 1)]),
-        zmp_reference=pattern.zmp_reference(t),
+        zmp=zmp,
+        zmp_reference=reference,
         residual=float(legs.errors(q, feet, com, pattern.trunk_pitch).max()),
     )
     for joint, (low, high) in legs.mechanism.limits.items():
@@ -103,7 +120,8 @@ def zmp_walk(legs: LegInverse, pattern: WalkPattern, knots_per_step: int = 20) -
 def _sole(sole: Sole) -> np.ndarray:
     """Return the corners of a sole, or raise what is wrong with it."""
     (back, front), (right, left) = (
-        ordered_pair(f"the sole {word}", pair) for word, pair in zip(("along x", "along y"), sole, strict=True)
+        ordered_pair(f"the sole {word}", pair)
+        for word, pair in zip(("along x", "along y"), sole, strict=True)
     )
     return np.array([(back, right), (front, right), (front, left), (back, left)])
 
@@ -115,7 +133,9 @@ def _margins(points: np.ndarray, feet: np.ndarray, down: np.ndarray, corners: np
     from one to the other: its support functions along their normals tell the distance.
     """
     way = feet[:, 1] - feet[:, 0]
-    across = np.column_stack([-way[:, 1], way[:, 0]]) / np.maximum(np.linalg.norm(way, axis=1), 1e-12)[:, None]
+    across = (
+        np.column_stack([-way[:, 1], way[:, 0]]) / np.maximum(np.linalg.norm(way, axis=1), 1e-12)[:, None]
+    )
     least = np.full(len(points), np.inf)
     both = down.all(axis=1)
     for normal in (*np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]]), across, -across):

@@ -16,7 +16,7 @@ import numpy as np
 
 from strut.checks import checked, finite, integer, positive
 from strut.control.inverted_pendulum import GRAVITY
-from strut.control.preview import ZmpPreview
+from strut.control.preview import WHOLE_SLACK, ZmpPreview
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 
 MAX_PERIOD = 0.01
@@ -77,12 +77,14 @@ class WalkPattern:
                 )
         if not 0 < finite("double_support of a walk", self.double_support) < 1:
             raise ValueRangeError(
-                f"double_support of a walk is {self.double_support:g}: it is the part of a step in which both "
-                f"feet are down, more than 0 and less than 1"
+                f"double_support of a walk is {self.double_support:g}: it is the part of a step in which "
+                f"both feet are down, more than 0 and less than 1"
             )
         integer("steps of a walk", self.steps, 1)
         if self.first not in SIDES:
-            raise UnknownNameError(f"a walk begins with no foot '{self.first}': {did_you_mean(self.first, list(SIDES))}")
+            raise UnknownNameError(
+                f"a walk begins with no foot '{self.first}': {did_you_mean(self.first, list(SIDES))}"
+            )
 
     @property
     def duration(self) -> float:
@@ -123,7 +125,7 @@ class WalkPattern:
             places[:, swing.side, 2] += self.clearance * 64 * (s * (1 - s)) ** 3
         return places
 
-    def standing(self, t: np.ndarray) -> np.ndarray:
+    def feet_down(self, t: np.ndarray) -> np.ndarray:
         """Which feet are down at times [s], right and left, an array of len(t) x 2."""
         down = np.ones((len(t), 2), dtype=bool)
         for swing in self.swings:
@@ -146,24 +148,32 @@ class WalkPattern:
         return np.column_stack([np.interp(t, times, np.array(places)[:, k]) for k in (0, 1)])
 
     @cached_property
+    def preview(self) -> ZmpPreview:
+        """The preview controller of the centre of mass."""
+        every = self.step_time / math.ceil(self.step_time / MAX_PERIOD)
+        return ZmpPreview(height=self.com_height, every=every, g=self.g)
+
+    @cached_property
     def cart(self) -> WalkingCart:
         """The motion of the centre of mass, by preview control."""
-        count = math.ceil(self.step_time / MAX_PERIOD)
-        every = self.step_time / count
-        preview = ZmpPreview(height=self.com_height, every=every, g=self.g)
-        t = every * np.arange(math.ceil(self.duration / every - 1e-9) + 1)
-        reference = self.zmp_reference(t)
-        plans = [
-            preview.plan(reference[:, k], start=(reference[0, k], 0.0, 0.0)) for k in (0, 1)
-        ]
-        return WalkingCart(
-            t=t,
-            com=np.column_stack([plan.states[:, 0] for plan in plans]),
-            velocity=np.column_stack([plan.states[:, 1] for plan in plans]),
-            acceleration=np.column_stack([plan.states[:, 2] for plan in plans]),
-            zmp=np.column_stack([plan.zmp for plan in plans]),
-            zmp_reference=reference,
+        every = self.preview.every
+        return self.plan_cart(self.zmp_reference(every * np.arange(_count_samples(self.duration, every))))
+
+    def plan_cart(self, zmp: np.ndarray) -> WalkingCart:
+        """Return how a mass moves whose ZMP follows a reference, from rest.
+
+        zmp: x and y [m], a row for each sample of `preview`.
+        """
+        plans = [self.preview.plan(zmp[:, k], start=(zmp[0, k], 0.0, 0.0)) for k in (0, 1)]
+        place, velocity, acceleration = (
+            np.column_stack([plan.states[:, k] for plan in plans]) for k in range(3)
         )
+        return WalkingCart(plans[0].t, place, velocity, acceleration)
+
+
+def _count_samples(duration: float, every: float) -> int:
+    """Return how many samples reach from 0 to a duration, or just beyond."""
+    return math.ceil(duration / every - WHOLE_SLACK) + 1
 
 
 @dataclass(frozen=True)
@@ -179,23 +189,21 @@ class FootSwing:
 
 @dataclass(frozen=True, eq=False)
 class WalkingCart:
-    """A mass of constant height over time: x and y in columns. t: [s]. com, velocity, acceleration: [m, m/s,
-    m/s^2]. zmp: of this motion, and its reference [m]."""
+    """A mass of constant height over time, x and y in columns. t: [s]. place, velocity, acceleration: [m,
+    m/s, m/s^2]."""
 
     t: np.ndarray
-    com: np.ndarray = field(repr=False)
+    place: np.ndarray = field(repr=False)
     velocity: np.ndarray = field(repr=False)
     acceleration: np.ndarray = field(repr=False)
-    zmp: np.ndarray = field(repr=False)
-    zmp_reference: np.ndarray = field(repr=False)
 
-    def com_at(self, t: np.ndarray) -> np.ndarray:
-        """The centre of mass at times [s]: over a sample its jerk is constant, so this is exact."""
+    def place_at(self, t: np.ndarray) -> np.ndarray:
+        """The mass at times [s]: over a sample its jerk is constant, so this is exact."""
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
         d = (t - self.t[k])[:, None]
         jerk = (self.acceleration[k + 1] - self.acceleration[k]) / (self.t[k + 1] - self.t[k])[:, None]
         return np.asarray(
-            self.com[k] + d * (self.velocity[k] + d * (self.acceleration[k] / 2 + d * jerk / 6))
+            self.place[k] + d * (self.velocity[k] + d * (self.acceleration[k] / 2 + d * jerk / 6))
         )
 
 
