@@ -76,6 +76,16 @@ def hopper(place: Path) -> None:
     curves(run, {"height": "height", "apex": "last apex"}, "height [m]").save(place / "hopper.svg")
 
 
+def zmp_walk(place: Path) -> None:
+    example = load("zmp_walk.py")
+    machine = example.biped()
+    legs = example.inverse(machine)
+    player = strut.control.MotionPlayer(legs.joints, example.KNOTS)
+    motion = strut.control.zmp_walk(legs, example.PATTERN)
+    run = example.walk(example.walker(machine, player), player, motion)
+    view.stick_figure(run, place / "zmp_walk.svg", (1.0, 7.0), poses=16, width=760)
+
+
 def coman(place: Path) -> None:
     example = load("coman.py")
     names = {f"r_{joint}_sag_voltage": joint for joint in ("hip", "knee", "ankle")}
@@ -211,6 +221,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             hopper,
             slip_map,
             coman,
+            zmp_walk,
             three_grounds,
             biped,
             servo_leg,

@@ -39,7 +39,7 @@ PATTERN = control.WalkPattern(
 )
 """How it walks: 0.25 m/s. The ZMP goes less far to the side than the feet are: servos and ground give way,
 and take the mass further than it was told."""
-KNOTS = 400
+KNOTS = 300
 """Of the longest motion that it can play."""
 
 
@@ -132,7 +132,7 @@ def main(folder: Path | None = None) -> dict[str, Trajectory]:
     tilt = 2 * np.hypot(runs["forward"]["base.qx"], runs["forward"]["base.qy"]).max()
     print(f"walking forward the torso tilts by at most {tilt:.3f} rad")
     if folder is not None:
-        view.page(runs["forward"], folder / "zmp_walk.html")
+        view.animation(runs["forward"], folder / "zmp_walk.html")
     return runs
 
 

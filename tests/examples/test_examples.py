@@ -240,6 +240,7 @@ TESTED_ELSEWHERE = {
     "rabbit.py": "tests/examples/test_rabbit.py",
     "running.py": "tests/optimal/test_running.py",
     "servo_leg.toml": "tests/contact/test_servo_tables.py",
+    "zmp_walk.py": "tests/examples/test_zmp_walk.py",
 }
 
 

@@ -143,6 +143,8 @@ class Trajectory:
     def dimensionless(self) -> bool:
         """Whether its numbers have no units. They have none where the system names `scales` and all of them
         were 1."""
+        if not self.names.scales:
+            return False
         scales = [
             value for name, value in zip(self.names.p, self.p, strict=True) if name in self.names.scales
         ]

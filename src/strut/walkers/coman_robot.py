@@ -17,7 +17,7 @@ from strut.mechanism import Mechanism, sense, watch
 from strut.mechanism import system as system_of
 from strut.mechanism.sensors import Sensor
 from strut.mechanism.watchers import JointRange
-from strut.system import System, time
+from strut.system import Expression, Param, System, sx, time
 from strut.walkers.coman import FOOT_POINTS, STANDING_HEIGHT, coman_mechanism
 
 PARTS: Mapping[str, Sequence[str] | None] = {
@@ -98,7 +98,8 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
 
     parts: a name of `PARTS`. base: 'free', 'planar', or 'fixed', as of `coman_mechanism`.
     ground: a name of `GROUNDS`; on 'rigid' it stands on the corners of its feet, in a plane on toes and
-        heels.
+        heels. Of 'linear' ground stiffness and damping are parameters, ground_stiffness [N/m] and
+        ground_damping [N s/m], of each point and along the ground too.
     motors: False for ideal torques in the place of motors and springs.
     references: what joints follow, by name, as `coman_motion` gives them; zero for the others, upright.
     kp, kd: of the servos, in volts or N m per rad and per rad/s; kp=0 leaves them out, and the inputs free.
@@ -168,12 +169,17 @@ def _on_ground(machine: Mechanism, base: str, ground: str, *, events: bool, feet
         points = [f"{side}_sole{k}" for side in "rl" for k in RIGID_POINTS[base]]
         return rigid(machine, points, friction=FRICTION, fall=FALL)
     share = POINTS_PER_FOOT["five"] / POINTS_PER_FOOT[feet]
+    stiffness: Expression = GROUND_STIFFNESS
+    damping: Expression = GROUND_DAMPING
+    if ground == "linear":  # parameters, so that other ground needs no compiling
+        stiffness = Param("ground_stiffness", GROUND_STIFFNESS, "N/m", bounds=(1.0, 1e8))
+        damping = Param("ground_damping", GROUND_DAMPING, "N s/m", bounds=(0.0, 1e6))
     law = {
-        "linear": linear(share * GROUND_STIFFNESS, share * GROUND_DAMPING),
+        "linear": linear(share * sx(stiffness), share * sx(damping)),
         "hertz": hertz(share * HERTZ_STIFFNESS, share * HERTZ_DAMPING),
         "geyer": geyer(GEYER_STIFFNESS, GEYER_SPEED),
     }[ground]
-    grip = anchored(share * GROUND_STIFFNESS, share * GROUND_DAMPING, FRICTION)
+    grip = anchored(share * sx(stiffness), share * sx(damping), FRICTION)
     if feet == "mesh" and ground == "geyer":
         grip = anchored(MESH_GRIP_STIFFNESS, MESH_GRIP_DAMPING, MESH_FRICTION)
     return compliant(machine, points, law=law, friction=grip, events=events, fall=FALL if events else None)
