@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -197,7 +198,7 @@ def _defaults(
 def _evaluate_rows(f: ca.Function, arguments: list[np.ndarray]) -> np.ndarray:
     """The function's values, a row for each row of its arguments; one row where it depends on nothing in
     which they differ. A million runs take a second on a graphics card, so nothing is copied into matrices of
-    CasADi."""
+    CasADi, and all cores help."""
     differs = any(
         bool((argument[:, k] != argument[0, k]).any())
         for number, argument in enumerate(arguments)
@@ -205,10 +206,11 @@ def _evaluate_rows(f: ca.Function, arguments: list[np.ndarray]) -> np.ndarray:
     )
     rows = [np.ascontiguousarray(argument if differs else argument[:1], float) for argument in arguments]
     count = len(rows[0])
+    block = f.map(ROWS_AT_ONCE, "thread", os.cpu_count() or 1) if count >= ROWS_AT_ONCE else f
     values = np.empty((count, f.numel_out(0)))
     for begin in range(0, count, ROWS_AT_ONCE):
         end = min(count, begin + ROWS_AT_ONCE)
-        buffer, evaluate = f.map(end - begin).buffer()
+        buffer, evaluate = (block if end - begin == ROWS_AT_ONCE else f.map(end - begin)).buffer()
         for k, row in enumerate(rows):
             buffer.set_arg(k, row[begin:end].data)
         buffer.set_res(0, values[begin:end].data)
