@@ -27,6 +27,7 @@ COMMANDS = {
     "control": "strut.cli.control:control",
     "evolve": "strut.cli.evolve:evolve",
     "jobs": "strut.cli.evolve:jobs",
+    "compare": "strut.cli.compare:compare",
     "export": "strut.cli.export:export",
     "view": "strut.cli.look:view",
     "reproduce": "strut.cli.reproduce:reproduce",

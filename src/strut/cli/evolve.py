@@ -78,9 +78,7 @@ def evolve(
 
       strut jobs slip.db
     """
-    described = read_job(job, lambda text: _find_beside(text, job.parent, run_code, tuple(root)))
-    if not run_code and described.problem.evaluation.settings()["kind"] == "program":
-        raise ModelError(f"{job} names a program that would be run: add --run-code if you trust it")
+    described = read_described_job(job, run_code=run_code, roots=tuple(root))
     if device != "cpu":
         described = described.on_device(device)
     path = output or Path(f"{described.name}.db")
@@ -145,6 +143,14 @@ def jobs(
         as_json(data)
         return
     table("jobs", ["file", "state", "runs", "generations", "evaluations", "failed", "goal", "best"], rows)
+
+
+def read_described_job(job: Path, *, run_code: bool, roots: tuple[Path, ...]) -> Job:
+    """Return the job of a file; raises ModelError where it names code and that is not to be run."""
+    described = read_job(job, lambda text: _find_beside(text, job.parent, run_code, roots))
+    if not run_code and described.problem.evaluation.settings()["kind"] == "program":
+        raise ModelError(f"{job} names a program that would be run: add --run-code if you trust it")
+    return described
 
 
 def _standing_text(evolution: populations.Evolution) -> str:
@@ -262,18 +268,11 @@ def _evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, A
             "run": best.run,
             "generation": best.generation,
             "stage": best.stage,
-            "value": _number(best.value),
+            "value": best.value,
             "parameters": dict(best.parameters),
             "measures": dict(best.measures),
         },
-        "best_of_run": [
-            {"run": e.run, "stage": e.stage, "value": _number(e.value)} for e in evolution.best_of_run
-        ],
+        "best_of_run": [{"run": e.run, "stage": e.stage, "value": e.value} for e in evolution.best_of_run],
         "front": None if front is None else {name: col.tolist() for name, col in front.columns().items()},
         "hypervolume": None if front is None else front.hypervolume,
     }
-
-
-def _number(value: float) -> float | None:
-    """Return a number, or nothing where there is none: JSON knows no nan."""
-    return None if np.isnan(value) else value

@@ -1,5 +1,6 @@
 """Population search: swarms, evolution and goals in stages, that lose nothing when they are killed."""
 
+from strut.evolve.comparison import SearchComparison, compare
 from strut.evolve.evaluations.evaluation import Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
@@ -44,6 +45,7 @@ __all__ = [
     "ParetoFront",
     "ParticleFilter",
     "ProgramEvaluation",
+    "SearchComparison",
     "SearchFront",
     "SearchGoal",
     "SearchMethod",
@@ -53,6 +55,7 @@ __all__ = [
     "Spsa",
     "Swarm",
     "SystemEvaluation",
+    "compare",
     "front",
     "hypervolume",
     "load_evolution",

@@ -7,10 +7,12 @@ from strut.report.evolution import evolution_result
 from strut.report.front import front_figures
 from strut.report.gait import gait_result
 from strut.report.held import held_result, recovery_figure
+from strut.report.search_comparison import comparison_figure
 from strut.report.stepping import stepping_histories, stepping_strip
 from strut.report.sweep import sweep_result, sweeps_figure
 
 __all__ = [
+    "comparison_figure",
     "controlled_result",
     "design_result",
     "designs_result",

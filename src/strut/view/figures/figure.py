@@ -77,6 +77,21 @@ class Points:
 
 
 @dataclass(frozen=True, eq=False)
+class Band:
+    """What lies between two curves, as a pale area without an entry in the legend; nan leaves a part out."""
+
+    x: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    color: str = PALETTE[0]
+
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend: nothing, a band belongs to a curve."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
 class Areas:
     """Layers over x, each as thick as its values, which are not negative; the first lies lowest."""
 
@@ -129,7 +144,7 @@ class Flow:
         return ()
 
 
-Trace = Line | Points | Areas | Cells | Flow
+Trace = Line | Points | Band | Areas | Cells | Flow
 """Any kind of mark that a figure has. A new kind is a dataclass in this union, one function in
 `plotly_backend` and one in `matplotlib_backend`; files of results read and write its fields by their
 types."""

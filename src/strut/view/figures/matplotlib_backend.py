@@ -14,6 +14,7 @@ from strut.extras import optional_module
 from strut.view.figures.figure import (
     NEUTRAL,
     Areas,
+    Band,
     Cells,
     Figure,
     Flow,
@@ -266,6 +267,11 @@ def _points(points: Points, axes: Any) -> None:
     )
     for x, y, label in zip(points.x, points.y, points.labels if points.written else (), strict=False):
         axes.annotate(plain(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
+
+
+@draw_trace.register
+def _between(band: Band, axes: Any) -> None:
+    axes.fill_between(band.x, band.lower, band.upper, color=band.color, alpha=0.19, linewidth=0)
 
 
 @draw_trace.register

@@ -21,6 +21,7 @@ from strut.view.figures.figure import (
     DASHES,
     NEUTRAL,
     Areas,
+    Band,
     Cells,
     Figure,
     Flow,
@@ -201,6 +202,25 @@ def _points(points: Points) -> list[dict[str, Any]]:
         "marker": {"color": points.color, "size": points.size, "symbol": points.symbol},
     }
     return [scatter | ({"text": [text(label) for label in points.labels]} if points.labels else {})]
+
+
+@plotly_traces.register
+def _band(band: Band) -> list[dict[str, Any]]:
+    has_both = np.isfinite(band.lower) & np.isfinite(band.upper)
+    x, lower, upper = band.x[has_both], band.lower[has_both], band.upper[has_both]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": np.concatenate([x, x[::-1]]),
+            "y": np.concatenate([upper, lower[::-1]]),
+            "line": {"color": band.color, "width": 0},
+            "fillcolor": band.color + "30",
+            "fill": "toself",
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+    ]
 
 
 @plotly_traces.register

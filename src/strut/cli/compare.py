@@ -1,0 +1,90 @@
+"""`strut compare`: several searches on the problem of a job file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from strut import evolve, report
+from strut.cli.console import as_json, notes, table
+from strut.cli.evolve import read_described_job
+from strut.cli.options import Json, Root
+from strut.evolve.searches import SEARCHES, search_settings
+
+COMPARED = [word for word in SEARCHES if word not in ("grid", "metamorphic")]
+"""Searches that can be named."""
+
+
+def compare(  # noqa: PLR0913 the options of a command are its arguments
+    job: Annotated[Path, typer.Argument(metavar="JOB.toml", help="What is searched; its own search is one.")],
+    *,
+    searches: Annotated[
+        str, typer.Option(help=f"Which others, with commas between: {', '.join(COMPARED)}; all unless given.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(help="From how many seeds each begins.")] = 10,
+    evaluations: Annotated[int, typer.Option(help="How many individuals each evaluates.")] = 2000,
+    best_known: Annotated[
+        float | None,
+        typer.Option(
+            "--best-known", help="The best value of all; the figure then shows the distance from it."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The figure: .html, .png, .svg or .pdf; none unless given."
+        ),
+    ] = None,
+    run_code: Annotated[
+        bool,
+        typer.Option(
+            "--run-code", help="Run programs and Python files that the job names; refused unless given."
+        ),
+    ] = False,
+    root: Root = [],
+    json: Json = False,
+) -> None:
+    """Compare searches on one problem: medians over seeds after equally many evaluations.
+
+    [bold]Examples[/bold]
+
+      strut compare examples/slip_job.toml --evaluations 1000 --seeds 5
+
+      strut compare examples/slip_job.toml --searches cma-es,differential -o searches.png
+    """
+    described = read_described_job(job, run_code=run_code, roots=tuple(root))
+    own = search_settings(described.method)["kind"]
+    front = described.problem.staged_goals.front is not None
+    words = [word.strip() for word in searches.split(",") if word.strip()]
+    if not words:
+        words = [word for word in COMPARED if not front or hasattr(SEARCHES[word], "takes_fronts")]
+    unknown = [word for word in words if word not in COMPARED]
+    if unknown:
+        raise typer.BadParameter(f"there is no search '{unknown[0]}': allowed are {', '.join(COMPARED)}")
+    methods = {f"{own} (as in the job)": described.method}
+    methods |= {word: SEARCHES[word]() for word in words if word != own}
+
+    def tell(name: str, seed: int) -> None:
+        if not json and seed == 0:
+            notes.print(f"{escape(name)} ...")
+
+    comparison = evolve.compare(
+        described.problem, methods, seeds=seeds, evaluations=evaluations, progress=tell
+    )
+    if output is not None:
+        report.comparison_figure(comparison, best_known).save(output)
+    columns = comparison.columns()
+    if json:
+        as_json({"goal": comparison.value_name, "file": None if output is None else str(output), **columns})
+        return
+    heads = ["search", "evaluations", "at the last goal", "best", "median", "worst"]
+    rows = [
+        [f"{value:.6g}" if isinstance(value, float) else value for value in row]
+        for row in zip(*[columns[name] for name in heads], strict=True)
+    ]
+    table(f"{comparison.value_name}, from {seeds} seeds", heads, rows)
+    if output is not None:
+        notes.print(f"wrote {escape(str(output))}")
