@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
+import time as clock
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
-from strut.cli.console import as_json, out, table
+from strut.cli.console import as_json, notes, out, table
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 
 if TYPE_CHECKING:
-    from strut.studies import Row, Study
+    from strut.studies import Row, SearchOrder, SearchStudy, Study
+
+LOG_INTERVAL = 5.0
+"""Time [s] between lines of progress."""
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0913 -- options of a command
     name: Annotated[str, typer.Argument(help="Of a study; --list shows them.")] = "",
+    *,
     every: Annotated[bool, typer.Option("--list", help="Which studies there are.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")] = False,
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", help="Also write a page, .html: the table, and curves where a study has some."
+            "--output",
+            "-o",
+            help="Also write a page, .html: the table, and curves where a study has some. Of a study that "
+            "searches: the folder that keeps its searches, which are gone on with.",
         ),
     ] = "",
+    runs: Annotated[
+        int,
+        typer.Option(min=0, help="Of each search of a study that searches; 0: as many as were published."),
+    ] = 0,
+    generations: Annotated[
+        int, typer.Option(min=0, help="Of each search; 0: as many as were published.")
+    ] = 0,
+    device: Annotated[
+        str, typer.Option(help="Where a study that searches runs its machines: cpu, or cuda for a card.")
+    ] = "cpu",
+    precision: Annotated[str, typer.Option(help="Of these runs: double, or single.")] = "double",
+    minutes: Annotated[
+        float, typer.Option(min=0, help="After which a search stops, to be gone on with later; 0: never.")
+    ] = 0.0,
+    search: Annotated[
+        bool, typer.Option(help="Search; or tell of what is in the folder, searched no further.")
+    ] = True,
+    verify: Annotated[
+        bool, typer.Option(help="Run what a search found again, more exactly and for longer.")
+    ] = True,
 ) -> None:
     """Compute a published result anew, and print what was published beside what strut finds.
 
@@ -34,8 +64,10 @@ def reproduce(
       strut reproduce garcia-simplest
 
       strut reproduce rijt-sweeps -o sweeps.html
+
+      strut reproduce kieboom-human -o human/ --runs 3 --minutes 30
     """
-    from strut.studies import STUDIES  # many modules, which only this command needs
+    from strut.studies import STUDIES, SearchOrder, SearchStudy  # many modules, which only this needs
 
     if every or not name:
         rows = [[s.name, s.title, s.source] for s in STUDIES.values()]
@@ -46,15 +78,55 @@ def reproduce(
     if name not in STUDIES:
         raise UnknownNameError(f"there is no study '{name}': {did_you_mean(name, list(STUDIES))}")
     study = STUDIES[name]
+    if isinstance(study, SearchStudy):
+        order = SearchOrder(
+            folder=Path(output or name),
+            runs=runs or None,
+            generations=generations or None,
+            device=device,
+            precision=precision,
+            minutes=minutes or None,
+            search=search,
+            verify=verify,
+        )
+        results = _search(study, order)
+        _print_rows(study, results, json)
+        return
+    if runs or generations or minutes or device != "cpu" or precision != "double":
+        raise ValueRangeError(
+            f"'{name}' does not search: --runs, --generations, --minutes, --device and --precision are of "
+            f"studies that do"
+        )
     if output and not output.endswith(".html"):
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
     results = study.rows()
     if output:
         _write_page(study, results, output)
+    _print_rows(study, results, json)
+
+
+def _search(study: SearchStudy, order: SearchOrder) -> list[Row]:
+    """Carry out a study that searches, with a line now and then on standard error."""
+    last = 0.0
+
+    def tell(line: str) -> None:
+        nonlocal last
+        if clock.monotonic() - last > LOG_INTERVAL:
+            last = clock.monotonic()
+            notes.print(escape(line))
+
+    assert study.carry_out is not None
+    results = study.carry_out(order, tell)
+    notes.print(f"wrote {escape(str(order.folder))}")
+    return results
+
+
+def _print_rows(study: Study, results: list[Row], json: bool) -> None:
+    """Print what was published beside what strut finds."""
     if json:
         as_json(
             {
-                "name": name,
+                "name": study.name,
                 "title": study.title,
                 "source": study.source,
                 "rows": [asdict(row) for row in results],

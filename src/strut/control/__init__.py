@@ -12,6 +12,7 @@ from strut.control.current_servo import current_servo
 from strut.control.inverted_pendulum import LinearPendulum, pendulum_rate
 from strut.control.knee_latch import knee_latches
 from strut.control.motion_player import MotionPlayer
+from strut.control.phase_impedance import PhaseJoint, PhaseTables, phase_impedance, phase_tables
 from strut.control.preview import CartMotion, ZmpPreview, stepped_zmp
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal, minimum_jerk, sine, spline, table
@@ -113,6 +114,8 @@ __all__ = [
     "MotionPlayer",
     "MotorSpring",
     "OrientationTask",
+    "PhaseJoint",
+    "PhaseTables",
     "PointContact",
     "PostureTask",
     "QpBound",
@@ -140,6 +143,8 @@ __all__ = [
     "momentum_stepping",
     "nearest_point_field",
     "pendulum_rate",
+    "phase_impedance",
+    "phase_tables",
     "port_tracking",
     "qp_solver_names",
     "servo",

@@ -1,6 +1,7 @@
 """Population search: swarms, evolution and goals in stages, that lose nothing when they are killed."""
 
 from strut.evolve.comparison import SearchComparison, compare
+from strut.evolve.evaluations.encoded import EncodedEvaluation
 from strut.evolve.evaluations.evaluation import Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
@@ -26,12 +27,15 @@ from strut.evolve.searches import (
     Swarm,
     make_search,
 )
+from strut.evolve.side_by_side import SideBySideProgress, search_side_by_side
 from strut.evolve.space import ParameterSpace, SearchParameter
+from strut.evolve.walk_measures import WalkMeasures, walk_measures
 
 __all__ = [
     "SEARCHES",
     "CmaEs",
     "DifferentialEvolution",
+    "EncodedEvaluation",
     "Evaluated",
     "Evaluation",
     "Evolution",
@@ -52,9 +56,11 @@ __all__ = [
     "SearchParameter",
     "SearchProblem",
     "SearchProgress",
+    "SideBySideProgress",
     "Spsa",
     "Swarm",
     "SystemEvaluation",
+    "WalkMeasures",
     "compare",
     "front",
     "hypervolume",
@@ -67,4 +73,6 @@ __all__ = [
     "of_program",
     "of_system",
     "search",
+    "search_side_by_side",
+    "walk_measures",
 ]

@@ -33,7 +33,7 @@ class Evolution(Tabular):
     each goal, goals counting from 0 to 1 over the front; `front` has them all, of every run. finished:
     whether all runs came to their end. evaluations: how many individuals were evaluated; failures: how many
     of them failed, by what was said. at_bounds: parameters of the best that lie on a bound of the search,
-    which then decides them.
+    which then decides them. seconds: that its generations took [s].
     """
 
     best: Individual
@@ -44,6 +44,7 @@ class Evolution(Tabular):
     stages: int
     at_bounds: tuple[str, ...] = ()
     front: ParetoFront | None = None
+    seconds: float = 0.0
     history: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     def columns(self) -> dict[str, np.ndarray]:
@@ -125,17 +126,19 @@ def _evolution_in(
     rows: list[tuple[float, ...]] = []
     standings: dict[int, BestSoFar] = {}
     failures: dict[str, int] = {}
-    evaluations = 0
+    evaluations, seconds = 0, 0.0
     finished = store.runs()
     reference = front_reference(store, goals)
     for run in finished:
         standing = BestSoFar(goals, reference)
         for number in store.generations(run):
             stored = store.read(run, number)
-            evaluations += int(stored.has_measures.sum())
+            # of a job that keeps the best of each generation alone, its file says how many there were
+            evaluations += int(store.spec.get("evaluated_per_generation", stored.has_measures.sum()))
             for word in stored.status:
                 if word not in (OK, ""):
                     failures[word] = failures.get(word, 0) + 1
+            seconds += stored.seconds
             if stored.keys is None:
                 continue
             own = BestSoFar(goals, reference)
@@ -160,6 +163,7 @@ def _evolution_in(
         stages=len(goals.goals),
         at_bounds=_at_bounds(store.spec["problem"]["parameters"], best),
         front=front,
+        seconds=seconds,
         history={name: np.array(column) for name, column in zip(heads, zip(*rows, strict=True), strict=True)},
     )
 

@@ -13,6 +13,7 @@ from strut.studies import (
     garcia_simplest,
     goswami_bifurcation,
     kieboom_camel,
+    kieboom_human,
     kieboom_metamorphic,
     rijt_limits,
     rijt_sweeps,
@@ -20,7 +21,7 @@ from strut.studies import (
     saurel_table1,
 )
 from strut.studies.rijt_tables import BASELINE_STUDY, FINAL_STUDY
-from strut.studies.study import Row, Study
+from strut.studies.study import Row, SearchOrder, SearchStudy, Study
 
 _ALL = (
     dallali_generation,
@@ -35,6 +36,7 @@ _ALL = (
     garcia_simplest,
     goswami_bifurcation,
     kieboom_camel,
+    kieboom_human,
     kieboom_metamorphic,
     rijt_limits,
     rijt_sweeps,
@@ -46,4 +48,4 @@ STUDIES: dict[str, Study] = {
 }
 """All studies, by the name the command line knows them."""
 
-__all__ = ["STUDIES", "Row", "Study"]
+__all__ = ["STUDIES", "Row", "SearchOrder", "SearchStudy", "Study"]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from pathlib import Path
 
 from strut.errors import ValueRangeError
 from strut.html import card
@@ -61,6 +62,35 @@ class Study(Tabular):
     def _repr_html_(self) -> str:
         """In a notebook: what it is; computing it may take minutes."""
         return card(f"Study {self.name}", f"{self.title}. {self.source}", {})
+
+
+@dataclass(frozen=True)
+class SearchOrder:
+    """What is asked of a study that searches.
+
+    folder: where everything is kept; a search goes on with what is there. runs, generations: of each search;
+    None for as many as were published. device, precision: where and how individuals are run, as of
+    `simulate_batch`; a search is gone on with as it was begun. minutes: after which the search stops, to be
+    gone on with; None for no end. search: False for what was found before, searched no further. verify:
+    whether what was found is run again more exactly, compared and told.
+    """
+
+    folder: Path
+    runs: int | None = None
+    generations: int | None = None
+    device: str = "cpu"
+    precision: str = "double"
+    minutes: float | None = None
+    search: bool = True
+    verify: bool = True
+
+
+@dataclass(frozen=True)
+class SearchStudy(Study):
+    """A study that searches for long, and goes on with what it has. carry_out: does what is asked, says how
+    far it is, a line at a time, and returns the rows of what it knows."""
+
+    carry_out: Callable[[SearchOrder, Callable[[str], None]], list[Row]] | None = None
 
 
 def cost_verdict(published: str, ours: float) -> str:

@@ -11,6 +11,7 @@ from strut.walkers.coman_robot import coman, coman_motion
 from strut.walkers.dribbel_robot import dribbel_robot
 from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
+from strut.walkers.human import human, human_mechanism
 from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
 from strut.walkers.point import point_3d
@@ -50,10 +51,10 @@ CATALOGUE: dict[str, Callable[..., System]] = {
 }
 """Systems by the name the command line knows them."""
 
-MECHANISMS: dict[str, Callable[..., Mechanism]] = {"coman": coman_mechanism}
+MECHANISMS: dict[str, Callable[..., Mechanism]] = {"coman": coman_mechanism, "human": human_mechanism}
 """Mechanisms by the name the command line knows them."""
 
-ROBOTS: dict[str, Callable[..., System]] = {"coman": coman}
+ROBOTS: dict[str, Callable[..., System]] = {"coman": coman, "human": human}
 """Mechanisms with their drives, servos and ground, by the name of the mechanism: what runs on the command
 line. Their dynamics alone are those of the mechanism."""
 
@@ -71,6 +72,8 @@ __all__ = [
     "compass_duindam",
     "dribbel",
     "dribbel_robot",
+    "human",
+    "human_mechanism",
     "kneed",
     "pendulum",
     "point_3d",

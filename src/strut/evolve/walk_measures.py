@@ -1,0 +1,138 @@
+"""Measures of a walk over a run: how long it lasts, how fast and how steadily it goes, what its feet and its
+motors do; the beginning left out, where it is not yet what it will be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from strut.checks import checked, finite, positive
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.system import System, sx
+
+PREFIX = "walk"
+"""What names of the outputs begin with that measures integrate."""
+
+
+@dataclass(frozen=True, eq=False)
+class WalkMeasures:
+    """A machine with outputs that measures integrate, and the measures by name, as `of_system` takes them.
+
+    time [s] until it fell or ended; speed, its mean [m/s]; speed_spread, its standard deviation over time
+    [m/s]; airborne_time without any foot on the ground [s]; torque, the mean of the sum of all sizes [N m];
+    power_absolute, power_positive and power_net, means of the sums over motors of |P|, of P where it is
+    positive, and of P [W]; stance, the share of time that a foot is on the ground, the mean of all feet;
+    double_support, the share of time that all of them are; assist_time [s], where there is assistance.
+    """
+
+    system: System
+    expressions: Mapping[str, str]
+
+
+@checked
+def walk_measures(
+    system: System,
+    duration: float,
+    *,
+    feet: Mapping[str, Sequence[str]],
+    torques: Sequence[str],
+    begin: float | None = None,
+    speed: str = "speed",
+    near_speed: float = 0.0,
+    assisting: str = "",
+) -> WalkMeasures:
+    """Return the measures of a walk.
+
+    duration: of the run [s]. feet: by a name of your own, the contacts of a foot, as `system.walk` names
+    them. torques: outputs, or inputs, by which motors supply power: entries of the ledger have their names.
+    begin: from when on everything but the time is measured [s]; half the duration unless given. speed: an
+    output or state [m/s]. near_speed: about how large it is [m/s], so that little is lost of its spread.
+    assisting: an output that is 1 while the machine is helped.
+
+    Integrals are divided by the time from `begin` to the duration: those of a run that ends before are too
+    small, and its time says so.
+    """
+    positive("duration", duration, "s")
+    first = duration / 2 if begin is None else finite("begin", begin)
+    if not 0 <= first < duration:
+        raise ValueRangeError(
+            f"begin is {first:g} s: it must be from 0 to below the duration, {duration:g} s"
+        )
+    powers = {name: _power(system, name) for name in torques}
+    if not powers:
+        raise ModelError("no torque is measured: name the outputs of the motors, torques=['hip_torque']")
+    downs = {name: _is_down(system, name, contacts) for name, contacts in feet.items()}
+    if not downs:
+        raise ModelError("no foot is measured: give the contacts of each, feet={'right': ['heel_r']}")
+    for name in (speed, *([assisting] if assisting else [])):
+        _expression(system, name)
+    none_down = ca.SX(1)
+    for down in downs.values():
+        none_down = none_down * (1 - down)
+    all_down = ca.SX(1)
+    for down in downs.values():
+        all_down = all_down * down
+    signals = {
+        "airborne": none_down,
+        "double_support": all_down,
+        "stance": sum(downs.values(), ca.SX(0)) / len(downs),
+        "torque": sum((ca.fabs(_expression(system, name)) for name in torques), ca.SX(0)),
+        "power_absolute": sum((ca.fabs(p) for p in powers.values()), ca.SX(0)),
+        "power_positive": sum((ca.fmax(p, 0) for p in powers.values()), ca.SX(0)),
+        "power_net": sum(powers.values(), ca.SX(0)),
+    }
+    outputs = {f"{PREFIX}_{name}": signal for name, signal in signals.items()}
+    extended = system.replace(outputs={**system.outputs, **outputs})
+
+    def mean(text: str) -> str:
+        return f"integral_after({text}, {first!r}) / {duration - first!r}"
+
+    off = f"({speed} - {near_speed!r})"
+    expressions = {
+        "time": "end.time",
+        "speed": f"{near_speed!r} + {mean(off)}",
+        "speed_spread": f"sqrt(max({mean(f'{off}**2')} - ({mean(off)})**2, 0))",
+        **({"assist_time": f"integral_after({assisting}, {first!r})"} if assisting else {}),
+        "airborne_time": f"integral_after({PREFIX}_airborne, {first!r})",
+        **{name: mean(f"{PREFIX}_{name}") for name in signals if name != "airborne"},
+    }
+    return WalkMeasures(extended, expressions)
+
+
+def _expression(system: System, name: str) -> ca.SX:
+    """The expression of a state, input or output."""
+    labels = [*system.labels("x"), *system.labels("u"), *system.labels("outputs")]
+    if name not in labels:
+        raise UnknownNameError(f"'{system.name}' has no '{name}': {did_you_mean(name, labels)}")
+    return system[name]
+
+
+def _power(system: System, name: str) -> ca.SX:
+    """The power that a motor supplies, as the ledger says it."""
+    supplied = system.ledger.supplied
+    if name not in supplied:
+        raise UnknownNameError(
+            f"the ledger of '{system.name}' has no power of '{name}': {did_you_mean(name, list(supplied))}"
+        )
+    _expression(system, name)
+    return sx(supplied[name])
+
+
+def _is_down(system: System, foot: str, contacts: Sequence[str]) -> ca.SX:
+    """1 while one of the contacts of a foot is on the ground."""
+    contacts_by_name = {} if system.walk is None else {each.name: each for each in system.walk.feet}
+    up = ca.SX(1)
+    for contact in contacts:
+        if contact not in contacts_by_name:
+            raise UnknownNameError(
+                f"foot '{foot}' has the contact '{contact}': {did_you_mean(contact, list(contacts_by_name))}"
+            )
+        up = up * (system[contacts_by_name[contact].gap] > 0)
+    if not len(contacts):
+        raise ModelError(f"foot '{foot}' has no contacts: name some, as system.walk.feet has them")
+    return 1 - up
+
+
+__all__ = ["WalkMeasures", "walk_measures"]

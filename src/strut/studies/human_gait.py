@@ -1,0 +1,96 @@
+"""The planar human that walks by impedance along a phase, as a search: machine, measures and goals in stages
+(Kieboom, section 4.1, tables 4.1 to 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from strut import control, evolve, walkers
+from strut.system import System
+
+MODES = ("const", "step", "ppoly")
+"""How stiffness and damping go along the phase."""
+FREQUENCY = 0.9
+"""[Hz] Of the gait."""
+TARGET_SPEED = 1.3
+"""[m/s] That is asked for."""
+DURATION = 10.0
+"""[s] Of an evaluation; the thesis prints none."""
+STEP = 2.5e-4
+"""[s] Of RK4 in the search: at 0.5 ms a fifth of random individuals end by numbers alone."""
+POPULATION, GENERATIONS, RUNS = 120, 500, 10
+"""Of every search in the thesis."""
+JOINTS = {
+    "hip": control.PhaseJoint(("hip_r", "hip_l"), (-0.8, 0.8)),
+    "knee": control.PhaseJoint(("knee_r", "knee_l"), (-0.1, 1.5)),
+    "ankle": control.PhaseJoint(("ankle_r", "ankle_l"), (-0.6, 0.6)),
+}
+"""What is driven, with the bounds of references (section 4.1.2)."""
+FEET = {
+    side: tuple(f"{point}_{letter}" for point in ("heel", "arch", "mid", "ball", "tip"))
+    for side, letter in (("right", "r"), ("left", "l"))
+}
+"""The contacts of each foot."""
+TORQUES = tuple(f"{joint}_{side}_torque" for joint in JOINTS for side in "rl")
+"""The motors."""
+NO_TIME = 1e-6
+"""[s] A time that counts as none: far below a step."""
+
+
+def human_walker(mode: str, *, events: bool = False, **values: Any) -> System:
+    """Return the human with its controller. mode: as of `control.phase_impedance`. events: whether contact is
+    located. values: of parameters and states."""
+    body = walkers.human(events=events)
+    return control.phase_impedance(body, JOINTS, mode, frequency=FREQUENCY).using(values)
+
+
+def human_measures(walker: System, duration: float) -> evolve.WalkMeasures:
+    """Return the measures of a walk of so long [s]; the first half is left out."""
+    return evolve.walk_measures(
+        walker,
+        duration,
+        feet=FEET,
+        torques=TORQUES,
+        near_speed=TARGET_SPEED,
+        assisting="assisting",
+    )
+
+
+def human_goals(duration: float = DURATION, speed: float = TARGET_SPEED) -> list[evolve.SearchGoal]:
+    """Return the goals of table 4.2, in their order: not to fall, to be as fast as asked (within 5 %), to be
+    steady, unassisted, with a foot on the ground, and with little torque."""
+    match = f"min(speed / {speed!r}, {speed!r} / max(speed, 1e-9))"
+    return [
+        evolve.maximise("time", until=f"time > {duration - NO_TIME!r}"),
+        evolve.maximise(match, until=f"{match} > 0.95"),
+        evolve.minimise("speed_spread", until="speed_spread < 0.1"),
+        evolve.minimise("assist_time", until=f"assist_time < {NO_TIME!r}"),
+        evolve.minimise("airborne_time", until=f"airborne_time < {NO_TIME!r}"),
+        evolve.minimise("torque"),
+    ]
+
+
+GOAL_NAMES = ("time", "speed", "steadiness", "assistance", "contact", "torque")
+"""The goals, in a word each."""
+
+
+def human_problems(modes: tuple[str, ...] = MODES, **options: Any) -> dict[str, evolve.SearchProblem]:
+    """Return the searches by mode. One compiled machine evaluates all of them. options: of `simulate_batch`,
+    as device and precision."""
+    measures = human_measures(human_walker("table"), DURATION)
+    how: Mapping[str, Any] = {"method": "rk4", "step": STEP, **options}
+    inner = evolve.of_system(measures.system, DURATION, measures.expressions, label="human", **how)
+    problems = {}
+    for mode in modes:
+        tables = control.phase_tables(JOINTS, mode)
+        parameters = [
+            evolve.SearchParameter(q.name, *q.bounds, unit=q.unit, group=q.name.partition("_")[0])
+            for q in tables.parameters
+        ]
+        evaluation = evolve.EncodedEvaluation(inner, tables)
+        problems[mode] = evolve.SearchProblem(parameters, evaluation, human_goals())
+    return problems
+
+
+__all__ = ["MODES", "human_goals", "human_measures", "human_problems", "human_walker"]

@@ -1,0 +1,155 @@
+"""The table of human gaits that searches found, beside what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from strut import evolve
+from strut.studies.human_gait import GOAL_NAMES
+from strut.studies.human_verification import LONG, Verified
+from strut.studies.study import Row
+
+PUBLISHED = {  # mean, its deviation, best torque (table 4.4); the thesis prints no unit
+    "const": (232.3, 44.3, 161.6),
+    "step": (190.9, 53.3, 108.6),
+    "ppoly": (216.3, 56.1, 146.7),
+}
+"""Torques of table 4.4."""
+FIRST_REACHED = (2, 7, 13, 71, 87)
+"""[generations] After which the first solution of goals 1 to 5 is published."""
+PARAMETERS = {"const": 33, "step": 45, "ppoly": 81}
+"""Numbers that a search chooses (table 4.3)."""
+TORQUE_MEANING = "ours: mean over the second half of the sum of the sizes of six torques [N m]"
+"""What our torque is; what the published one is, is not said."""
+MIN_SHOWN = 2
+"""Values of which a spread is told, at least."""
+
+
+def human_rows(
+    folder: Path, evolutions: Mapping[str, evolve.Evolution], verified: Mapping[tuple[str, int], Verified]
+) -> list[Row]:
+    """Return the table. verified: bests that were run again, by mode and run; none where none was."""
+    rows: list[Row] = []
+    for mode, evolution in evolutions.items():
+        rows += _mode_rows(mode, evolution, verified)
+    rows.append(_order_row(evolutions))
+    cost = sum(_seconds(evolution) for evolution in evolutions.values())
+    evaluations = sum(evolution.evaluations for evolution in evolutions.values())
+    rows.append(
+        Row(
+            "evaluations, and how long they took",
+            "1.8 million in about 30 h on 127 cores",
+            f"{evaluations} in {cost / 60:.1f} min",
+            f"wall time of the searches in {folder}",
+        )
+    )
+    return rows
+
+
+def _mode_rows(
+    mode: str, evolution: evolve.Evolution, verified: Mapping[tuple[str, int], Verified]
+) -> list[Row]:
+    """The rows of one kind of impedance."""
+    bests = evolution.best_of_run
+    last = [best for best in bests if best.stage == len(GOAL_NAMES)]
+    torques = [best.value for best in last]
+    mean, spread, least = PUBLISHED[mode]
+    generations = int(evolution.history["generation"].max()) + 1
+    rows = [
+        Row(f"{mode}: parameters", f"{PARAMETERS[mode]}", f"{len(bests[0].parameters)}"),
+        Row(
+            f"{mode}: runs that reach the last goal",
+            "10 of 10",
+            f"{len(last)} of {len(bests)}",
+            f"after {generations} generations" + ("" if evolution.finished else ", not finished"),
+        ),
+        Row(
+            f"{mode}: first generation with goals 1 to 5 reached",
+            ", ".join(map(str, FIRST_REACHED)) + " (no mode named)",
+            ", ".join(_first_reached(evolution, stage) for stage in range(2, len(GOAL_NAMES) + 1)),
+            "medians of the runs that reach it, counted from 1",
+        ),
+        Row(f"{mode}: torque, mean (deviation)", f"{mean} ({spread})", _mean_text(torques), TORQUE_MEANING),
+        Row(f"{mode}: torque, best", f"{least}", f"{min(torques):.1f}" if torques else "none"),
+    ]
+    own = [answer for (name, _), answer in verified.items() if name == mode]
+    return rows + (_verified_rows(mode, own) if own else [])
+
+
+def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
+    """What became of bests that were run again."""
+    last = len(GOAL_NAMES)
+    rows = []
+    for way, words in (
+        ("double", "double precision, the steps of the search"),
+        ("fine", "steps of 0.1 ms"),
+        ("located", "located contacts, controlled steps"),
+        ("long", f"{LONG:g} s instead"),
+    ):
+        at_last = sum(answer.stages[way] == last for answer in own)
+        measured = [answer.measures[way] for answer in own if way in answer.measures]
+        torques = [measures["torque"] for measures in measured]
+        upright = sum(answer.stages[way] > 1 for answer in own)
+        rows.append(
+            Row(
+                f"{mode}: run again, {words}",
+                "",
+                f"{at_last} of {len(own)} keep all goals, {upright} do not fall",
+                f"torque {_mean_text(torques)}",
+            )
+        )
+    best = min(own, key=lambda answer: (-answer.stages["long"], answer.measures["long"]["torque"]))
+    values, goal = best.measures["long"], best.stages["long"]
+    rows.append(
+        Row(
+            f"{mode}: best of those over {LONG:g} s",
+            "stance about 60 %",
+            f"torque {values['torque']:.1f} N m, {values['speed']:.3f} m/s, spread "
+            f"{values['speed_spread']:.3f} m/s, stance {100 * values['stance']:.1f} %, double support "
+            f"{100 * values['double_support']:.1f} %, |power| {values['power_absolute']:.0f} W",
+            f"run {best.run + 1}, at goal {goal} of {last} ({GOAL_NAMES[goal - 1]})",
+        )
+    )
+    return rows
+
+
+def _order_row(evolutions: Mapping[str, evolve.Evolution]) -> Row:
+    """The modes in the order of their mean torques."""
+    means = {}
+    for mode, evolution in evolutions.items():
+        torques = [best.value for best in evolution.best_of_run if best.stage == len(GOAL_NAMES)]
+        if torques:
+            means[mode] = float(np.mean(torques))
+    order = sorted(means, key=lambda mode: means[mode])
+    return Row("order of mean torques", "step < ppoly < const", " < ".join(order) or "none reached it")
+
+
+def _first_reached(evolution: evolve.Evolution, stage: int) -> str:
+    """The median generation, from 1, at which runs come to a goal; '-' where none does."""
+    history = evolution.history
+    firsts = []
+    for run in np.unique(history["run"]):
+        own = history["run"] == run
+        there = history["generation"][own][history["best_stage"][own] >= stage]
+        if there.size:
+            firsts.append(there.min() + 1)
+    return f"{np.median(firsts):.0f}" if firsts else "-"
+
+
+def _mean_text(values: list[float]) -> str:
+    """Mean and standard deviation of some values, as text."""
+    if not values:
+        return "none"
+    spread = f" ({np.std(values, ddof=1):.1f})" if len(values) >= MIN_SHOWN else ""
+    return f"{np.mean(values):.1f}{spread}"
+
+
+def _seconds(evolution: evolve.Evolution) -> float:
+    """How long the generations of a search took [s]."""
+    return float(evolution.seconds)
+
+
+__all__ = ["human_rows"]

@@ -1,0 +1,171 @@
+"""Searches side by side: the same as one after the other, gone on with after a stop, small files; encoded
+parameters; measures of a walk against closed forms."""
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from strut import Input, Ledger, State, System, evolve
+from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from strut.system import Foot, Param, Walk, time
+
+
+@dataclass(frozen=True)
+class Polar:
+    """Two parameters as a radius and an angle; or one, the radius, along a fixed direction."""
+
+    names: tuple = ("radius", "angle")
+    labels: tuple = ("a", "b")
+
+    @property
+    def digest(self):
+        return f"polar of {len(self.names)}"
+
+    def rows(self, x):
+        angle = x[:, 1] if x.shape[1] > 1 else np.full(len(x), 0.5)
+        return np.column_stack([x[:, 0] * np.cos(angle), x[:, 0] * np.sin(angle)])
+
+
+def problems():
+    a, b = Param("a", 0.0), Param("b", 0.0)
+    x = State("x", 0.0)
+    system = System("bowl", x=(x,), p=(a, b), flow={"x": (a.sym - 1) ** 2 + (b.sym - 1) ** 2})
+    inner = evolve.of_system(system, 1.0, {"loss": "x"}, method="rk4", step=0.5)
+    bounds = {"radius": (0.0, 3.0), "angle": (-3.0, 3.0)}
+    both = evolve.SearchProblem(bounds, evolve.EncodedEvaluation(inner, Polar()), "loss")
+    alone = evolve.SearchProblem(
+        {"radius": bounds["radius"]}, evolve.EncodedEvaluation(inner, Polar(("radius",))), "loss"
+    )
+    return {"both": both, "alone": alone}
+
+
+def test_side_by_side_is_one_after_the_other(tmp_path):
+    """The same individuals as of `search`, whose best of each generation is kept."""
+    method = evolve.Swarm(12)
+    told = []
+    together = evolve.search_side_by_side(
+        problems(), method, 15, runs=3, seed=4, folder=tmp_path / "a", progress=told.append
+    )
+    for name, problem in problems().items():
+        alone = evolve.search(problem, method, 15, runs=3, seed=4)
+        for key, column in alone.history.items():
+            np.testing.assert_array_equal(together[name].history[key], column, err_msg=key)
+        assert together[name].best.parameters == alone.best.parameters
+        assert together[name].evaluations == alone.evaluations == 12 * 15 * 3
+        assert together[name].finished
+    assert together["both"].best.value < 1e-2
+    assert len(told) == 15
+    assert told[-1].stages == {"both": (3,), "alone": (3,)}
+    assert told[-1].bests["both"] == together["both"].best.value
+
+
+def test_a_stop_is_gone_on_with_to_the_same_end(tmp_path):
+    method, whole = evolve.Swarm(12), tmp_path / "whole"
+    expected = evolve.search_side_by_side(problems(), method, 10, runs=2, folder=whole)
+
+    def stop(at):
+        if at.generation == 4:
+            raise KeyboardInterrupt
+
+    part = tmp_path / "part"
+    first = evolve.search_side_by_side(problems(), method, 10, runs=2, folder=part, progress=stop)
+    assert not first["both"].finished
+    assert first["both"].history["generation"].max() == 4
+    none = evolve.search_side_by_side(problems(), method, 10, runs=2, folder=part, resume=True, minutes=1e-9)
+    assert none["both"].history["generation"].max() == 4  # no time for another
+    rest = evolve.search_side_by_side(problems(), method, 10, runs=2, folder=part, resume=True)
+    for name in expected:
+        assert rest[name].finished
+        for key, column in expected[name].history.items():
+            np.testing.assert_array_equal(rest[name].history[key], column, err_msg=key)
+    assert evolve.load_evolution(part / "both.db").best.value == expected["both"].best.value
+
+
+def test_what_cannot_go_together_is_refused(tmp_path):
+    two = problems()
+    other = problems()["both"]
+    with pytest.raises(ModelError, match="another system than the others"):
+        evolve.search_side_by_side({**two, "third": other}, evolve.Swarm(4), 2, folder=tmp_path)
+    with pytest.raises(ModelError, match="nothing is searched"):
+        evolve.search_side_by_side({}, evolve.Swarm(4), 2, folder=tmp_path)
+    plain = evolve.SearchProblem({"a": (0, 1)}, evolve.of_function(lambda a: a), "value")
+    with pytest.raises(ModelError, match="use `search` for it"):
+        evolve.search_side_by_side({"plain": plain}, evolve.Swarm(4), 2, folder=tmp_path)
+    inner = two["both"].evaluation.inner
+    with pytest.raises(UnknownNameError, match="writes 'c', which is no parameter"):
+        evolve.EncodedEvaluation(inner, Polar(labels=("a", "c")))
+    with pytest.raises(ModelError, match="reads 'angle', which is not searched"):
+        evolve.SearchProblem({"radius": (0, 1)}, evolve.EncodedEvaluation(inner, Polar()), "loss")
+
+
+def walking_point():
+    """A point that goes 1 + 0.2 cos(2 pi t) fast on two feet that touch in turn, driven by a force."""
+    x, force = State("x", 0.0, "m"), Input("force", 0.0, "N")
+    speed = 1 + 0.2 * ca.cos(2 * np.pi * time)
+    wave = ca.sin(2 * np.pi * time)
+    push = 10 * ca.cos(2 * np.pi * time)
+    return System(
+        "point",
+        x=(x,),
+        u=(force,),
+        flow={"x": speed},
+        outputs={
+            "speed": speed,
+            "push": push,
+            "a_gap": -wave - 0.5,
+            "b_gap": wave - 0.5,
+            "a_normal": ca.SX(1),
+            "b_normal": ca.SX(1),
+            "helped": time < 0.25,
+        },
+        ledger=Ledger(supplied={"push": push * speed}),
+        walk=Walk(
+            feet=(
+                Foot(name="a", normal="a_normal", gap="a_gap"),
+                Foot(name="b", normal="b_normal", gap="b_gap"),
+            )
+        ),
+    )
+
+
+def test_measures_of_a_walk_are_their_closed_forms():
+    measured = evolve.walk_measures(
+        walking_point(),
+        4.0,
+        feet={"left": ["a"], "right": ["b"]},
+        torques=["push"],
+        near_speed=1.1,
+        assisting="helped",
+    )
+    evaluation = evolve.of_system(measured.system, 4.0, measured.expressions, method="rk4", step=1e-3)
+    answer = evaluation.evaluate(("x",), np.zeros((1, 1)), np.zeros(1, dtype=np.uint64))
+    assert answer.status == ("ok",)
+    values = dict(zip(evaluation.measures, answer.measures[0], strict=True))
+    assert values["time"] == 4.0
+    # the step that ends where measuring begins counts for a sixth, the weight of its last stage
+    assert values["speed"] == pytest.approx(1.0, abs=2e-5)
+    assert values["speed_spread"] == pytest.approx(0.2 / np.sqrt(2), rel=1e-3)
+    assert values["torque"] == pytest.approx(20 / np.pi, rel=1e-3)
+    assert values["power_net"] == pytest.approx(1.0, abs=2e-3)  # mean of 10 cos (1 + 0.2 cos)
+    assert values["power_absolute"] == pytest.approx(
+        2 * values["power_positive"] - values["power_net"], rel=1e-9
+    )
+    # each foot is down where its sine is above -1/2: two thirds of the time; both are for a third
+    assert values["stance"] == pytest.approx(2 / 3, abs=2e-3)
+    assert values["double_support"] == pytest.approx(1 / 3, abs=2e-3)
+    assert values["airborne_time"] == 0
+    assert values["assist_time"] == 0  # it ends before the second half
+
+
+def test_wrong_names_of_a_walk_are_told():
+    feet, torques = {"left": ["a"]}, ["push"]
+    with pytest.raises(UnknownNameError, match="foot 'left' has the contact 'heel'"):
+        evolve.walk_measures(walking_point(), 4.0, feet={"left": ["heel"]}, torques=torques)
+    with pytest.raises(UnknownNameError, match="no power of 'pull'"):
+        evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=["pull"])
+    with pytest.raises(ValueRangeError, match="begin is 5 s"):
+        evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=torques, begin=5.0)
+    with pytest.raises(ModelError, match="no foot is measured"):
+        evolve.walk_measures(walking_point(), 4.0, feet={}, torques=torques)

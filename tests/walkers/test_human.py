@@ -1,0 +1,161 @@
+"""The planar human: its size against Winter's table, its dynamics against MuJoCo, its energy, its contacts."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import strut
+from strut import walkers
+from strut.errors import ModelError
+from strut.mechanism import Tree, observe
+from strut.simulate import simulate
+
+LEDGER = 1e-7  # relative: what the account of a fall may leave open, as asked for
+ROUNDING = 1e-9  # relative, of accelerations against MuJoCo
+
+
+def standing(name, mechanism):
+    """What `observe` says of the body that stands upright, in numbers, by the size of the body."""
+    tree = Tree(mechanism)
+    value = ca.Function("f", [tree.q, mechanism.parameter_set().symbols], [getattr(observe, name)(tree)])
+    q = np.zeros(11)
+    q[1] = (0.245 + 0.246) * 1.8 + 0.055
+    return np.array(value(q, mechanism.parameter_set().values)).ravel()
+
+
+def test_mass_and_centre_of_mass_are_those_of_the_table():
+    mechanism = walkers.human_mechanism()
+    assert Tree(mechanism).nv == 11
+    assert standing("mass", mechanism)[0] == pytest.approx(70.0, rel=1e-12)
+    hip, thigh, shank = 0.055 + 0.491 * 1.8, 0.245 * 1.8, 0.246 * 1.8
+    knee, ankle = hip - thigh, hip - thigh - shank
+    heights = [  # of the parts, with their shares of the mass
+        (0.678, hip + 0.626 * 0.288 * 1.8),
+        (0.200, hip - 0.433 * thigh),
+        (0.093, knee - 0.433 * shank),
+        (0.024, ankle - 0.03),
+        (0.005, 0.005),
+    ]
+    expected = sum(share * height for share, height in heights)
+    assert standing("com", mechanism)[2] == pytest.approx(expected, rel=1e-9)
+    assert expected == pytest.approx(1.05, abs=0.02)  # as a person of this height
+
+
+def test_everything_scales_with_height_and_mass():
+    small = walkers.human(height=0.9, mass=8.75, events=False)
+    assert float(strut.system.start(small).x[1]) == pytest.approx(
+        (float(strut.system.start(walkers.human(events=False)).x[1]) + 0.003) / 2 - 0.003
+    )
+    with pytest.raises(ModelError, match="ground is 'sand'"):
+        walkers.human(ground="sand")
+    with pytest.raises(ModelError, match="events=False is of soft ground"):
+        walkers.human(ground="rigid", events=False)
+
+
+def mujoco_model():
+    """The body written down once more, for MuJoCo, from the table in the thesis' proportions."""
+    mujoco = pytest.importorskip("mujoco")
+    H, M = 1.8, 70.0
+
+    def body(name, at, mass, com, inertia, joint, inside):
+        return (
+            f'<body name="{name}" pos="{at[0]} 0 {at[1]}">{joint}<inertial pos="{com[0]} 0 {com[1]}" '
+            f'mass="{mass}" diaginertia="{inertia} {inertia} {inertia}"/>{inside}</body>'
+        )
+
+    def hinge(name, axis, more=""):
+        return f'<joint name="{name}" type="hinge" axis="0 {axis} 0" {more}/>'
+
+    def leg(side):
+        toe_inertia = 0.175 * (0.0163 * H) ** 2
+        damping = 2 * np.sqrt(12 * (toe_inertia + 0.175 * 0.03**2))
+        spring = f'stiffness="12" damping="{damping}"'
+        toe = body(
+            f"toe{side}", (0.12, -0.05), 0.175, (0.03, 0), toe_inertia, hinge(f"toe{side}", -1, spring), ""
+        )
+        foot = body(
+            f"foot{side}",
+            (0, -0.246 * H),
+            0.84,
+            (0.04, -0.03),
+            0.84 * (0.475 * 0.18) ** 2,
+            hinge(f"ankle{side}", -1),
+            toe,
+        )
+        L = 0.246 * H
+        shank = body(
+            f"shank{side}",
+            (0, -0.245 * H),
+            0.0465 * M,
+            (0, -0.433 * L),
+            0.0465 * M * (0.302 * L) ** 2,
+            hinge(f"knee{side}", 1),
+            foot,
+        )
+        L = 0.245 * H
+        return body(
+            f"thigh{side}",
+            (0, 0),
+            0.1 * M,
+            (0, -0.433 * L),
+            0.1 * M * (0.323 * L) ** 2,
+            hinge(f"hip{side}", -1),
+            shank,
+        )
+
+    L = 0.288 * H
+    base = '<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>' + hinge(
+        "pitch", 1
+    )
+    trunk = body(
+        "trunk", (0, 0), 0.678 * M, (0, 0.626 * L), 0.678 * M * (0.496 * L) ** 2, base, leg("_r") + leg("_l")
+    )
+    text = (
+        '<mujoco><compiler angle="radian" balanceinertia="false" boundinertia="0"/>'
+        f'<option gravity="0 0 -9.81" integrator="Euler"/><worldbody>{trunk}</worldbody></mujoco>'
+    )
+    return mujoco, mujoco.MjModel.from_xml_string(text)
+
+
+def test_accelerations_are_those_of_mujoco():
+    """In the air, in random states, with random torques."""
+    mujoco, model = mujoco_model()
+    data = mujoco.MjData(model)
+    names = [model.joint(k).name for k in range(model.njnt)]
+    human = walkers.human(events=False, assist=0.0)
+    rates = human.function("rates", [ca.vertcat(*[human.flow[f"{name}_rate"] for name in names])], "xup")
+    values = strut.system.start(human)
+    random = np.random.default_rng(3)
+    x_names, u_names = human.labels("x"), human.labels("u")
+    for _ in range(20):
+        q, v, tau = (random.uniform(-1, 1, 11) for _ in range(3))
+        q = np.abs(q) + 0.1  # no ligament holds
+        q[1] += 3.0  # in the air
+        x, u = np.zeros(len(x_names)), np.zeros(len(u_names))
+        for k, name in enumerate(names):
+            x[x_names.index(name)], x[x_names.index(f"{name}_rate")] = q[k], v[k]
+            if f"{name}_torque" in u_names:
+                u[u_names.index(f"{name}_torque")] = 50 * tau[k]
+        data.qpos[:], data.qvel[:] = q, v
+        data.qfrc_applied[:] = [50 * tau[k] * (f"{name}_torque" in u_names) for k, name in enumerate(names)]
+        mujoco.mj_forward(model, data)
+        ours = np.array(rates(0.0, x, u, values.p)).ravel()
+        np.testing.assert_allclose(ours, data.qacc, rtol=ROUNDING, atol=ROUNDING * np.abs(data.qacc).max())
+
+
+@pytest.mark.parametrize("events", [True, False])
+def test_the_account_of_a_fall_closes(events):
+    """Nobody holds it: it falls, over its knees and ligaments, and every joule is somewhere."""
+    run = simulate(walkers.human(events=events), 1.0, rtol=1e-9, atol=1e-10)
+    assert run.status in {"fall", "topple"}
+    assert abs(run.ledger.relative) < LEDGER
+
+
+def test_assistance_holds_the_trunk_and_is_told():
+    leaning = walkers.human(events=False, pitch=0.2)
+    helped = simulate(leaning, 0.2, rtol=1e-8, atol=1e-8)
+    alone = simulate(leaning.using(assist=0.0), 0.2, rtol=1e-8, atol=1e-8)
+    assert helped["assisting"][0] == 1
+    assert helped["assist_torque"][0] == pytest.approx(-3000 * (0.2 - np.deg2rad(5)))
+    assert alone["assisting"].max() == 0
+    assert helped["pitch"][-1] < 0.1 < 0.2 < alone["pitch"][-1]
