@@ -30,6 +30,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "actuator": {"system"},
     "network": {"system"},
     "contact": {"system", "mechanism", "actuator", "control"},
+    "ports": {"system", "mechanism", "contact"},
     "walkers": {"system", "mechanism", "contact", "actuator", "control"},
     "codegen": {"system"},
     "simulate": {"system", "codegen"},
@@ -40,7 +41,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "control": {"system", "mechanism", "codegen", "actuator", "simulate", "gait", "optimal"},
     "evolve": {"system", "simulate"},
     "view": {"system", "simulate"},
-    "report": {"system", "simulate", "gait", "optimal", "control", "evolve", "view"},
+    "report": {"system", "simulate", "gait", "optimal", "control", "evolve", "ports", "view"},
     "studies": {
         "system",
         "actuator",
@@ -52,6 +53,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
         "simulate",
         "gait",
         "optimal",
+        "ports",
         "walkers",
     },
 }
@@ -179,6 +181,7 @@ NOUNS = {
     "speed",
     "embed",
     "meaning",
+    "wiring",
 }
 """Words that end like a participle and are none."""
 DECORATORS = {"checked"}

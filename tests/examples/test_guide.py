@@ -48,6 +48,13 @@ def test_the_readme_runs(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"walk.h5", "walk.html", "firmware", "design"}
 
 
+def test_the_page_of_bond_graphs_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "bond-graphs.md"
+    assert len(list(blocks(page.read_text(encoding="utf-8")))) > 4
+    run(page)
+
+
 def test_the_guide_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = GUIDE.read_text(encoding="utf-8")

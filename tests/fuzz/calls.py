@@ -26,6 +26,7 @@ ROOMS = [
             "mechanism",
             "network",
             "optimal",
+            "ports",
             "simulate",
             "system",
             "view",

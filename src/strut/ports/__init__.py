@@ -1,0 +1,33 @@
+"""Ports: bond graphs, whose elements exchange power, and which become systems with their account of
+energy."""
+
+from strut.ports.assemble import SolvedGraph, solve_graph, system
+from strut.ports.causality import Causality, causality
+from strut.ports.domains import DOMAINS, Domain
+from strut.ports.elements import Bond, Element, ElementPort, Given, Kind
+from strut.ports.graph import BondGraph
+from strut.ports.passivity import PassivityCheck, check_passivity, junction_residual, power_residual
+from strut.ports.port_hamiltonian import PortHamiltonian, interconnect, port_hamiltonian
+
+__all__ = [
+    "DOMAINS",
+    "Bond",
+    "BondGraph",
+    "Causality",
+    "Domain",
+    "Element",
+    "ElementPort",
+    "Given",
+    "Kind",
+    "PassivityCheck",
+    "PortHamiltonian",
+    "SolvedGraph",
+    "causality",
+    "check_passivity",
+    "interconnect",
+    "junction_residual",
+    "port_hamiltonian",
+    "power_residual",
+    "solve_graph",
+    "system",
+]

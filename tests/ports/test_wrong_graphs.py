@@ -1,0 +1,158 @@
+"""Wrong graphs: errors that name the element and say why."""
+
+import pytest
+
+import strut
+from strut import ports
+from strut.errors import ModelError, ShapeError, StrutError, UnknownNameError
+
+
+def graph():
+    g = ports.BondGraph("wrong")
+    g.one("j")
+    g.inertia("coil", 1.0, domain="electrical")
+    g.bond("j", "coil")
+    return g
+
+
+def test_a_bond_between_domains():
+    g = graph()
+    g.inertia("wheel", 1.0, domain="rotation")
+    g.bond("j", "wheel")
+    with pytest.raises(
+        ModelError,
+        match="bond .* of 'wrong' joins domains: .*'wheel' is rotation, .*'coil' is electrical|'coil' is electrical, .*'wheel' is rotation",
+    ):
+        ports.system(g)
+
+
+def test_sources_in_conflict_are_both_named():
+    g = ports.BondGraph("wrong")
+    g.zero("node")
+    g.one("wire")
+    for name in ("battery", "dynamo"):
+        g.effort_source(name, 12.0, domain="electrical")
+    g.resistor("load", 1.0, domain="electrical")
+    g.bond("battery", "node")
+    g.bond("dynamo", "node")
+    g.bond("node", "load")
+    del g.elements["wire"]
+    with pytest.raises(
+        ModelError, match=r"conflict at bond dynamo -> node: effort source 'dynamo' .*battery -->\| node"
+    ):
+        ports.system(g)
+
+
+def test_a_port_that_is_not_connected():
+    g = graph()
+    g.resistor("copper", 1.0, domain="electrical")
+    g.effort_source("supply", 1.0, domain="electrical")
+    g.bond("supply", "j")
+    with pytest.raises(
+        ModelError, match=r"resistor 'copper' of 'wrong' is not connected: add bond\('OTHER', 'copper'\)"
+    ):
+        ports.system(g)
+
+
+def test_a_port_with_two_bonds():
+    g = graph()
+    g.one("k")
+    g.bond("k", "coil")
+    g.bond("j", "k")
+    with pytest.raises(
+        ModelError, match="inertia 'coil' .* has 2 bonds .*: a port has one, put a 0- or 1-junction"
+    ):
+        ports.system(g)
+
+
+def test_a_junction_of_one_bond():
+    with pytest.raises(
+        ModelError, match=r"1-junction 'j' of 'wrong' has 1 bond\(s\): a junction joins at least two"
+    ):
+        ports.system(graph())
+
+
+def test_modulated_storage():
+    g = graph()
+    with pytest.raises(
+        ModelError,
+        match=r"compliance 'c' is modulated by 'level': its energy would change without power. Give it a further port",
+    ):
+        g.compliance("c", capacity=strut.Input("level", 1.0), domain="electrical")
+    coil = g["coil"]
+    with pytest.raises(ModelError, match="compliance 'c' is modulated by 'coil_flow'"):
+        g.compliance("c", energy=lambda q: q**2 * (1 + coil.flow), domain="electrical")
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda g: g.bond("coil", "j"), "a bond leads away from inertia 'coil': power is counted into it, turn the bond round"),
+        (lambda g: g.bond("j", "cool"), "ends at 'cool', which is no element: did you mean 'coil'"),
+        (lambda g: g.bond("j", "j"), "from 'j' to itself"),
+        (lambda g: g.bond("j"), "leads nowhere"),
+        (lambda g: g.bond("j.a", "coil"), "a junction has no named ports"),
+        (lambda g: g.inertia("coil", 1.0, domain="electrical"), "has an element 'coil' already"),
+        (lambda g: g.inertia("x", 1.0, domain="electric"), "domain 'electric': did you mean 'electrical'"),
+        (lambda g: g.inertia("x", 1.0, domain="thermal"), "nothing stores the integral of a temperature"),
+        (lambda g: g.inertia("x", domain="rotation"), "is given 0 of inertia and energy: give one"),
+        (lambda g: g.inertia("x", strut.Param("m", 1.0, "N/m"), domain="translation"), r"the inertia of inertia 'x' is in N/m: a quantity in \(N s\)/\(m/s\)"),
+        (lambda g: g.compliance("x", stiffness=strut.Param("m", 1.0, "m/N"), domain="translation"), "is in m/N"),
+        (lambda g: g.effort_source("x", strut.Input("F", 1.0, "N m"), domain="translation"), "the effort of effort source 'x' is in N m: a quantity in N is needed"),
+        (lambda g: g.gyrator("x", strut.Param("k", 1.0, "V"), domains=("electrical", "rotation")), r"the ratio of gyrator 'x' is in V: a quantity in \(N m\)/\(A\)"),
+        (lambda g: g.resistor("x", 1.0, conductance=2.0, domain="electrical"), "is given 2 of resistance, conductance, effort, flow: give one"),
+        (lambda g: g.inertia("x", [[1.0, 2.0], [0.0, 1.0]], domain="translation", size=2), "not symmetric"),
+        (lambda g: g.inertia("x", [[1.0, 0.0], [0.0, 1.0]], domain="translation"), "has 2 rows and 2 columns"),
+        (lambda g: g.storage("x", {"a": ("R", "rotation")}, lambda q: q), "port 'a' of storage 'x' is 'R': write 'I' or 'C'"),
+        (lambda g: g.storage("x", {"a": ("C", "rotation")}, lambda q: q**2, initial={"b": 1.0}), "has no port 'b'"),
+        (lambda g: g["spool"], "has no element 'spool'"),
+        (lambda g: g.expose("coil", "j"), "has a 'coil' already"),
+        (lambda g: g.include("x", g), "cannot be part of itself"),
+        (lambda g: ports.system(ports.BondGraph("none")), "bond graph 'none' is empty"),
+        (lambda g: g["j"].effort, "1-junction 'j' has 0 ports .* ambiguous"),
+        (lambda g: g["coil"].port("x"), "has no port 'x'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(build, says):
+    with pytest.raises(StrutError, match=says):
+        build(graph())
+
+
+def test_a_symbol_that_nobody_owns():
+    import casadi as ca
+
+    g = graph()
+    g.resistor("r", ca.SX.sym("mystery"), domain="electrical")
+    g.bond("j", "r")
+    with pytest.raises(ModelError, match="has 'mystery' in it, which is no parameter, no input"):
+        ports.system(g)
+
+
+def test_sizes_that_differ_are_named():
+    g = ports.BondGraph("sizes")
+    g.one("v")
+    g.inertia("a", 1.0, domain="translation", size=2)
+    g.inertia("b", 1.0, domain="translation", size=3)
+    g.bond("v", "a", "b")
+    with pytest.raises(ModelError, match=r"joins sizes: .* put a transformer with a matrix"):
+        ports.system(g)
+
+
+def test_a_law_the_wrong_way_round_says_what_to_write():
+    g = ports.BondGraph("valve")
+    g.effort_source("pump", 2e5, domain="hydraulic")
+    g.zero("node")
+    g.resistor("orifice", effort=lambda f: f * abs(float(1)), domain="hydraulic")
+    g.resistor("leak", 1e8, domain="hydraulic")
+    g.bond("pump", "node")
+    g.bond("node", "orifice", "leak")
+    with pytest.raises(
+        ModelError,
+        match=r"resistor 'orifice' .* is given its effort, and its law says the effort as a function of the flow: .*pump.*node.*; give the law the other way round, flow=",
+    ):
+        ports.system(g)
+
+
+def test_kinds_of_errors():
+    assert issubclass(ShapeError, ModelError)
+    assert issubclass(UnknownNameError, ModelError)
