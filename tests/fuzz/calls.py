@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 import strut
-from strut import contact, gait, linear, mechanism, network, optimal, walkers
+from strut import contact, gait, linear, mechanism, network, optimal, ports, walkers
 from strut.errors import StrutError
 
 ROOMS = [
@@ -75,6 +75,8 @@ FOR_OTHER_ROOMS = [
 MADE_BY_STRUT = [
     *FOR_OTHER_ROOMS,
     *("FootLoad", "NetworkProblem", "Solution"),
+    *("Bond", "Causality", "Domain", "Element", "ElementPort", "Given", "Kind", "PassivityCheck"),
+    *("PortHamiltonian", "SolvedGraph"),
     "Account",
     "Balance",
     "Basin",
@@ -148,6 +150,10 @@ METHODS = {
     "Trajectory": ["at", "table", "save", "steps", "plot", "stage", "to_dataframe", "ledger_at", "animate"],
     "System": ["using", "replace"],
     "Mechanism": ["body", "joint", "frame", "shape", "constrain"],
+    "BondGraph": [
+        *("inertia", "compliance", "storage", "resistor", "heater", "effort_source", "flow_source"),
+        *("transformer", "gyrator", "zero", "one", "machine", "bond", "expose", "include"),
+    ],
     "Network": ["find", "change", "system", "run_steps", "value", "options", "states_of"],
 }
 
@@ -173,7 +179,13 @@ def public():
                 continue
             if not any(value is known for known in found.values()):
                 found[f"{room}.{name}"] = value
-    for name, things in (("Trajectory", run), ("System", pendulum), ("Mechanism", arm), ("Network", net)):
+    for name, things in (
+        ("Trajectory", run),
+        ("System", pendulum),
+        ("Mechanism", arm),
+        ("Network", net),
+        ("BondGraph", graph),
+    ):
         for method in METHODS[name]:
             found[f"{name}.{method}"] = functools.partial(_method, things, method)
             found[f"{name}.{method}"].__signature__ = inspect.signature(getattr(things(), method))
@@ -216,6 +228,17 @@ def arm():
     return m
 
 
+def graph():
+    g = ports.BondGraph("graph")
+    g.effort_source("push", 1.0, domain="translation")
+    g.one("v")
+    g.inertia("mass", 1.0, domain="translation")
+    g.resistor("loss", 1.0, domain="translation")
+    g.bond("push", "v")
+    g.bond("v", "mass", "loss")
+    return g
+
+
 @functools.cache
 def net():
     return network.loads('node "a" { y = "1" }')
@@ -233,6 +256,12 @@ def tree():
 RIGHT = {
     **dict.fromkeys(("system", "parts"), pendulum),
     **dict.fromkeys(("walker",), walker),
+    **{
+        "graph": graph,
+        "domain": lambda: "rotation",
+        "domains": lambda: ("rotation", "rotation"),
+        "energy": lambda: None,
+    },
     **dict.fromkeys(("trajectory",), run),
     **{
         "gait": a_gait,
@@ -383,6 +412,18 @@ RIGHT = {
 """Right values by the names of arguments."""
 
 RIGHT_OF = {
+    **{
+        ("strut.ports.interconnect", name): lambda: ports.port_hamiltonian(graph())
+        for name in ("first", "second")
+    },
+    ("strut.ports.interconnect", "ports"): lambda: {"push": "push"},
+    ("strut.ports.interconnect", "name"): lambda: "both",
+    ("BondGraph.storage", "ports"): lambda: {"a": ("C", "rotation")},
+    ("BondGraph.storage", "energy"): lambda: lambda q: q**2,
+    ("BondGraph.machine", "ports"): lambda: {"a": "torque"},
+    **{("BondGraph.bond", name): lambda: "v" for name in ("tail", "heads")},
+    ("BondGraph.include", "graph"): graph,
+    ("BondGraph.expose", "element"): lambda: "v",
     ("strut.gait.push", "most"): lambda: 0.1,
     ("strut.gait.step_down", "most"): lambda: 0.1,
     ("strut.mechanism.io.urdf.parse", "text"): lambda: URDF,

@@ -47,6 +47,7 @@ class SolvedGraph:
         return H
 
 
+@checked
 def solve_graph(graph: BondGraph) -> SolvedGraph:
     """Wire a graph, assign causality, and solve it for all efforts and flows and for the rates of its
     states."""

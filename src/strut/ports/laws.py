@@ -3,12 +3,14 @@ checked."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
+import numpy as np
 
-from strut.errors import ModelError, ShapeError
+from strut.errors import ModelError, ShapeError, ValueRangeError
 from strut.ports.domains import Domain, check_ratio
 from strut.ports.elements import ElementPort, Given, Kind
 from strut.system import Expression, Param, Quantity, known_symbol, sx
@@ -25,6 +27,7 @@ def field_matrix(value: Expression, size: int, domain: Domain, role: str, what: 
     """A number, or a matrix, between the effort and flow of a port, as a matrix."""
     domain.check_unit(unit_of(value), f"the {role} of {what}", role)
     matrix = _matrix(value, f"the {role} of {what}")
+    _check_divisor(matrix, role, what)
     if matrix.numel() == 1:
         return matrix if size == 1 else ca.densify(matrix * ca.SX.eye(size))
     if matrix.shape == (size, size):
@@ -109,16 +112,39 @@ def unit_of(value: Expression) -> str:
     return value.unit if isinstance(value, Quantity) else ""
 
 
+def check_finite(expression: ca.SX, what: str) -> None:
+    """Raise ValueRangeError where a number that stands by itself is not finite."""
+    for k in range(expression.numel()):
+        entry = expression[k]
+        if entry.is_constant() and not math.isfinite(float(entry)):
+            raise ValueRangeError(f"{what} is {float(entry)}: a finite number is needed")
+
+
+def _check_divisor(matrix: ca.SX, role: str, what: str) -> None:
+    """Raise ValueRangeError where what is divided by is zero."""
+    if role in ("inertia", "capacity") and matrix.is_constant():
+        numbers = np.array(ca.DM(matrix))
+        if np.linalg.matrix_rank(numbers) < len(numbers):
+            raise ValueRangeError(
+                f"the {role} of {what} is {'zero' if numbers.size == 1 else 'a matrix without an inverse'}: it is "
+                f"divided by; leave the element out instead"
+            )
+
+
 def _matrix(value: Expression, what: str) -> ca.SX:
     if isinstance(value, Quantity):
         return value.sym
+    matrix = None
     try:
-        return ca.densify(ca.SX(ca.DM(value) if isinstance(value, list) else value))
+        matrix = ca.densify(ca.SX(ca.DM(value) if isinstance(value, list) else value))
     except (NotImplementedError, TypeError, RuntimeError):
-        pass
-    if isinstance(value, (list, tuple)):
-        rows = [
-            ca.horzcat(*[sx(v) for v in row]) if isinstance(row, (list, tuple)) else sx(row) for row in value
-        ]
-        return ca.vertcat(*rows)
-    raise ModelError(f"{what} is {value!r}: a number, an expression or a matrix of them is needed")
+        if isinstance(value, (list, tuple)):
+            rows = [
+                ca.horzcat(*[sx(v) for v in row]) if isinstance(row, (list, tuple)) else sx(row)
+                for row in value
+            ]
+            matrix = ca.vertcat(*rows)
+    if matrix is None or not matrix.numel():
+        raise ModelError(f"{what} is {value!r}: a number, an expression or a matrix of them is needed")
+    check_finite(matrix, what)
+    return matrix

@@ -10,6 +10,7 @@ from strut.errors import ModelError, did_you_mean
 from strut.ports.domains import Domain, find_domain
 from strut.ports.elements import WORDS, Element, ElementPort, Given, Kind, make_port
 from strut.ports.laws import (
+    check_finite,
     check_unmodulated,
     domain_size,
     field_matrix,
@@ -116,6 +117,7 @@ def source_element(
     of = find_domain(domain, what)
     role, needs = ("effort", Given.FLOW) if kind is Kind.EFFORT_SOURCE else ("flow", Given.EFFORT)
     column = sx(value)
+    check_finite(column, f"the {role} of {what}")
     n = domain_size(of, size, what) if column.numel() == 1 else column.numel()
     if size not in (None, n):
         raise ModelError(f"{what} gives {n} numbers: {size} are needed")
@@ -152,6 +154,7 @@ def _storage_state(label: str, kind: Kind, domain: Domain, initial: Expression, 
     """The state of a storage: LABEL.p, a momentum, or LABEL.q, a displacement."""
     letter, unit = ("p", domain.momentum_unit) if kind is Kind.INERTIA else ("q", domain.displacement_unit)
     begin = sx(initial)
+    check_finite(begin, f"where {WORDS[kind]} '{label}' begins")
     if begin.numel() not in (1, size):
         raise ModelError(f"{WORDS[kind]} '{label}' begins with {begin.numel()} numbers: {size} are needed")
     value = begin if begin.numel() == size else ca.repmat(begin, size, 1)
