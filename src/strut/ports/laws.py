@@ -126,7 +126,8 @@ def _check_divisor(matrix: ca.SX, role: str, what: str) -> None:
         numbers = np.array(ca.DM(matrix))
         if np.linalg.matrix_rank(numbers) < len(numbers):
             raise ValueRangeError(
-                f"the {role} of {what} is {'zero' if numbers.size == 1 else 'a matrix without an inverse'}: it is "
+                f"the {role} of {what} is {'zero' if numbers.size == 1 else 'a matrix without an inverse'}: "
+                f"it is "
                 f"divided by; leave the element out instead"
             )
 
