@@ -71,7 +71,9 @@ def test_two_steps_of_a_symmetric_optimum_are_that_step_twice(one_step):
     assert two.replay.repeats
     assert {name: value for name, value, _ in two.rows()}["steps"] == 2
     assert two.data()["steps"] == 2
-    assert "end with the same event are not known" in two.replay.no_gait
+    assert two.gait.steps == 2  # with multipliers, of a plan whose clock runs through both steps
+    assert two.gait.period == pytest.approx(2 * one_step.gait.period, rel=1e-5)
+    assert abs(two.gait.multipliers[0]) > 1
 
 
 def test_a_requirement_on_one_of_them_makes_them_differ(one_step):

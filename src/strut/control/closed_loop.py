@@ -191,7 +191,7 @@ class _ClosedLoop:
         """Return the loop whose events begin the phases of the motion."""
         motion, holder, count = self.table.motion, self.holder, self.pieces.count
         resets = {name: self._step_end_resets(loop, name) for name in motion.step_ends}
-        internal = {phase.event for phase in motion.phases[:-1]}
+        internal = {phase.event for phase in motion.phases[:-1]} - {motion.gait.section}
         for name in internal:
             waiting = [k for k, phase in enumerate(motion.phases[:-1]) if phase.event == name]
             for each in (name, *opposite_events(loop, name)):
@@ -207,8 +207,9 @@ class _ClosedLoop:
 
     def _step_end_resets(self, loop: System, event: str) -> dict[str, ca.SX]:
         """Return what an event that ends a step resets: the table begins anew, in the mirror image where
-        there is one, and so does the count of how far it has come."""
-        holder, count = self.holder, self.pieces.count
+        there is one, and so does the count of how far it has come. Of several steps all but the last go on
+        with the next one's piece of the table."""
+        holder, count, motion = self.holder, self.pieces.count, self.table.motion
         mirroring = {} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym}
         # what is read from the state after the event, is read through its reset
         reset = loop.event(event).reset
@@ -222,10 +223,23 @@ class _ClosedLoop:
         for origin, place in zip(self.origins, self.table.motion.cyclic, strict=True):
             changes[origin.name] = seen_after[place]
             old, new = [*old, origin.sym], [*new, changes[origin.name]]
+        # of a gait of several steps, the phases after which another step follows
+        waiting = [k for k, phase in enumerate(motion.phases[:-1]) if phase.event == motion.gait.section]
         if holder.clock is not None:
-            return {**holder.first_piece(count), **changes}
-        after = ca.substitute([holder.index], old, new)[0]
-        return {**holder.piece_at(self._piece_by_index(after, 0), count), **changes}
+            anew = holder.first_piece(count)
+            onwards = holder.next_phase(count, [ca.SX(self.table.holds[k]) for k in waiting] or [ca.SX(0)])
+        else:
+            after = ca.substitute([holder.index], old, new)[0]
+            anew = holder.piece_at(self._piece_by_index(after, 0), count)
+            number = holder.piece.sym
+            for k in reversed(waiting):
+                next_number = self._piece_by_index(after, k + 1)
+                number = ca.if_else(holder.piece.sym <= self.table.holds[k] + 0.5, next_number, number)
+            onwards = holder.piece_at(number, count)
+        if waiting:
+            is_last = holder.piece.sym > self.table.holds[waiting[-1]] + 0.5
+            anew = {name: ca.if_else(is_last, value, onwards[name]) for name, value in anew.items()}
+        return {**anew, **changes}
 
     def _phase_end_resets(self, loop: System, event: str, waiting: list[int]) -> dict[str, ca.SX]:
         """Return what an event resets that ends the next of some phases: the one after that begins."""

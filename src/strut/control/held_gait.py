@@ -262,7 +262,14 @@ def find_held_gait(loop: System, begin: Mapping[str, float], before: Gait) -> Ga
     events = {e.name for e in loop.events}
     happened = {e.name for e in before.trajectory.events} | {"next_piece"}
     try:
-        return find(loop, dict(begin), before.section, starts=0, events=sorted(happened & events))
+        return find(
+            loop,
+            dict(begin),
+            before.section,
+            steps=before.steps,
+            starts=0,
+            events=sorted(happened & events),
+        )
     except NoGaitError as error:
         raise NoGaitError(
             f"the closed loop of '{loop.name}' has no gait near the one that is to be held: {error}",

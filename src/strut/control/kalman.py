@@ -139,9 +139,9 @@ class _MeasuredMotion:
         """Return A, C over the noise, the intensity W of disturbances, and the rate of the index, at a place
         of a piece."""
         row = np.vander([place], DEGREE + 1, increasing=True) @ PLACE_BASIS
-        z = self.motion.phases[piece.phase].z
-        x, u = (row @ piece.x)[0] + self.motion.origin, (row @ piece.u)[0]
-        A, B, C, rate = (np.array(part) for part in self.derivatives(0.0, x, z, u, self.p))
+        phase = self.motion.phases[piece.phase]
+        x, u = (row @ piece.x)[0] + phase.origin, (row @ piece.u)[0]
+        A, B, C, rate = (np.array(part) for part in self.derivatives(0.0, x, phase.z, u, self.p))
         progress = [(n, k) for k in self.motion.cyclic for n in self.sensors if C[self.sensors.index(n), k]]
         if progress:
             raise ModelError(

@@ -133,7 +133,7 @@ def motion_table(motion: ReferenceMotion, index: ca.SX | None) -> MotionTable:
     elsewhere (by a phase of the machine)."""
     pieces: list[TablePiece] = []
     first, holds, offset = [], [], 0.0
-    overtime = OVERTIME * motion.gait.period
+    overtime = OVERTIME * motion.gait.period / motion.gait.steps
     for number, phase in enumerate(motion.phases):
         # the gait itself, then the motion past the end of the phase, and last a piece that is held
         parts = [
@@ -185,7 +185,7 @@ def _table_pieces(
 ) -> list[TablePiece]:
     """Return the parts of a phase as pieces, with where each begins and ends. shift: of the clock [s]."""
     value = None if index is None else motion.plant.function("index", [index], "xp", clock=False)
-    p, origin = start(motion.plant).p, motion.origin
+    p, origin = start(motion.plant).p, motion.phases[number].origin
     pieces = []
     for times, inside, own_states, u in parts:
         ends = [t + shift for t in (times[0], times[-1])]

@@ -1,4 +1,4 @@
-"""`ReferenceMotion`: one step of a gait or of a design in one form: states and inputs over time, phase by
+"""`ReferenceMotion`: the steps of a gait or of a design in one form: states and inputs over time, phase by
 phase, with what the events between do to a neighbour."""
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ GRAZING_RATE = 1e-9
 """[1/s] Rate of a guard, in units of the guard, below which an event is grazed and has no derivative."""
 END_INSET = 1e-9
 """[1] Part of a piece by which samples at its ends are moved inwards: a plan may jump from piece to piece."""
+END_SLACK = 1e-6
+"""[1] Part of a piece within which the end of a plan's piece is taken for its own end."""
 CONTINUATION_STEPS = 8
 """Steps of Runge and Kutta's method between two samples of a motion that goes on past its end."""
+SHORTEST_STEP = 1e-3
+"""[1] Part of a period that a step takes at least: an event that ends one sooner is of the step before."""
 PIECES_PER_STEP = 12
 """Pieces, at least, that a step is divided into."""
 
@@ -43,6 +47,7 @@ class ReferencePhase:
     reset: the derivative of the state after the event by the state before it, both at the same moment: what
         is left of the saltation matrix for an estimate that is reset when the machine is.
     guard: the gradient of the event's guard by the state before it.
+    origin: the states that say how far it had come when its step began; 0 for all others.
     """
 
     event: str
@@ -55,14 +60,16 @@ class ReferencePhase:
     jump: np.ndarray
     reset: np.ndarray
     guard: np.ndarray
+    origin: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceMotion:
-    """One step that is to be held.
+    """One step that is to be held, or several, after which a gait repeats.
 
     gait: the step as it is without feedback. plant: the machine with its inputs open; it begins where the
         gait does. phases: see `ReferencePhase`. cyclic: places of states that merely say how far it has come.
+        plan_ends: times [s] at which pieces of the plan end that the inputs follow.
     """
 
     gait: Gait
@@ -70,14 +77,7 @@ class ReferenceMotion:
     phases: tuple[ReferencePhase, ...]
     cyclic: tuple[int, ...]
     run: Trajectory = field(repr=False)
-
-    @property
-    def origin(self) -> np.ndarray:
-        """The states that say how far it had come when the step began; 0 for all others."""
-        labels, origin = self.plant.labels("x"), np.zeros(self.plant.size("x"))
-        for place in self.cyclic:
-            origin[place] = self.gait.x0[labels[place]]
-        return origin
+    plan_ends: tuple[float, ...] = field(default=(), repr=False)
 
     @property
     def is_planned(self) -> bool:
@@ -100,8 +100,16 @@ class ReferenceMotion:
 
     def piece_samples(self, a: float, b: float, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return states and inputs at places (0 to 1) of the piece from `a` to `b` [s]."""
-        inside = np.clip(places, END_INSET, 1 - END_INSET)
-        return self.samples(a + (b - a) * inside)
+        inside = a + (b - a) * np.clip(places, END_INSET, 1 - END_INSET)
+        x, u = self.samples(inside)
+        # a plan goes on by its clock: where that is a rounding late or early, inputs are still the last
+        # piece's, or already the next one's
+        late = [t for t in self.plan_ends if a < t < a + END_SLACK * (b - a)]
+        early = [t for t in self.plan_ends if b - END_SLACK * (b - a) < t < b]
+        if not (late or early):
+            return x, u
+        begin, end = max(late, default=a) + END_INSET * (b - a), min(early, default=b) - END_INSET * (b - a)
+        return x, self.samples(np.clip(inside, begin, end))[1]
 
     def states_beyond(self, phase: ReferencePhase, times: np.ndarray) -> np.ndarray:
         """Return states at times [s] after the end of a phase, in order, as if its event did not come: the
@@ -110,14 +118,17 @@ class ReferenceMotion:
 
 
 def reference_motion(source: Gait | Design) -> ReferenceMotion:
-    """Return the step of a gait or of a design as what is to be held.
+    """Return the steps of a gait or of a design as what is to be held.
 
-    Raises ModelError where there is nothing that could hold it: no inputs, no gait, several steps.
+    Raises ModelError where there is nothing that could hold it: no inputs, no gait; or several steps of a
+    machine with left and right.
     """
     gait, plant = gait_and_plant(source)
-    if gait.steps != 1:
+    if gait.steps != 1 and plant.symmetry:
         raise ModelError(
-            f"the gait of '{plant.name}' repeats after {gait.steps} steps: what is held repeats after one"
+            f"the gait of '{plant.name}' repeats after {gait.steps} steps, and left and right are exchanged "
+            f"after each: of such machines, what is held repeats after one step. Leave out the symmetry "
+            f"(system.replace(symmetry={{}})), and a gait of left and right is one of the section of one foot"
         )
     if not plant.size("u"):
         raise ModelError(
@@ -153,28 +164,35 @@ def _read_motion(gait: Gait, plant: System) -> ReferenceMotion:
     motion = ReferenceMotion(gait=gait, plant=plant, phases=(), cyclic=section.cyclic, run=run)
     rates, p = memo(plant, flow_function), start(plant).p
     piece_ends, phases, begin = [], [], 0.0
+    origin, cyclic = np.zeros(len(names)), list(section.cyclic)
+    origin[cyclic] = [gait.x0[names[place]] for place in cyclic]
     for event in run.events:
         if event.name not in {e.name for e in plant.events}:
             piece_ends.append(event.t)  # of a plan, whose pieces the feedback shares
             continue
         before, after = (np.array([side[n] for n in names]) for side in (event.before, event.after))
         z_before, z_after = (np.array([side[n] for n in discrete]) for side in (event.before, event.after))
-        last = event.name == gait.section and event.t > 0.5 * gait.period
-        u = motion.samples(np.array([max(event.t - END_INSET * gait.period, 0.0)]))[1][0]
+        ends_step = event.name == gait.section and event.t > SHORTEST_STEP * gait.period
+        last = ends_step and event.t > (1 - SHORTEST_STEP) * gait.period
+        # where the plan's own piece ended a rounding early, its inputs are those before
+        early = [t for t in piece_ends if event.t - END_SLACK * gait.period / PIECES_PER_STEP < t <= event.t]
+        moment = min(early, default=event.t) - END_INSET * gait.period
+        u = motion.samples(np.array([max(moment, 0.0)]))[1][0]
         slopes = [
             np.array(rates(event.t, x, w, u, p))[:, 0] for x, w in ((before, z_before), (after, z_after))
         ]
         changes_motion = np.abs(after - before).max(initial=0.0) > 0 or np.any(
             np.abs(slopes[1] - slopes[0]) > RATE_CHANGE_SLACK * (1 + np.abs(slopes[0]))
         )
-        if not (changes_motion or last):
+        if not (changes_motion or ends_step):
             continue
         jump, reset, guard = _jump(plant, event.name, (event.t, before, z_before, u, p), slopes[0])
         if last:
             exchange = _exchange(plant, after, z_after, p)
             jump, reset = exchange @ jump, exchange @ reset
-            jump[list(section.cyclic)] = 0.0
-        breaks = _breaks(begin, event.t, piece_ends, gait.period)
+        if ends_step:
+            jump[cyclic] = 0.0
+        breaks = _breaks(begin, event.t, piece_ends, gait.period / gait.steps)
         phases.append(
             ReferencePhase(
                 event=event.name,
@@ -187,22 +205,27 @@ def _read_motion(gait: Gait, plant: System) -> ReferenceMotion:
                 jump=jump,
                 reset=reset,
                 guard=guard,
+                origin=origin,
             )
         )
         begin = event.t
+        if ends_step:
+            origin = np.zeros(len(names))
+            origin[cyclic] = after[cyclic]
         if last:
             break
     return replace(
         motion,
+        plan_ends=tuple(piece_ends),
         phases=tuple(p for p in phases if p.end > p.begin + 1e-9 * gait.period or p.event == gait.section),
     )
 
 
-def _breaks(begin: float, end: float, piece_ends: list[float], period: float) -> np.ndarray:
+def _breaks(begin: float, end: float, piece_ends: list[float], step_time: float) -> np.ndarray:
     """Return where pieces of a phase begin and end [s]: those of the plan, none longer than a part of the
     step."""
-    longest = period / PIECES_PER_STEP
-    inner = [t for t in piece_ends if begin + 1e-6 * period < t < end - 1e-6 * period]
+    longest = step_time / PIECES_PER_STEP
+    inner = [t for t in piece_ends if begin + 1e-6 * step_time < t < end - 1e-6 * step_time]
     ends = [begin, *inner, end]
     parts = [
         np.linspace(a, b, max(int(np.ceil((b - a) / longest - 1e-6)), 1) + 1)[:-1] for a, b in pairwise(ends)

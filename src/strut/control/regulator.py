@@ -73,13 +73,9 @@ class _Linearised:
     def at(self, piece: TablePiece, place: float) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
         """Return A, B, the rate of the index, and the weight of deviations at a place of a piece."""
         row = np.vander([place], DEGREE + 1, increasing=True) @ PLACE_BASIS
-        z = self.motion.phases[piece.phase].z
-        A, B, rate, projection = (
-            np.array(part)
-            for part in self.derivatives(
-                0.0, (row @ piece.x)[0] + self.motion.origin, z, (row @ piece.u)[0], self.p
-            )
-        )
+        phase = self.motion.phases[piece.phase]
+        x, u = (row @ piece.x)[0] + phase.origin, (row @ piece.u)[0]
+        A, B, rate, projection = (np.array(part) for part in self.derivatives(0.0, x, phase.z, u, self.p))
         scaled = (projection * self.D) / self.D[:, None]
         weight = scaled.T @ np.diag(self.weighed) @ scaled / rate.item()
         return (A * self.D) / self.D[:, None], B / self.D[:, None], rate.item(), weight
@@ -110,8 +106,8 @@ class _Linearised:
     def _at_same_index(self, piece: TablePiece) -> np.ndarray:
         """Return the projection that moves a deviation just after an event along the flow to where the index
         is that of the gait there: planned inputs follow the index."""
-        z = self.motion.phases[piece.phase].z
-        return np.array(self.derivatives(0.0, piece.x[0] + self.motion.origin, z, piece.u[0], self.p)[3])
+        phase = self.motion.phases[piece.phase]
+        return np.array(self.derivatives(0.0, piece.x[0] + phase.origin, phase.z, piece.u[0], self.p)[3])
 
     def natural_inputs(self) -> np.ndarray:
         """Return the inputs which, held for a whole step, move the state after it by one acceptable

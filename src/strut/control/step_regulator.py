@@ -49,6 +49,11 @@ def step_lqr(
     itself. Raises ModelError where what grows is not moved by any of `by`.
     """
     gait, plant = gait_and_plant(source)
+    if gait.steps != 1:
+        raise ModelError(
+            f"the gait of '{plant.name}' repeats after {gait.steps} steps: from step to step, what is held "
+            f"repeats after one; `control.lqr` and `control.track` hold several, from moment to moment"
+        )
     names = check_adjustable(plant, by)
     base = _open_loop(source, gait, plant, names)
     changes = tuple(change_name(name) for name in names)

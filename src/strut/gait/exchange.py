@@ -37,15 +37,17 @@ def mirror(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> Hybri
 
 def mirror_steps(
     system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Exchange left and right of many moments, a row each.
 
-    Returned are the new continuous states, row by row, and their derivatives by x and by p: a matrix each.
+    Returned are the new continuous and discrete states, row by row, and the derivatives of the former by x
+    and by p: a matrix each.
     """
     rows, nx = x.shape
-    x_new, _, by_x, by_p = memo(system, exchange_function)(x.T, z.T, p.T)
+    x_new, z_new, by_x, by_p = memo(system, exchange_function)(x.T, z.T, p.T)
     return (
         np.array(x_new).T,
+        np.array(z_new).T,
         np.array(by_x).reshape(nx, rows, nx).transpose(1, 0, 2),
         np.array(by_p).reshape(nx, rows, p.shape[1]).transpose(1, 0, 2),
     )

@@ -113,7 +113,7 @@ def _exchange(step: ReturnMap, piece: _Piece) -> tuple[np.ndarray, np.ndarray]:
     end."""
     if not step.system.symmetry:
         return piece.x, np.eye(step.nx)
-    x, by_x, _ = mirror_steps(step.system, piece.x[None], piece.z[None], step.start.p[None])
+    x, _, by_x, _ = mirror_steps(step.system, piece.x[None], piece.z[None], step.start.p[None])
     return x[0], by_x[0]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from threading import get_ident
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from strut.checks import checked, integer, positive
@@ -18,7 +19,7 @@ from strut.gait.variational import variational
 from strut.simulate import simulate_batch
 from strut.simulate.options import check_system
 from strut.simulate.prepared_run import PreparedRun
-from strut.system import System, memo, start
+from strut.system import System, memo, start, sx, time
 
 MAP_TOLERANCES = {"rtol": 1e-12, "atol": 1e-14}
 """Relative and absolute error of an exactly integrated step: fixed points are wanted to 1e-12, and cost
@@ -37,8 +38,8 @@ more swings, rattles and never lands."""
 class Step:
     """One evaluation of a return map.
 
-    x: states after the step (nan where there was none). y: the free ones of them. period: how long it took
-        [s].
+    x: states after the step (nan where there was none), z: discrete ones. y: the free ones of x. period: how
+        long it took [s].
     by_y, by_p: derivatives of y by the free states before, and by the map's parameters. period_by_y,
         period_by_p: derivatives of the period [s] by the same.
     status: the section's name, or why there was no step: the terminal event, or what the integrator said.
@@ -46,6 +47,7 @@ class Step:
     """
 
     x: np.ndarray
+    z: np.ndarray
     y: np.ndarray
     period: float
     by_y: np.ndarray
@@ -61,6 +63,7 @@ class Steps:
     """Many evaluations of a return map: every field of `Step` with a row for each."""
 
     x: np.ndarray
+    z: np.ndarray = field(repr=False)
     y: np.ndarray
     period: np.ndarray
     by_y: np.ndarray = field(repr=False)
@@ -76,6 +79,7 @@ class Steps:
         by_y, by_p = self.by_y[rows], self.by_p[rows]
         chained = Steps(
             x=following.x,
+            z=following.z,
             y=following.y,
             period=self.period[rows] + following.period,
             by_y=following.by_y @ by_y,
@@ -97,6 +101,7 @@ class Steps:
         """One of the evaluations."""
         return Step(
             x=self.x[k],
+            z=self.z[k],
             y=self.y[k],
             period=float(self.period[k]),
             by_y=self.by_y[k],
@@ -120,7 +125,8 @@ class ReturnMap:
     Where the system has a symmetry, left and right are exchanged after every step, so that a gait is a fixed
     point of one step. It is evaluated at free states y (see `Section`): those that do not merely say how far
     the walker has come, one for each set that the section makes equal. Discrete states begin every step as
-    `z0` says; that they return to it is checked when a gait is replayed.
+    `z0` says, but for those that count (`counting_states`: which piece of a plan, which side): these begin as
+    the step before left them. That all return is checked when a gait is replayed.
     Derivatives are exact: variational equations along the flow, saltation matrices at events.
 
     section: the event; by default the one that the system's walk says. parameters: names to differentiate by.
@@ -163,6 +169,7 @@ class ReturnMap:
             system.event(name)
         flags = () if happening is None else self._kept_flags(happening)
         self.varied = memo(system, variational, self.section, len(self.parameters), happening, flags)
+        self.counts = memo(system, counting_states, self.parameters) if steps > 1 else np.zeros(0, bool)
         nx, n = system.size("x"), system.size("x") + len(self.parameters)
         self.nx, self.n = nx, n
         self.variation = np.hstack([np.eye(nx), np.zeros((nx, n - nx))]).reshape(-1, order="F")
@@ -174,8 +181,11 @@ class ReturnMap:
         self.along = along.reshape(-1, order="F")
 
     def _kept_flags(self, events: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
-        """Discrete states that are 0 or 1 and that none of these events sets before the section, by name."""
-        before = [e for e in self.system.events if e.name in events and e.name != self.section]
+        """Discrete states that are 0 or 1 and that none of these events sets before the section, by name; of
+        several steps the section counts too, but for the last."""
+        before = [
+            e for e in self.system.events if e.name in events and (e.name != self.section or self.steps > 1)
+        ]
         values = {q.name: self.start.z[self.system.slices("z")[q.name]] for q in self.system.z}
         changing = {name for e in before for name in e.reset}
         return tuple(
@@ -216,12 +226,14 @@ class ReturnMap:
         parameters. rough: see `ROUGH_TOLERANCE`. Raises ValueRangeError for a parameter out of its bounds."""
         y = np.asarray(y, dtype=float)
         values = self._parameter_rows(p, len(y))
-        steps = self._one_step(y, values, threads, rough)
+        z = np.repeat(self.start.z[None], len(y), axis=0)
+        steps = self._one_step(y, z, values, threads=threads, rough=rough)
         for _ in range(self.steps - 1):
             walking = np.flatnonzero(steps.ok)
             if not len(walking):
                 break
-            following = self._one_step(steps.y[walking], values[walking], threads, rough)
+            z = np.where(self.counts, steps.z, self.start.z)[walking]
+            following = self._one_step(steps.y[walking], z, values[walking], threads=threads, rough=rough)
             steps = steps.then(walking, following)
         return steps
 
@@ -236,20 +248,23 @@ class ReturnMap:
             values[:, self.places] = p
         return values
 
-    def _one_step(self, y: np.ndarray, p: np.ndarray, threads: int | None, rough: bool) -> Steps:
-        """One step of the walker from every row of free states, with all derivatives."""
+    def _one_step(
+        self, y: np.ndarray, z_begin: np.ndarray, p: np.ndarray, *, threads: int | None, rough: bool
+    ) -> Steps:
+        """One step of the walker from every row of free and of discrete states, with all derivatives."""
         own = p[:, : len(self.start.p)]
         x_begin = self.whole(y, p=own)
         finite = np.isfinite(x_begin).all(axis=1)
         if not finite.all():
             x_begin = np.where(finite[:, None], x_begin, 0.0)
-        x, z, period, status = self._run(x_begin, p, threads, rough)
+        x, z, period, status = self._run(x_begin, z_begin, p, threads, rough)
         nx, rows = self.nx, len(y)
         status[~finite] = "not finite"
         ok = (status == self.section) & np.isfinite(x).all(axis=1)
+        z_after = z[:, : len(self.start.z)]
         x_after, by_start = x[:, :nx], x[:, nx:].reshape(rows, self.n, nx).transpose(0, 2, 1)
         if self.system.symmetry:
-            x_after, by_x, by_p = mirror_steps(self.system, x_after, z[:, : len(self.start.z)], own)
+            x_after, z_after, by_x, by_p = mirror_steps(self.system, x_after, z_after, own)
             by_start = by_x @ by_start
             by_start[:, :, nx:] += by_p[:, :, self.places]
         # the section's time, and the free states after it, by the free states before it and by parameters
@@ -261,6 +276,7 @@ class ReturnMap:
             by_y, time_by_y = by_start[:, :, :nx] @ self.shape.spread, time_by[:, :nx] @ self.shape.spread
         steps = Steps(
             x=x_after,
+            z=z_after,
             y=x_after if self.all_free else self.shape.repeating_part(x_after, own)[:, self.chosen],
             period=period,
             by_y=by_y,
@@ -284,14 +300,15 @@ class ReturnMap:
         return repeating
 
     def _run(
-        self, x: np.ndarray, p: np.ndarray, threads: int | None, rough: bool
+        self, x: np.ndarray, z: np.ndarray, p: np.ndarray, threads: int | None, rough: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Simulate the variational system from every row of states `x` until its section: the states and
+        """Simulate the variational system from every row of states until its section: the states and
         discrete states there, the times [s], and how each run ended. One row takes a prepared run, because
         checking arguments would cost more than the step."""
         if len(x) == 1:
             run = memo(self.varied, prepared_step, self.longest, rough, get_ident())
-            run.x0[0, : self.nx], run.x0[0, self.nx :], run.z0[0] = x[0], self.variation, self.held
+            run.x0[0, : self.nx], run.x0[0, self.nx :] = x[0], self.variation
+            run.z0[0], run.z0[0, : z.shape[1]] = self.held, z[0]
             run.u[0], run.p[0] = self.start.u, p[0]
             run()
             return run.x.copy(), run.z.copy(), run.t.copy(), np.array([run.status], dtype=object)
@@ -300,13 +317,39 @@ class ReturnMap:
             self.varied,
             self.longest,
             x0=begin,
-            z0=self.held,
+            z0=np.hstack([z, np.repeat(self.held[None, z.shape[1] :], len(x), axis=0)]),
             u=self.start.u,
             p=p,
             threads=threads,
             **_integrator(rough),
         )
         return batch.x, batch.z, batch.t, batch.status
+
+
+def counting_states(system: System, parameters: tuple[str, ...]) -> np.ndarray:
+    """Which discrete states, one flag for each number, events set to values that do not change with the
+    states: numbers of pieces, sides, counts of steps. Others hold what was measured, such as a foothold, and
+    their derivatives end with a step. parameters: by which they must not change either."""
+    z = system.vector("z")
+    varying = ca.vertcat(
+        system.vector("x"), time, *[next(q.sym for q in system.p if q.name == name) for name in parameters]
+    )
+    events = [{name: sx(value) for name, value in event.reset.items()} for event in system.events]
+    changed = [
+        ca.vertcat(*[reset.get(q.name, q.sym) for q in system.z], ca.SX(0, 1))
+        for reset in events
+        if any(q.name in reset for q in system.z)
+    ]
+    moves = np.zeros(z.numel(), bool)
+    by_others = np.zeros((z.numel(), z.numel()), bool)
+    for after in changed:
+        moves |= np.array(ca.DM(ca.sparsify(ca.jacobian(after, varying)).sparsity(), 1)).any(axis=1)
+        by_others |= np.array(ca.DM(ca.sparsify(ca.jacobian(after, z)).sparsity(), 1)).astype(bool)
+    while True:  # what depends on one that moves, moves
+        spread = moves | (by_others & moves[None, :]).any(axis=1)
+        if (spread == moves).all():
+            return ~moves
+        moves = spread
 
 
 def _integrator(rough: bool) -> dict[str, Any]:

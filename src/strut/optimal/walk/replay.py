@@ -358,19 +358,16 @@ class Replay:
         last = self.result.phases[-1].until
         if self.result.problem.repeats is None or last is None:
             return None, "the motion is not to repeat"
-        if (
-            self.steps > 1
-        ):  # a return map begins every step with the same discrete states, and so with one plan
-            return None, f"multipliers of {self.steps} steps that end with the same event are not known"
         # What happened in the replay happens in its gait; were there more, the map would be compiled whole.
         happened = sorted({event.name for event in self.run.events})
+        machine, x0, steps = self.machine, self.result.x0, self.steps
         try:
             try:
-                gait = find(self.machine, self.result.x0, last, walk=0, starts=1, events=happened)
+                gait = find(machine, x0, last, steps=steps, walk=0, starts=1, events=happened)
             except NoGaitError as error:
                 if not {e.name for e in self.machine.events} - {*happened} & {*error.fell}:
                     raise
-                gait = find(self.machine, self.result.x0, last, walk=0, starts=1)
+                gait = find(machine, x0, last, steps=steps, walk=0, starts=1)
         except NoGaitError as error:
             why = ", ".join(error.fell) or str(error)
         else:
@@ -378,7 +375,7 @@ class Replay:
             if not why:
                 return gait, ""
         # A run in one go may magnify the errors of a plan so much that it leads nowhere.
-        if self.stays or not self.pieces.agrees(self.planned_events):
+        if steps > 1 or self.stays or not self.pieces.agrees(self.planned_events):
             return None, why
         through, why_not = find_gait_in_pieces(self.pieces, self.machine, self.result)
         why_not = why_not if through is None else self._other_gait(through)

@@ -44,7 +44,7 @@ def replay_faults(replay: Replay) -> list[str]:
     # A second equal step is no gait: it is one where states return exactly, and the multipliers are known.
     if replay.steps == 1 and replay.gait is None:
         faults.append(f"the plan does not repeat in the simulator: {replay.no_gait}")
-    if replay.steps > 1 and not replay.repeats:
+    if replay.steps > 1 and replay.gait is None and not replay.repeats:
         faults.append(f"the {replay.steps} steps of the plan do not repeat in the simulator")
     return faults
 
