@@ -66,6 +66,10 @@ class DeviceError(StrutError):
     """A graphics card that is not there, fails, or cannot do what is asked."""
 
 
+class ClusterError(StrutError):
+    """A cluster that cannot be reached, refuses our token, or has other versions than we."""
+
+
 class StorageError(StrutError, OSError):
     """A file could not be written or read."""
 

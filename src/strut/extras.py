@@ -19,6 +19,8 @@ EXTRAS = {
     "cmaes": ("cmaes", "evolve"),
     "qpsolvers": ("qpsolvers", "qp"),
     "proxsuite": ("proxsuite", "qp"),
+    "pyarrow": ("pyarrow", "data"),
+    "ray": ("ray", "ray"),
 }
 """By the package as Python imports it: its name for people and for pip, and the extra of strut that installs
 it."""

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 from strut import evolve
-from strut.errors import ModelError, StorageError
+from strut.errors import ModelError, StorageError, StrutError
+from strut.evolve.job_lock import request_of_job
 from strut.evolve.store import JobStore, pack_state, unpack_state
 from tests.evolve.problems import CAMEL_STAGES, camel_problem
 
@@ -47,12 +49,13 @@ def start(path, kind):
     return subprocess.Popen([sys.executable, "-c", JOB, str(path), kind], cwd=root)
 
 
-@pytest.mark.parametrize("kind", ["swarm", "cma-es"])
-def test_a_job_that_is_killed_ends_as_one_that_is_not(tmp_path, kind):
+def kill_and_resume(tmp_path, kind, kills):
+    """Kill a job so many times at random moments; return both files, of it and of one that was left alone.
+    Pauses are drawn so that the kills fall on all of the job."""
     whole, killed = tmp_path / "whole.db", tmp_path / "killed.db"
     assert start(whole, kind).wait() == 0
-    pauses, kills = np.random.default_rng(1).uniform(0.0, 0.15, 12), 0
-    for pause in pauses:
+    pauses, done = np.random.default_rng(1), 0
+    while done < kills:
         process = start(killed, kind)
         # count from when it writes, not from when Python begins to import
         size, began = killed.stat().st_size if killed.exists() else -1, time.monotonic()
@@ -61,13 +64,28 @@ def test_a_job_that_is_killed_ends_as_one_that_is_not(tmp_path, kind):
             if killed.exists() and (killed.stat().st_size, wal.exists()) != (size, False):
                 break
             time.sleep(0.002)
-        time.sleep(pause)
+        time.sleep(pauses.uniform(0.0, 0.8 / kills))
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
-            kills += 1
+            done += 1
+        elif process.poll() == 0:  # it ended before it was killed: begin anew, so that all kills count
+            killed.unlink()
         process.wait()
-    assert kills > 0
     assert start(killed, kind).wait() == 0
+    return killed, whole
+
+
+@pytest.mark.parametrize("kind", ["swarm", "cma-es"])
+def test_a_job_that_is_killed_ends_as_one_that_is_not(tmp_path, kind):
+    killed, whole = kill_and_resume(tmp_path, kind, 4)
+    assert content(killed) == content(whole)
+
+
+@pytest.mark.slow  # fifty processes that begin, twice
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kind", ["swarm", "cma-es"])
+def test_a_job_that_is_killed_fifty_times_ends_as_one_that_is_not(tmp_path, kind):
+    killed, whole = kill_and_resume(tmp_path, kind, 50)
     assert content(killed) == content(whole)
 
 
@@ -146,6 +164,135 @@ def test_a_full_disk_loses_nothing(tmp_path):
         store.write_population(0, 1, np.ones((4000, 3)))
     np.testing.assert_array_equal(store.read(0, 0).x, np.ones((4, 3)))
     store.close()
+
+
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+from strut import evolve
+from strut.errors import StorageError
+from tests.evolve.problems import camel_problem
+try:
+    evolve.search(camel_problem(), evolve.Swarm(50), 40, seed=2, output=sys.argv[2], resume=True)
+except StorageError as error:
+    print(error)
+"""
+
+
+def test_a_job_on_a_full_disk_stops_with_a_word_and_goes_on_later(tmp_path):
+    path, whole = tmp_path / "run.db", tmp_path / "whole.db"
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    command = [sys.executable, "-c", LIMITED, "100000", str(path)]
+    answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert "what was written before is kept" in answer.stdout
+    assert evolve.load_evolution(path).evaluations >= 50
+    for file in (path, whole):
+        evolve.search(camel_problem(), evolve.Swarm(50), 40, seed=2, output=file, resume=True)
+    assert content(path) == content(whole)
+
+
+def running_job(path):
+    """A job that takes long, in a process of its own, once its first generation is done."""
+    code = JOB.replace("0.0004", "0.02")
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    process = subprocess.Popen([sys.executable, "-c", code, str(path), "swarm"], cwd=root)
+    wait_until(lambda: path.exists() and evaluations(path) > 0 and state(path) == "running")
+    return process
+
+
+def evaluations(path):
+    try:
+        return evolve.load_evolution(path).evaluations
+    except StrutError:
+        return 0
+
+
+def wait_until(condition, limit=20):
+    until = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < until, "it takes too long"
+        time.sleep(0.02)
+
+
+def state(path):
+    return evolve.job_state(path, finished=evolve.load_evolution(path).finished).word
+
+
+def test_others_see_pause_and_stop_a_job(tmp_path):
+    path = tmp_path / "run.db"
+    process = running_job(path)
+    assert evolve.job_state(path, finished=False) == evolve.JobState(
+        "running", process.pid, socket.gethostname()
+    )
+    with pytest.raises(
+        StorageError, match=f"is in use: process {process.pid} on {socket.gethostname()} runs"
+    ):
+        JobStore(path, {"runs": 1}, resume=True)
+    assert state(path) == "running"  # the failed attempt left the holder's words alone
+    request_of_job(path, "pause")
+    wait_until(lambda: state(path) == "paused")
+    count = evaluations(path)
+    time.sleep(0.3)
+    assert evaluations(path) == count
+    request_of_job(path, "go on")
+    wait_until(lambda: evaluations(path) > count)
+    request_of_job(path, "stop")
+    assert process.wait(20) == 0
+    assert state(path) == "stopped"
+    with pytest.raises(ModelError, match="is stopped: only a job that runs can be asked to pause"):
+        request_of_job(path, "pause")
+    assert not (tmp_path / "run.db.request").exists()
+    process = running_job(path)
+    process.kill()
+    process.wait()
+    assert state(path) == "killed"
+
+
+def test_a_job_of_another_machine_that_is_silent_counts_as_killed(tmp_path):
+    path, lock = tmp_path / "run.db", tmp_path / "run.db.lock"
+    lock.write_text('{"state": "running", "pid": 7, "host": "elsewhere"}')
+    assert evolve.job_state(path, finished=False) == evolve.JobState("running", 7, "elsewhere")
+    os.utime(lock, (0, 0))
+    assert evolve.job_state(path, finished=False).word == "killed"
+    assert evolve.job_state(path, finished=True).word == "finished"
+    lock.write_text("damaged")
+    assert evolve.job_state(path, finished=False).word == "killed"
+
+
+def test_individuals_are_exported(tmp_path):
+    import csv
+
+    import h5py
+    import pyarrow.parquet
+    import scipy.io
+
+    path = tmp_path / "run.db"
+    evolve.search(camel_problem(), evolve.Swarm(5), 3, output=path)
+    columns = evolve.load_individuals(path)
+    files = {
+        end: evolve.export_individuals(path, tmp_path / f"run.{end}")
+        for end in ("csv", "parquet", "h5", "mat")
+    }
+    with files["csv"].open() as file:
+        rows = list(csv.DictReader(file))
+    parquet = pyarrow.parquet.read_table(files["parquet"])
+    matlab = scipy.io.loadmat(files["mat"], squeeze_me=True, simplify_cells=True)
+    with h5py.File(files["h5"]) as hdf5:
+        for name, column in columns.items():
+            if name == "status":
+                assert [row[name] for row in rows] == column.tolist() == parquet[name].to_pylist()
+                assert (
+                    hdf5[name].asstr()[:].tolist() == matlab["individuals"][name].tolist() == column.tolist()
+                )
+                continue
+            np.testing.assert_array_equal([float(row[name]) for row in rows], column)
+            np.testing.assert_array_equal(parquet[name].to_numpy(), column)
+            np.testing.assert_array_equal(hdf5[name], column)
+            np.testing.assert_array_equal(matlab["individuals"][name], column)
+    assert matlab["names"].tolist() == list(columns)
+    with pytest.raises(StorageError, match="cannot tell what to write from 'run.xls'"):
+        evolve.export_individuals(path, tmp_path / "run.xls")
 
 
 def test_states_are_packed_without_loss():

@@ -26,7 +26,7 @@ COMMANDS = {
     "design": "strut.cli.design:design",
     "control": "strut.cli.control:control",
     "evolve": "strut.cli.evolve:evolve",
-    "jobs": "strut.cli.evolve:jobs",
+    "jobs": "strut.cli.jobs:jobs",
     "compare": "strut.cli.compare:compare",
     "export": "strut.cli.export:export",
     "view": "strut.cli.look:view",

@@ -1,10 +1,11 @@
-"""`strut evolve`: search with a population, as a job file says. `strut jobs`: how far jobs are."""
+"""`strut evolve`: search with a population, as a job file says."""
 
 from __future__ import annotations
 
+import os
 import time as clock
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,17 +18,23 @@ from strut import evolve as populations
 from strut.cli.console import as_json, notes, table
 from strut.cli.model import Reading, find_model
 from strut.cli.options import Json, Root
-from strut.errors import ModelError, StrutError
+from strut.errors import ModelError, did_you_mean
 from strut.evolve.job_file import Job, read_job
 from strut.system import System
 
 MAX_FRONT_ROWS = 15
 """Individuals of a front that are printed; of more, evenly spaced ones."""
+PLACES = {
+    "here": (),
+    "processes": ("workers",),
+    "ray": ("workers", "address", "token-file", "priority"),
+}
+"""Where a job can run, and the options that belong to it."""
 LOG_INTERVAL = 10.0
 """Time [s] between lines of progress where no terminal shows a bar."""
 
 
-def evolve(
+def evolve(  # noqa: PLR0913 options of a command
     job: Annotated[Path, typer.Argument(metavar="JOB.toml", help="What is searched, how and by what.")],
     *,
     output: Annotated[
@@ -60,13 +67,40 @@ def evolve(
     device: Annotated[
         str, typer.Option(help="Where runs of a machine are done: cpu, or cuda for a graphics card.")
     ] = "cpu",
+    on: Annotated[
+        str,
+        typer.Option(
+            metavar="WHERE",
+            help="here: this process, with all cores for machines and programs; processes; or ray: a "
+            "cluster, joined by --address, or else started on this machine.",
+        ),
+    ] = "here",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes, or cores of a cluster that is started: all unless given.", min=1),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="The cluster to join; RAY_ADDRESS unless given."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Holds the cluster's token; RAY_AUTH_TOKEN or ~/.ray/auth_token unless given.",
+        ),
+    ] = None,
+    priority: Annotated[
+        float | None, typer.Option(help="Jobs share a cluster in proportion to this; 1 unless given.")
+    ] = None,
     root: Root = [],
     json: Json = False,
 ) -> None:
     """Search with a population: swarms, evolution, goals in stages.
 
     Every individual of every generation is kept in one file. Ctrl-C stops, and --resume goes on, also after
-    the machine went down: the end is the same.
+    the machine went down: the end is the same, wherever it runs. [bold]strut jobs[/bold] shows, pauses and
+    stops jobs from elsewhere; [bold]strut view RUN.db --live[/bold] shows a page of one while it runs.
 
     [bold]Examples[/bold]
 
@@ -76,13 +110,16 @@ def evolve(
 
       strut evolve examples/slip_job.toml -o slip.db --resume --generations 50
 
+      strut evolve examples/slip_job.toml -o slip.db --on ray --address 10.0.0.1:6379 --priority 2
+
       strut jobs slip.db
     """
     described = read_described_job(job, run_code=run_code, roots=tuple(root))
     if device != "cpu":
         described = described.on_device(device)
     path = output or Path(f"{described.name}.db")
-    with _progress(described, quiet=json) as tell:
+    where = _workers(on, workers, address=address, token_file=token_file, priority=priority)
+    with closing(where) as crew, _progress(described, quiet=json) as tell:
         evolution = populations.search(
             described.problem,
             described.method,
@@ -92,57 +129,44 @@ def evolve(
             output=path,
             resume=resume,
             progress=tell,
+            workers=crew,
         )
     if json:
-        as_json(_evolution_data(evolution, path))
+        as_json(evolution_data(evolution, path))
         return
     _print_evolution(described, evolution)
     if not evolution.finished:
         again = f"strut evolve {job} -o {path} --resume" + (" --run-code" if run_code else "")
         again += "" if generations is None else f" --generations {generations}"
+        again += "" if on == "here" else f" --on {on}" + (f" --address {address}" if address else "")
         notes.print(f"stopped; {escape(again)} goes on")
     notes.print(f"wrote {escape(str(path))}")
 
 
-def jobs(
-    files: Annotated[list[Path], typer.Argument(metavar="RUN.db", help="Files that strut evolve wrote.")],
+def _workers(
+    on: str,
+    count: int | None,
     *,
-    json: Json = False,
-) -> None:
-    """Show how far jobs are, also while they run: runs, generations, stages and the best so far.
-
-    [bold]Example[/bold]
-
-      strut jobs slip.db other.db
-    """
-    rows, data = [], []
-    for path in files:
-        try:
-            evolution = populations.load_evolution(path)
-        except StrutError as error:  # one that cannot be shown does not hide the others
-            data.append({"file": str(path), "error": str(error)})
-            if not json:
-                notes.print(f"{escape(path.name)}: {escape(str(error))}")
-            continue
-        data.append(_evolution_data(evolution, path))
-        runs = len(evolution.best_of_run)
-        best = evolution.best
-        rows.append(
-            [
-                path.name,
-                "finished" if evolution.finished else "not finished",
-                runs,
-                int(evolution.history["generation"][-1]) + 1,
-                evolution.evaluations,
-                sum(evolution.failures.values()),
-                f"{best.stage} of {evolution.stages}",
-                _standing_text(evolution),
-            ]
-        )
-    if json:
-        as_json(data)
-        return
-    table("jobs", ["file", "state", "runs", "generations", "evaluations", "failed", "goal", "best"], rows)
+    address: str | None,
+    token_file: Path | None,
+    priority: float | None,
+) -> populations.Workers:
+    """Return where generations are evaluated; options of another place are refused."""
+    if on not in PLACES:
+        raise ModelError(f"--on is '{on}': {did_you_mean(on, list(PLACES))}")
+    options = {"workers": count, "address": address, "token-file": token_file, "priority": priority}
+    for name, value in options.items():
+        if value is not None and name not in PLACES[on]:
+            raise ModelError(f"--{name} is of no use with --on {on}: leave it out, or say --on ray")
+    if on == "here":
+        return populations.Threads()
+    if on == "processes":
+        return populations.Processes(count)
+    if not (address or os.environ.get("RAY_ADDRESS")):
+        notes.print("starting a cluster on this machine, which ends with the job")
+    elif count is not None:
+        raise ModelError("--workers is of no use where a cluster is joined: it has the cores that it has")
+    return populations.RayWorkers(address, token_file=token_file, priority=priority or 1.0, cores=count)
 
 
 def read_described_job(job: Path, *, run_code: bool, roots: tuple[Path, ...]) -> Job:
@@ -153,7 +177,7 @@ def read_described_job(job: Path, *, run_code: bool, roots: tuple[Path, ...]) ->
     return described
 
 
-def _standing_text(evolution: populations.Evolution) -> str:
+def standing_text(evolution: populations.Evolution) -> str:
     """Return how good the best is, for a table."""
     if evolution.front is not None:
         return f"front of {len(evolution.front)}, hypervolume {evolution.front.hypervolume:.6g}"
@@ -254,7 +278,7 @@ def _print_front(front: populations.ParetoFront) -> None:
     )
 
 
-def _evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, Any]:
+def evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, Any]:
     """Return what --json prints of a job."""
     best, front = evolution.best, evolution.front
     return {

@@ -7,9 +7,11 @@ from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
 from strut.evolve.evolution import Evolution, load_evolution, load_individuals
+from strut.evolve.export import export_individuals
 from strut.evolve.fronts import hypervolume
 from strut.evolve.goals import SearchFront, SearchGoal, front, maximise, minimise
 from strut.evolve.individual import Individual
+from strut.evolve.job_lock import JobState, job_state
 from strut.evolve.pareto import ParetoFront
 from strut.evolve.problem import SearchProblem
 from strut.evolve.search import SearchProgress, search
@@ -30,6 +32,7 @@ from strut.evolve.searches import (
 from strut.evolve.side_by_side import SideBySideProgress, search_side_by_side
 from strut.evolve.space import ParameterSpace, SearchParameter
 from strut.evolve.walk_measures import WalkMeasures, walk_measures
+from strut.evolve.workers import Processes, RayWorkers, Threads, Workers
 
 __all__ = [
     "SEARCHES",
@@ -43,12 +46,15 @@ __all__ = [
     "GeneticAlgorithm",
     "Grid",
     "Individual",
+    "JobState",
     "MetamorphicSwarm",
     "Nsga2",
     "ParameterSpace",
     "ParetoFront",
     "ParticleFilter",
+    "Processes",
     "ProgramEvaluation",
+    "RayWorkers",
     "SearchComparison",
     "SearchFront",
     "SearchGoal",
@@ -60,10 +66,14 @@ __all__ = [
     "Spsa",
     "Swarm",
     "SystemEvaluation",
+    "Threads",
     "WalkMeasures",
+    "Workers",
     "compare",
+    "export_individuals",
     "front",
     "hypervolume",
+    "job_state",
     "load_evolution",
     "load_individuals",
     "make_search",

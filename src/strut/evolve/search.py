@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,14 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked, integer, seed_number
-from strut.errors import ModelError, StrutError
+from strut.errors import ModelError
 from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evolution import Evolution, read_evolution
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import Grid, SearchMethod, SearchState, search_settings
 from strut.evolve.store import JobStore, StoredGeneration, pack_state
 from strut.evolve.streams import Purpose, RandomStream
-
-MIN_CHUNK_SECONDS = 0.2
-"""Time [s] that a chunk of individuals should take, where a population is evaluated in parts: what is lost
-when a job is killed."""
+from strut.evolve.workers import Threads, Workers
 
 
 @dataclass(frozen=True)
@@ -49,8 +47,12 @@ class SearchProgress:
         return (self.run + (self.generation + 1) / self.generations) / self.runs
 
 
+class StopRequest(Exception):
+    """Somebody asked a job to stop: see `job_lock`."""
+
+
 @checked
-def search(
+def search(  # noqa: PLR0913 what is searched, how long, where it is kept and where it runs
     problem: SearchProblem,
     method: Any,
     generations: int | None = None,
@@ -60,6 +62,7 @@ def search(
     output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[SearchProgress], None] | None = None,
+    workers: Any = None,
 ) -> Evolution:
     """Search, and return the `Evolution`: every individual of every generation, and the best.
 
@@ -67,10 +70,13 @@ def search(
     with other random numbers. seed: of all of them. output: the file that keeps everything while it runs
     (SQLite); without one it is kept in memory. resume: go on with a file that is there, from where it was
     when it was stopped or killed, to the same end; or, with more generations than it was asked for at first,
-    to the end that it had come to if it had been asked for these. progress: called after each generation.
+    to the end that it had come to if it had been asked for these.
+    progress: called after each generation. workers: where generations are evaluated, which changes nothing
+    that is found: `Threads()`, this process, unless given; `Processes()` for Python functions, `RayWorkers()`
+    for a cluster. Those that are given are not closed.
 
-    A keyboard interrupt ends it between two writes; what was done is in the file and in what is returned,
-    whose `finished` is then false.
+    A keyboard interrupt, or `strut jobs FILE --stop`, ends it between two writes; what was done is in the
+    file and in what is returned, whose `finished` is then false.
     """
     seed_number(seed)
     integer("runs", runs, 1)
@@ -95,18 +101,21 @@ def search(
     if resume and path is not None and path.is_file():
         _check_schedule(path, problem, method, seed, count)
     store = JobStore(path, spec, resume=resume)
+    crew: Workers = Threads() if workers is None else workers
     try:
         try:
             for run in range(runs):
                 if not store.runs().get(run, False):
-                    job = _Run(problem, method, store, RandomStream(seed, run), run, runs, count)
+                    job = _Run(problem, method, store, crew, RandomStream(seed, run), run, runs, count)
                     job.go_on(progress)
                     store.write_finished(run)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, StopRequest):
             pass
         return read_evolution(store, problem)
     finally:
         store.close()
+        if workers is None:
+            crew.close()
 
 
 def _check_schedule(
@@ -137,6 +146,7 @@ class _Run:
     problem: SearchProblem
     method: SearchMethod
     store: JobStore
+    workers: Workers
     stream: RandomStream
     run: int
     runs: int
@@ -179,8 +189,8 @@ class _Run:
         return 0, self.method.begin(self.problem.space, draws, self.generations), last
 
     def _evaluate(self, generation: int, x: np.ndarray, stored: StoredGeneration | None) -> np.ndarray:
-        """Return the measures of a population: those that the store has, and the others evaluated, in parts
-        where that is possible and they take long."""
+        """Return the measures of a population: those that the store has, and the others evaluated. What
+        arrives is written at once, in any order, and returned in that of the population."""
         width = len(self.problem.evaluation.measures)
         measures = np.full((len(x), width), np.nan)
         todo = np.arange(len(x))
@@ -188,21 +198,29 @@ class _Run:
             measures[stored.has_measures] = stored.measures[stored.has_measures]
             todo = np.flatnonzero(~stored.has_measures)
         seeds = self.stream.seeds(generation, len(x), self.problem.repeats)
-        chunk = 1 if self.problem.evaluation.divisible else len(x)
         while len(todo):
-            places, todo = todo[:chunk], todo[chunk:]
-            began = clock.perf_counter()
-            answers = self.problem.evaluate(x[places], seeds[places])
-            if len(answers.status) != len(places):
-                raise StrutError(
-                    f"the evaluation returned {len(answers.status)} results for {len(places)} individuals: "
-                    f"one is needed for each"
-                )
-            measures[places] = answers.measures
-            self.store.write_measures(self.run, generation, places.tolist(), answers.measures, answers.status)
-            each = (clock.perf_counter() - began) / len(places)
-            chunk = min(max(1, int(np.ceil(MIN_CHUNK_SECONDS / max(each, 1e-9)))), 2 * chunk + 1)
+            missing = np.ones(len(todo), dtype=bool)
+            with closing(self.workers.evaluate(self.problem, x[todo], seeds[todo])) as shares:
+                for share, answers in shares:
+                    places, missing[share] = todo[share], False
+                    measures[places] = answers.measures
+                    self.store.write_measures(
+                        self.run, generation, places.tolist(), answers.measures, answers.status
+                    )
+                    if missing.any() and self._is_asked():
+                        break  # what is under way is given up, and evaluated again
+            todo = todo[missing]
+            self._obey()
         return measures
+
+    def _is_asked(self) -> bool:
+        """Whether somebody asks the job to pause or to stop."""
+        return self.store.lock is not None and bool(self.store.lock.request())
+
+    def _obey(self) -> None:
+        """Pause or stop where that is asked for."""
+        if self.store.lock is not None and self.store.lock.wait_while_paused():
+            raise StopRequest
 
     def _progress(self, generation: int, so_far: BestSoFar, rate: float) -> SearchProgress:
         """Return how far the run is. rate: of evaluations [1/s]."""

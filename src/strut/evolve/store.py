@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from strut.errors import ModelError, StorageError
+from strut.evolve.job_lock import JobLock
 from strut.evolve.searches.method import SearchState
 from strut.version import VERSION
 
@@ -75,7 +75,7 @@ class JobStore:
         read_only: bool = False,
     ) -> None:
         self.path = path
-        self._lock: FileLock | None = None
+        self.lock: JobLock | None = None
         if path is not None:
             self._check_path(path, resume=resume, read_only=read_only)
         try:
@@ -112,11 +112,7 @@ class JobStore:
             raise StorageError(f"cannot write {path}: the directory {path.parent} does not exist; create it")
         if path.exists() and not resume:
             raise StorageError(f"{path} is there already: go on with it (resume), or choose another name")
-        self._lock = FileLock(f"{path}.lock")
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise StorageError(f"{path} is in use: another process runs this job") from None
+        self.lock = JobLock(path)
 
     def _claim(self, spec: Mapping[str, Any], row: Any) -> None:
         """Write what the job is, or check that the file is of the same one."""
@@ -159,10 +155,8 @@ class JobStore:
         """Close the file; others may write it then."""
         if hasattr(self, "_database"):
             self._database.close()
-        if self._lock is not None:
-            if self._lock.is_locked:
-                Path(self._lock.lock_file).unlink(missing_ok=True)
-            self._lock.release()
+        if self.lock is not None:
+            self.lock.release()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

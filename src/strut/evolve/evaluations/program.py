@@ -13,6 +13,7 @@ import threading
 import time as clock
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import IO, Any
 
 import numpy as np
@@ -37,7 +38,8 @@ class ProgramEvaluation:
 
     command: the program and its arguments; no shell reads them. measures: names of what it returns. limit:
     how long an answer may take [s]. retries: how often an individual is tried again after the program
-    crashed, hung or said something else. workers: how many run at a time; all cores unless given.
+    crashed, hung or said something else. workers: how many run at a time; all cores unless given. They stay
+    from one generation to the next.
 
     It reads a line {"id": 7, "parameters": {"hip": 0.3}, "seed": 5} and writes a line
     {"id": 7, "measures": {"speed": 1.2}}, or {"id": 7, "failure": "fell at once"}. A parameter that an
@@ -71,6 +73,20 @@ class ProgramEvaluation:
     def check(self, space: ParameterSpace) -> None:
         """A program is asked nothing before it runs."""
 
+    @cached_property
+    def _idle(self) -> list[_Conversation]:
+        """Programs that run and wait for the next generation."""
+        return []
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy for another process has no programs of its own yet."""
+        return {name: value for name, value in self.__dict__.items() if name != "_idle"}
+
+    def close(self) -> None:
+        """End the programs that wait for the next generation."""
+        while self._idle:
+            self._idle.pop().stop()
+
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
         """Give each worker one individual at a time."""
         tasks: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -79,11 +95,16 @@ class ProgramEvaluation:
         rows, status = np.full((len(x), len(self.measures)), np.nan), [OK] * len(x)
 
         def work() -> None:
-            with _Conversation(self.command, self.limit) as program:
+            try:
+                program = self._idle.pop()
+            except IndexError:
+                program = _Conversation(self.command, self.limit)
+            try:
                 while True:
                     try:
                         k = tasks.get_nowait()
                     except queue.Empty:
+                        self._idle.append(program)
                         return
                     present = ~np.isnan(x[k])
                     values = {
@@ -91,6 +112,9 @@ class ProgramEvaluation:
                     }
                     request = {"id": k, "parameters": values, "seed": int(seeds[k])}
                     rows[k], status[k] = self._ask(program, request)
+            except BaseException:
+                program.stop()
+                raise
 
         count = max(1, min(len(x), self.workers or os.cpu_count() or 1))
         threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
@@ -131,10 +155,7 @@ class _Conversation:
         self.process: subprocess.Popen[bytes] | None = None
         self.error_tail = bytearray()
 
-    def __enter__(self) -> _Conversation:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __del__(self) -> None:
         self.stop()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:

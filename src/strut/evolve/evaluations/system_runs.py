@@ -55,8 +55,10 @@ class SystemEvaluation:
 
     @property
     def divisible(self) -> bool:
-        """Runs of a population go together: each draws from its own stream of one seed."""
-        return False
+        """Runs that draw random numbers go together: each draws from its own stream of one seed. So do those
+        of a card or in lanes, whose neighbours decide how they round."""
+        alike = self.options.get("device", "cpu") == "cpu" and self.options.get("lanes", 1) == 1
+        return alike and not self.system.randoms
 
     def settings(self) -> dict[str, Any]:
         """Return the system's name, how long it runs and what is measured."""

@@ -1,0 +1,104 @@
+"""`strut jobs`: how far jobs of population search are; pause, stop and export them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from strut import evolve as populations
+from strut.cli.console import as_json, notes, table
+from strut.cli.evolve import evolution_data, standing_text
+from strut.cli.options import Json
+from strut.errors import ModelError, StrutError
+from strut.evolve.job_lock import Request, request_of_job
+
+STATES = {
+    "running": "a process works at it",
+    "paused": "a process waits: --go-on",
+    "stopped": "--resume goes on with it",
+    "killed": "its process is gone: --resume goes on with it, and nothing is lost",
+    "finished": "all its runs are done",
+}
+"""What the state of a job means."""
+
+
+def jobs(
+    files: Annotated[list[Path], typer.Argument(metavar="RUN.db", help="Files that strut evolve wrote.")],
+    *,
+    pause: Annotated[
+        bool, typer.Option("--pause", help="Let them wait, after the shares that are under way.")
+    ] = False,
+    go_on: Annotated[bool, typer.Option("--go-on", help="Let those that wait go on.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="End them; strut evolve --resume goes on.")] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write every individual of one job as a table: .csv, .parquet, .h5 or .mat (MATLAB).",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show how far jobs are, also while they run: whether they run, generations, stages and the best so far.
+
+    A job is running, paused, stopped, killed (its process is gone without a word) or finished.
+
+    [bold]Examples[/bold]
+
+      strut jobs slip.db other.db
+
+      strut jobs slip.db --pause
+
+      strut jobs slip.db --export slip.csv
+    """
+    flags: dict[Request, bool] = {"pause": pause, "go on": go_on, "stop": stop}
+    requests = [word for word, flag in flags.items() if flag]
+    if len(requests) > 1:
+        raise ModelError(f"jobs are asked to {' and to '.join(requests)}: give one of them")
+    if export is not None and len(files) != 1:
+        raise ModelError(f"--export writes one job, and {len(files)} are given: one at a time")
+    for path in files if requests else ():
+        request_of_job(path, requests[0])
+    if export is not None:
+        notes.print(f"wrote {escape(str(populations.export_individuals(files[0], export)))}")
+        return
+    rows, data = [], []
+    for path in files:
+        try:
+            evolution = populations.load_evolution(path)
+        except StrutError as error:  # one that cannot be shown does not hide the others
+            state = populations.job_state(path, finished=False).word if path.is_file() else ""
+            data.append({"file": str(path), "error": str(error), "state": state})
+            if not json:
+                notes.print(escape(": ".join(filter(None, (path.name, state, str(error))))))
+            continue
+        holder = populations.job_state(path, finished=evolution.finished)
+        data.append(
+            evolution_data(evolution, path) | {"state": holder.word, "pid": holder.pid, "host": holder.host}
+        )
+        rows.append(_row(path, evolution, holder))
+    if json:
+        as_json(data)
+        return
+    heads = ["file", "state", "process", "runs", "generations", "evaluations", "failed", "goal", "best"]
+    table("jobs", heads, rows)
+    for word in dict.fromkeys(row[1] for row in rows):
+        notes.print(f"{word}: {STATES[word]}")
+
+
+def _row(path: Path, evolution: populations.Evolution, state: populations.JobState) -> list[Any]:
+    """Return what the table says of a job."""
+    return [
+        path.name,
+        state.word,
+        f"{state.pid} on {state.host}" if state.pid else "",
+        len(evolution.best_of_run),
+        int(evolution.history["generation"][-1]) + 1,
+        evolution.evaluations,
+        sum(evolution.failures.values()),
+        f"{evolution.best.stage} of {evolution.stages}",
+        standing_text(evolution),
+    ]

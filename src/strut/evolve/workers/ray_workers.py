@@ -1,0 +1,252 @@
+"""`RayWorkers`: generations are evaluated by a Ray cluster, of one machine or many, which jobs share."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time as clock
+import uuid
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut.checks import integer, positive
+from strut.errors import ClusterError
+from strut.evolve.evaluations.evaluation import Evaluated
+from strut.evolve.problem import SearchProblem
+from strut.evolve.workers.broker import find_broker
+from strut.evolve.workers.lost_shares import LostShares
+from strut.evolve.workers.ray_cluster import PURPOSE, join_cluster, start_cluster
+from strut.evolve.workers.stride import LEASE_SECONDS
+from strut.evolve.workers.workers import Shares, ShareSize, evaluate_checked, on_one_core
+from strut.extras import optional_module
+from strut.version import VERSION
+
+BEATS_PER_LEASE = 5
+"""How often a job gives a sign of life during a lease."""
+PATIENCE_SECONDS = 30.0
+"""Time [s] without any answer after which a warning says what is waited for."""
+_problems: dict[str, SearchProblem] = {}
+"""In a worker: what it evaluates, by the job's key; kept, so that it is unpacked and compiled once."""
+
+
+class RayWorkers:
+    """Evaluates on a Ray cluster: each share of a generation is a task that needs one core.
+
+    address: of the cluster to be joined, HOST:PORT, or RAY_ADDRESS; without either one is started on this
+    machine, with `cores` of them, and ends with the job. token_file: see `join_cluster`. priority: jobs that
+    share a cluster use it in proportion to these numbers. lease: time [s] after which a job that died loses
+    its cores.
+
+    Workers may come and go: what one had begun when it was lost is evaluated again, and counts once. All
+    machines need the same version of strut and, for Python functions, the module that defines them.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        token_file: str | Path | None = None,
+        priority: float = 1.0,
+        cores: int | None = None,
+        lease: float = LEASE_SECONDS,
+    ) -> None:
+        self.priority, self.lease = positive("priority", priority), positive("lease", lease, "s")
+        self._terms = (self.priority, self.lease)
+        if cores is not None:
+            integer("cores", cores, 1)
+        self.address = address or os.environ.get("RAY_ADDRESS") or ""
+        self._owns = False
+        self._ray = optional_module("ray", PURPOSE)
+        if not self._ray.is_initialized():  # else it was joined by whoever called us
+            self._ray = join_cluster(self.address, token_file) if self.address else start_cluster(cores)
+            self._owns = True
+        self._errors = optional_module("ray.exceptions", PURPOSE)
+        self._task = self._ray.remote(_evaluate_share).options(
+            num_cpus=1, max_retries=0, scheduling_strategy="SPREAD"
+        )
+        self._broker = find_broker(self._ray)
+        self.job = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self.cores = 1
+        self._problem: SearchProblem | None = None
+        self._boxed: Any = None
+        self._size = ShareSize()
+        self._end = threading.Event()
+        self._beat()
+        self._heart = threading.Thread(target=self._beat_on, daemon=True)
+        self._heart.start()
+
+    def evaluate(self, problem: SearchProblem, x: np.ndarray, seeds: np.ndarray) -> Shares:
+        """Yield shares as they arrive."""
+        if problem is not self._problem:
+            self._problem, self._size = problem, ShareSize()
+            self._boxed = self._pack(problem)
+        shares = LostShares(np.arange(len(x)), whole=not problem.evaluation.divisible)
+        requests: list[Any] = []
+        running: dict[Any, _Task] = {}
+        heard = clock.monotonic()
+        try:
+            while shares.backlog or running:
+                requests += self._ask(shares, len(requests), len(running))
+                ready, _ = self._ray.wait([*requests, *running], num_returns=1, timeout=1.0)
+                heard = self._watch_silence(heard, bool(ready))
+                for ref in ready:
+                    if ref not in running:
+                        requests.remove(ref)
+                        ticket = self._ticket(ref)
+                        if ticket >= 0 and shares.backlog:
+                            places = shares.take(self._size.count)
+                            task = self._task.remote(self._boxed, x[places], seeds[places])
+                            running[task] = _Task(places, ticket, clock.monotonic())
+                        elif ticket >= 0:
+                            self._release(ticket, 0.0)
+                        continue
+                    share = running.pop(ref)
+                    answers = self._answers(ref, share)
+                    if answers is None:
+                        answers = shares.give_back(share.places, len(problem.evaluation.measures))
+                    if answers is not None:
+                        yield share.places, answers
+        finally:
+            self._abandon(requests, running)
+
+    def close(self) -> None:
+        """Leave the cluster, and end it where it was started here."""
+        if self._end.is_set():
+            return
+        self._end.set()
+        self._heart.join()
+        with contextlib.suppress(Exception):  # a cluster that is gone needs no farewell
+            self._ray.get(self._broker.leave.remote(self.job), timeout=2.0)
+        if self._owns:
+            self._ray.shutdown()
+
+    def usage(self) -> dict[str, float]:
+        """Return the time [s] of cores that each job of the cluster has used."""
+        used: dict[str, float] = self._ray.get(self._broker.usage.remote())
+        return used
+
+    # ---- tickets ----
+
+    def _ask(self, shares: LostShares, requests: int, running: int) -> list[Any]:
+        """Ask the broker for as many tickets as there are shares, and no more than it may ever give."""
+        count = 1 if self._size.seconds_each is None else self._size.count
+        share_count = -(-shares.backlog // count) if self._problem_is_divisible else min(shares.backlog, 1)
+        more = min(share_count, self.cores + 2 - running) - requests
+        expected = self._size.expected_seconds
+        return [self._broker.acquire.remote(self.job, self._terms, expected) for _ in range(more)]
+
+    @property
+    def _problem_is_divisible(self) -> bool:
+        return self._problem is not None and self._problem.evaluation.divisible
+
+    def _ticket(self, ref: Any) -> int:
+        """Return a ticket, or -1 where our lease had ended or the broker was lost: then it is asked again."""
+        try:
+            ticket: int = self._ray.get(ref)
+        except self._errors.RayActorError:
+            self._broker = find_broker(self._ray)
+            return -1
+        return ticket
+
+    def _release(self, ticket: int, seconds: float) -> None:
+        self._broker.release.remote(self.job, ticket, seconds)
+
+    # ---- answers ----
+
+    def _answers(self, ref: Any, share: _Task) -> Evaluated | None:
+        """Return what a task measured; None where its worker was lost."""
+        try:
+            answer = self._ray.get(ref)
+        except self._errors.RayTaskError as error:
+            raise error.as_instanceof_cause() from None
+        except (
+            self._errors.WorkerCrashedError,
+            self._errors.NodeDiedError,
+            self._errors.OutOfMemoryError,
+            self._errors.ObjectLostError,
+            self._errors.LocalRayletDiedError,
+            self._errors.TaskUnschedulableError,
+        ):
+            self._release(share.ticket, clock.monotonic() - share.began)
+            return None
+        self._release(share.ticket, answer["seconds"])
+        if answer["version"] != VERSION:
+            raise ClusterError(
+                f"the worker on {answer['host']} has strut {answer['version']}, and this is {VERSION}: "
+                "install the same everywhere"
+            )
+        self._size.observe(len(share.places), answer["seconds"])
+        return Evaluated(answer["measures"], answer["status"])
+
+    def _abandon(self, requests: list[Any], running: dict[Any, _Task]) -> None:
+        """Take back what is still asked for at the end of a generation, and under way after an error."""
+        with contextlib.suppress(Exception):  # the cluster may be what failed
+            for ref, share in running.items():
+                self._ray.cancel(ref, force=True)
+                self._release(share.ticket, clock.monotonic() - share.began)
+            if requests:
+                self._broker.rest.remote(self.job)
+
+    def _pack(self, problem: SearchProblem) -> list[Any]:
+        """Put the problem where workers find it: a key, and a reference that is followed once by each."""
+        return [uuid.uuid4().hex, self._ray.put(on_one_core(problem))]
+
+    # ---- signs of life ----
+
+    def _beat(self) -> None:
+        """Say that we are alive, and hear how many cores there are."""
+        try:
+            self.cores = self._ray.get(self._broker.beat.remote(self.job, self._terms), timeout=self.lease)
+        except (self._errors.RayActorError, self._errors.GetTimeoutError):
+            self._broker = find_broker(self._ray)
+
+    def _beat_on(self) -> None:
+        while not self._end.wait(self.lease / BEATS_PER_LEASE):
+            with contextlib.suppress(
+                Exception
+            ):  # what is wrong is met, and said, where shares are handed out
+                self._beat()
+
+    def _watch_silence(self, heard: float, ready: bool) -> float:
+        """Warn where the cluster gives no answer for long; return when it was last heard of [s]."""
+        now = clock.monotonic()
+        if ready:
+            return now
+        if now - heard > PATIENCE_SECONDS:
+            what = "has no core: waiting for a machine to join" if not self.cores else "is busy"
+            warnings.warn(f"no answer for {PATIENCE_SECONDS:g} s: the cluster {what}", stacklevel=2)
+            return now
+        return heard
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A share that is under way: its places, its ticket, and when it was handed out [s]."""
+
+    places: np.ndarray
+    ticket: int
+    began: float
+
+
+def _evaluate_share(boxed: list[Any], x: np.ndarray, seeds: np.ndarray) -> dict[str, Any]:
+    """Evaluate individuals in a worker of the cluster."""
+    key, reference = boxed
+    if key not in _problems:
+        ray = optional_module("ray", PURPOSE)
+        _problems.clear()
+        _problems[key] = ray.get(reference)
+    began = clock.perf_counter()
+    answers = evaluate_checked(_problems[key], x, seeds)
+    return {
+        "measures": answers.measures,
+        "status": answers.status,
+        "seconds": clock.perf_counter() - began,
+        "version": VERSION,
+        "host": socket.gethostname(),
+    }
