@@ -65,7 +65,7 @@ def jobs(
     if export is not None:
         notes.print(f"wrote {escape(str(populations.export_individuals(files[0], export)))}")
         return
-    rows, data = [], []
+    rows, data, meanings = [], [], []
     for path in files:
         try:
             evolution = populations.load_evolution(path)
@@ -80,13 +80,15 @@ def jobs(
             evolution_data(evolution, path) | {"state": holder.word, "pid": holder.pid, "host": holder.host}
         )
         rows.append(_row(path, evolution, holder))
+        process = f" (process {holder.pid} on {holder.host})" if holder.pid else ""
+        meanings.append(f"{path.name} is {holder.word}{process}: {STATES[holder.word]}")
     if json:
         as_json(data)
         return
-    heads = ["file", "state", "process", "runs", "generations", "evaluations", "failed", "goal", "best"]
+    heads = ["file", "state", "runs", "generations", "evaluations", "failed", "goal", "best"]
     table("jobs", heads, rows)
-    for word in dict.fromkeys(row[1] for row in rows):
-        notes.print(f"{word}: {STATES[word]}")
+    for meaning in meanings:
+        notes.print(escape(meaning))
 
 
 def _row(path: Path, evolution: populations.Evolution, state: populations.JobState) -> list[Any]:
@@ -94,7 +96,6 @@ def _row(path: Path, evolution: populations.Evolution, state: populations.JobSta
     return [
         path.name,
         state.word,
-        f"{state.pid} on {state.host}" if state.pid else "",
         len(evolution.best_of_run),
         int(evolution.history["generation"][-1]) + 1,
         evolution.evaluations,
