@@ -54,7 +54,7 @@ def test_integrals_and_means_over_a_run_are_those_of_its_curves():
     assert row[1] == pytest.approx((run["x"][-1] - middle) / (run.t[-1] - 1.5), rel=1e-4)
     force = np.trapezoid(run["force"] ** 2, run.t) / 1e6
     assert row[2] == row[3] == pytest.approx(force, rel=1e-2)
-    assert len(evaluation._run_measures.system.x) == len(SLIP.x) + 3
+    assert len(evaluation.run_measures.system.x) == len(SLIP.x) + 3
 
 
 def test_a_swarm_finds_runners_that_make_24_steps():

@@ -102,7 +102,7 @@ def test_values_that_depend_on_time_turn_too():
 def test_what_stays_the_same_makes_no_events():
     """The energy of a spring is 0.5 but for rounding, which would turn at every step."""
     evaluation = evolve.of_system(oscillator(), 50.0, {"e": "largest((x * x + v * v) / 2)"}, rtol=1e-9)
-    system = evaluation._run_measures.system
+    system = evaluation.run_measures.system
     run = simulate(system, 50.0, rtol=1e-9)
     assert run.status == "done"
     assert sum(event.name.startswith("measured_largest") for event in run.events) < 40

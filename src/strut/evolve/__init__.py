@@ -13,6 +13,7 @@ from strut.evolve.goals import SearchFront, SearchGoal, front, maximise, minimis
 from strut.evolve.individual import Individual
 from strut.evolve.job_lock import JobState, job_state
 from strut.evolve.pareto import ParetoFront
+from strut.evolve.polish import PolishedIndividual, polish
 from strut.evolve.problem import SearchProblem
 from strut.evolve.search import SearchProgress, search
 from strut.evolve.searches import (
@@ -52,6 +53,7 @@ __all__ = [
     "ParameterSpace",
     "ParetoFront",
     "ParticleFilter",
+    "PolishedIndividual",
     "Processes",
     "ProgramEvaluation",
     "RayWorkers",
@@ -82,6 +84,7 @@ __all__ = [
     "of_function",
     "of_program",
     "of_system",
+    "polish",
     "search",
     "search_side_by_side",
     "walk_measures",

@@ -24,6 +24,15 @@ class Evaluated:
     status: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class GradientRun:
+    """Measures of one individual with derivatives. by_searched: derivatives by what is searched, measures in
+    rows."""
+
+    measures: np.ndarray
+    by_searched: np.ndarray
+
+
 class Evaluation(Protocol):
     """Evaluates populations. measures: their names."""
 

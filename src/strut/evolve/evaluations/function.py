@@ -11,7 +11,7 @@ import numpy as np
 
 from strut.checks import checked, short_repr
 from strut.errors import ArgumentError, ModelError
-from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
+from strut.evolve.evaluations.evaluation import OK, Evaluated, GradientRun, check_measures
 from strut.evolve.space import ParameterSpace
 
 
@@ -22,13 +22,16 @@ class FunctionEvaluation:
 
     function: takes parameters by name, and returns a number, or numbers by name. measures: names of what it
     returns. vectorised: it takes arrays, an individual each, and returns arrays. seeded: it takes `seed`,
-    too, a whole number of its own for each evaluation (vectorised: an array).
+    too, a whole number of its own for each evaluation (vectorised: an array). gradient: takes parameters by
+    name, and returns derivatives: by name of the parameter, or where there are several measures by name of
+    the measure and then of the parameter; see `polish`.
     """
 
     function: Callable[..., Any]
     measures: tuple[str, ...] = ("value",)
     vectorised: bool = False
     seeded: bool = False
+    gradient: Callable[..., Any] | None = None
 
     @property
     def divisible(self) -> bool:
@@ -58,6 +61,10 @@ class FunctionEvaluation:
                     f"{self.function.__name__} takes no '{name}' (it takes {what}): parameters are given "
                     "by name"
                 )
+
+    def gradients(self, names: tuple[str, ...]) -> FunctionGradients:
+        """Return measures with their derivatives by parameters."""
+        return FunctionGradients(self, names)
 
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
         """Return what the function returns; one that raises an error fails for that individual alone."""
@@ -109,12 +116,44 @@ class FunctionEvaluation:
         return check_measures(np.column_stack(shaped), [OK] * len(x), self.measures)
 
 
+@dataclass(frozen=True)
+class FunctionGradients:
+    """Measures of a function and their derivatives by what is searched."""
+
+    evaluation: FunctionEvaluation
+    names: tuple[str, ...]
+
+    @property
+    def smooth(self) -> tuple[bool, ...]:
+        """Which measures have derivatives: those of a function all."""
+        return (True,) * len(self.evaluation.measures)
+
+    def run(self, row: np.ndarray) -> GradientRun | None:
+        """Return measures and derivatives at a point, or None where the function fails there."""
+        answers = self.evaluation.evaluate(self.names, row[None], np.zeros(1, dtype=np.uint64))
+        if answers.status[0] != OK:
+            return None
+        assert self.evaluation.gradient is not None
+        slopes = self.evaluation.gradient(**dict(zip(self.names, row.tolist(), strict=True)))
+        measures = self.evaluation.measures
+        by_measure = slopes if set(measures) <= set(slopes) else {measures[0]: slopes}
+        try:
+            table = [[float(by_measure[measure][name]) for name in self.names] for measure in measures]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(
+                f"the gradient returned {short_repr(slopes)}: give for each measure ({', '.join(measures)}) "
+                f"its derivatives by {', '.join(self.names)}"
+            ) from error
+        return GradientRun(answers.measures[0], np.array(table))
+
+
 def of_function(
     function: Callable[..., Any],
     measures: Sequence[str] = ("value",),
     *,
     vectorised: bool = False,
     seeded: bool = False,
+    gradient: Callable[..., Any] | None = None,
 ) -> FunctionEvaluation:
     """Return the evaluation by a Python function: see `FunctionEvaluation`."""
-    return FunctionEvaluation(function, tuple(measures), vectorised, seeded)
+    return FunctionEvaluation(function, tuple(measures), vectorised, seeded, gradient)

@@ -95,7 +95,7 @@ class _OverRun:
             raise ModelError(f"{what} is known only when a run has ended: {doing}")
         if not names:
             return expression
-        values = [_component(self.system, name) for name in names]
+        values = [component(self.system, name) for name in names]
         return ca.substitute([expression], [self.symbols[name] for name in names], values)[0]
 
 
@@ -197,7 +197,7 @@ def _labels(system: System) -> list[str]:
     return [*system.labels("x"), *system.labels("z"), *system.labels("outputs")]
 
 
-def _component(system: System, label: str) -> Any:
+def component(system: System, label: str) -> Any:
     """Return the expression of a component of a state, discrete state or output."""
     for group in ("x", "z", "outputs"):
         labels = system.labels(group)

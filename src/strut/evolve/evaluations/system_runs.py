@@ -46,7 +46,7 @@ class SystemEvaluation:
         if not self.expressions:
             raise ModelError("nothing is measured: give at least one measure, such as {'time': 'end.time'}")
         positive("time", self.time, "s")
-        _ = self._run_measures
+        _ = self.run_measures
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class SystemEvaluation:
             zip(("p", "x0", "z0", "u"), map(values.get, ("p", "x", "z", "u")), strict=True)
         )
         batch = simulate_batch(
-            self._run_measures.system,
+            self.run_measures.system,
             self.time,
             **chosen,
             outputs=self._outputs,
@@ -130,7 +130,7 @@ class SystemEvaluation:
             **self.options,
         )
         columns = self._columns(batch)
-        measures = self._run_measures
+        measures = self.run_measures
         rows = np.array(measures.function(np.vstack([columns[name] for name in measures.names]))).T
         # a fall is something that the machine did; a run that broke off says nothing about it
         endings = {"done", *batch.names.jumps}
@@ -147,19 +147,19 @@ class SystemEvaluation:
         }
 
     @cached_property
-    def _run_measures(self) -> RunMeasures:
+    def run_measures(self) -> RunMeasures:
         """The measures, and the system with what they integrate."""
         return parse_measures(self.system, self.expressions, ledger=bool(self.options.get("ledger")))
 
     @property
     def _outputs(self) -> tuple[str, ...]:
         """Outputs that measures read."""
-        return tuple(name for name in self._run_measures.names if name in self.system.labels("outputs"))
+        return tuple(name for name in self.run_measures.names if name in self.system.labels("outputs"))
 
     def _columns(self, batch: Batch) -> dict[str, np.ndarray]:
         """Return what measures read, by name."""
         columns: dict[str, np.ndarray] = {"end.time": batch.t, "end.ok": batch.ok.astype(float)}
-        for name in self._run_measures.names:
+        for name in self.run_measures.names:
             kind, _, rest = name.partition(".")
             if name in columns:
                 continue

@@ -1,0 +1,222 @@
+"""`polish`: gradients meet populations: the best of a search goes down to the optimum of its basin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from strut.checks import checked, integer
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.evolve.evaluations.evaluation import OK
+from strut.evolve.evaluations.function import FunctionEvaluation
+from strut.evolve.evaluations.run_gradients import RunGradients
+from strut.evolve.evaluations.system_runs import SystemEvaluation
+from strut.evolve.goals import precedes
+from strut.evolve.individual import Individual
+from strut.evolve.problem import SearchProblem
+from strut.extras import optional_module
+from strut.system import parse_expression
+
+FAILED_VALUE = 1e10
+"""[1] How many times worse than the first value a point counts at which a run ends otherwise."""
+GRADIENT_TOLERANCE = 1e-9
+"""[1] Slope at which polishing ends, of the goal as part of its first size, by parameters as parts of their
+ranges."""
+
+
+@dataclass(frozen=True)
+class PolishedIndividual:
+    """What polishing made of an individual.
+
+    parameters, measures, value: after it. before: the value from which it began. gain: by how much the value
+    is better, in the goal's own unit. iterations, evaluations: steps of the optimiser, and runs with
+    derivatives. slope: the largest derivative of the goal by a parameter that is not on a bound, as part of
+    its range. converged: whether the optimiser said so. message: what it said.
+    """
+
+    parameters: Mapping[str, float]
+    measures: Mapping[str, float]
+    value: float
+    before: float
+    iterations: int
+    evaluations: int
+    slope: float
+    converged: bool
+    message: str
+
+    @property
+    def gain(self) -> float:
+        """How much better it became; 0 where it did not."""
+        return abs(self.value - self.before)
+
+
+class _Gradients(Protocol):
+    """What gives measures and their derivatives by what is searched."""
+
+    @property
+    def smooth(self) -> tuple[bool, ...]:
+        """Which measures have derivatives."""
+
+    def run(self, row: np.ndarray) -> Any:
+        """Return measures and derivatives at a point, or None where there are none."""
+
+
+@checked
+def polish(
+    problem: SearchProblem, begin: Individual | Mapping[str, float], *, iterations: int = 100
+) -> PolishedIndividual:
+    """Improve an individual by exact gradients of the goal that it is at (L-BFGS-B within the bounds).
+
+    Derivatives go through the simulation: variational equations along the flow, saltation matrices at events;
+    of a function they are those that it gives. For the goal only measures that vary smoothly may be read: of
+    states and outputs at the end, `end.time`, integrals, means, largest and least values, not counts. What a
+    point is worth is judged by the problem itself: one that fails, or is at an earlier goal, is not taken.
+
+    begin: what a search found, or values by name. Needs SciPy (the extra 'stiff').
+    """
+    integer("iterations", iterations, 1)
+    given = (
+        dict(begin.parameters) if isinstance(begin, Individual) else {k: float(v) for k, v in begin.items()}
+    )
+    task = _PolishTask(problem, given)
+    optimise = optional_module("scipy.optimize", "polishing").minimize
+    outcome = optimise(
+        task.value_and_gradient,
+        task.scaled(task.first),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * len(task.first),
+        options={"maxiter": iterations, "ftol": 1e-15, "gtol": GRADIENT_TOLERANCE},
+    )
+    return task.answer(outcome)
+
+
+class _PolishTask:
+    """Polishing of one individual. row: values of its parameters, in the order of the space."""
+
+    def __init__(self, problem: SearchProblem, given: Mapping[str, float]) -> None:
+        self.problem, space = problem, problem.space
+        unknown = [name for name in given if name not in space.names]
+        if unknown:
+            raise UnknownNameError(
+                f"'{unknown[0]}' is no parameter of the search: {did_you_mean(unknown[0], space.names)}"
+            )
+        self.names = tuple(name for name in space.names if name in given)
+        places = space.places(self.names, "polishing")
+        self.low, self.high, self.places = space.low[places], space.high[places], places
+        self.first = np.clip(np.array([given[name] for name in self.names]), self.low, self.high)
+        self.first_key, _ = self._judge(self.first)
+        stage = int(problem.staged_goals.stage(self.first_key))
+        if problem.repeats > 1:
+            raise ModelError(
+                f"each individual is evaluated {problem.repeats} times: a goal with noise is not polished"
+            )
+        if problem.staged_goals.front is not None and stage == len(problem.staged_goals.goals) - 1:
+            raise ModelError("the goal is a front: to polish, give a problem with one of its goals")
+        if stage < 0:
+            raise ModelError("the evaluation of the individual failed: there is nothing to polish")
+        self.goal = problem.staged_goals.terms[stage]
+        self.sign = 1.0 if self.goal.sense == "minimise" else -1.0
+        self.gradients = self._gradients()
+        self._goal = self._goal_function()
+        self.evaluations = 0
+        value, gradient = self._goal_at(self.first) or (np.nan, np.zeros(0))
+        if not np.isfinite(value):
+            raise ModelError("the goal has no derivatives where polishing would begin")
+        self.size = max(abs(value), float(np.abs(gradient).max()), np.finfo(float).tiny)
+
+    # ---- the goal and its derivatives ----
+
+    def _gradients(self) -> _Gradients:
+        evaluation = self.problem.evaluation
+        if isinstance(evaluation, SystemEvaluation):
+            return RunGradients(evaluation, self.names, self.first)
+        if isinstance(evaluation, FunctionEvaluation) and evaluation.gradient is not None:
+            return evaluation.gradients(self.names)
+        raise ModelError(
+            "the evaluation has no derivatives: polishing needs runs of a system, or a function with its "
+            "gradient, of_function(f, gradient=...)"
+        )
+
+    def _goal_function(self) -> ca.Function:
+        """Return the goal with its derivatives by measures and parameters."""
+        names = [*self.problem.evaluation.measures, *self.problem.space.names]
+        symbols = {name: ca.SX.sym(f"v{k}") for k, name in enumerate(names)}
+        value = parse_expression(self.goal.value, symbols, "measure or parameter")
+        for name, smooth in zip(self.problem.evaluation.measures, self.gradients.smooth, strict=True):
+            if not smooth and ca.depends_on(value, symbols[name]):
+                raise ModelError(
+                    f"the goal '{self.goal.label}' reads '{name}', which counts events or adds up energies "
+                    "and has no derivative: polish a goal of states, outputs, times, integrals or largest ones"
+                )
+        count = len(self.problem.evaluation.measures)
+        vector = ca.vertcat(*symbols.values())
+        slopes = ca.densify(ca.jacobian(value, vector))
+        return ca.Function("goal", [vector], [ca.densify(value), slopes[:, :count], slopes[:, count:]])
+
+    def _goal_at(self, row: np.ndarray) -> tuple[float, np.ndarray] | None:
+        """Return the goal, less being better, and its derivatives; None where there are none."""
+        self.evaluations += 1
+        answer = self.gradients.run(row)
+        if answer is None or not np.isfinite(answer.measures).all():
+            return None
+        whole = np.zeros(len(self.problem.space))
+        whole[self.places] = row
+        value, by_measures, by_parameters = (
+            np.array(each) for each in self._goal(np.concatenate([answer.measures, whole]))
+        )
+        slopes = by_measures @ answer.by_searched + by_parameters[:, self.places]
+        return self.sign * float(value[0, 0]), self.sign * slopes[0]
+
+    # ---- as the optimiser sees it: ranges from 0 to 1, the goal as part of its first size ----
+
+    def scaled(self, row: np.ndarray) -> np.ndarray:
+        """Return values as parts of their ranges."""
+        return np.asarray((row - self.low) / (self.high - self.low))
+
+    def value_and_gradient(self, scaled: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the goal and its derivatives at a point."""
+        answer = self._goal_at(self.low + scaled * (self.high - self.low))
+        if answer is None or not np.isfinite(answer[1]).all():
+            return FAILED_VALUE, np.zeros(len(scaled))
+        value, gradient = answer
+        return value / self.size, gradient * (self.high - self.low) / self.size
+
+    def _judge(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the key and the measures of a point, as the search would have them."""
+        whole = np.full((1, len(self.problem.space)), np.nan)
+        whole[0, self.places] = row
+        answers = self.problem.evaluate(whole, np.zeros((1, self.problem.repeats), dtype=np.uint64))
+        keys = self.problem.keys(whole, answers.measures)
+        if answers.status[0] != OK:
+            keys[0] = self.problem.staged_goals.failed_key
+        return keys[0], answers.measures[0]
+
+    def answer(self, outcome: Any) -> PolishedIndividual:
+        """Return what came out; the individual as it was where that is not better."""
+        row = np.clip(self.low + outcome.x * (self.high - self.low), self.low, self.high)
+        key, measures = self._judge(row)
+        better = bool(precedes(key, self.first_key))
+        message = str(outcome.message)
+        if not better:
+            row, key = self.first, self.first_key
+            measures = self._judge(row)[1]
+            message = f"nothing better was found ({message})"
+        goals = self.problem.staged_goals
+        free = (outcome.x > 0) & (outcome.x < 1)
+        slopes = np.abs(np.asarray(outcome.jac))[free] * self.size
+        return PolishedIndividual(
+            parameters=dict(zip(self.names, row.tolist(), strict=True)),
+            measures=dict(zip(self.problem.evaluation.measures, measures.tolist(), strict=True)),
+            value=goals.stage_and_value(key)[1],
+            before=goals.stage_and_value(self.first_key)[1],
+            iterations=int(outcome.nit),
+            evaluations=self.evaluations,
+            slope=float(slopes.max(initial=0.0)),
+            converged=bool(outcome.success),
+            message=message,
+        )
