@@ -151,7 +151,7 @@ class _PolishTask:
             if not smooth and ca.depends_on(value, symbols[name]):
                 raise ModelError(
                     f"the goal '{self.goal.label}' reads '{name}', which counts events or adds up energies "
-                    "and has no derivative: polish a goal of states, outputs, times, integrals or largest ones"
+                    "and has no derivative: polish a goal of states, outputs, times, integrals or extremes"
                 )
         count = len(self.problem.evaluation.measures)
         vector = ca.vertcat(*symbols.values())
