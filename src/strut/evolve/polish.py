@@ -79,14 +79,14 @@ def polish(
     begin: what a search found, or values by name. Needs SciPy (the extra 'stiff').
     """
     integer("iterations", iterations, 1)
-    given = (
+    start_values = (
         dict(begin.parameters) if isinstance(begin, Individual) else {k: float(v) for k, v in begin.items()}
     )
-    task = _PolishTask(problem, given)
+    task = _PolishTask(problem, start_values)
     optimise = optional_module("scipy.optimize", "polishing").minimize
     outcome = optimise(
         task.value_and_gradient,
-        task.scaled(task.first),
+        task.parts_of_range(task.first),
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, 1.0)] * len(task.first),
@@ -174,7 +174,7 @@ class _PolishTask:
 
     # ---- as the optimiser sees it: ranges from 0 to 1, the goal as part of its first size ----
 
-    def scaled(self, row: np.ndarray) -> np.ndarray:
+    def parts_of_range(self, row: np.ndarray) -> np.ndarray:
         """Return values as parts of their ranges."""
         return np.asarray((row - self.low) / (self.high - self.low))
 

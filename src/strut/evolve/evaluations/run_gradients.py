@@ -152,8 +152,8 @@ class RunGradients:
         if jumps.numel():
             rows = ca.substitute(rows, jumps, counts)
         x, z, u, p = system.vectors()
-        held = ca.vertcat(*[q.sym for q in self.held], ca.SX(0, 1))
-        by_held = ca.jacobian(rows, held) if held.numel() else ca.SX(rows.numel(), 0)
+        held_symbols = ca.vertcat(*[q.sym for q in self.held], ca.SX(0, 1))
+        by_held = ca.jacobian(rows, held_symbols) if held_symbols.numel() else ca.SX(rows.numel(), 0)
         results = [rows, ca.jacobian(rows, x), by_held, ca.jacobian(rows, p), ca.jacobian(rows, time)]
         return ca.Function("measures", [time, x, z, u, p], [ca.densify(each) for each in results]), smooth
 
