@@ -244,3 +244,20 @@ def test_a_program_that_is_not_there_is_named():
         ("x",), np.zeros((1, 1)), np.zeros(1, dtype=np.uint64)
     )
     assert "'no-such-program' cannot be started" in answers.status[0]
+
+
+def test_an_interrupt_within_a_generation_is_one_of_the_search(monkeypatch):
+    """Runs that nobody did are not told as failures of the machine."""
+    from dataclasses import replace
+
+    from strut.evolve.evaluations import system_runs
+
+    done = system_runs.simulate_batch
+    monkeypatch.setattr(
+        system_runs,
+        "simulate_batch",
+        lambda *args, **options: replace(done(*args, **options), interrupted=True),
+    )
+    evaluation = evolve.of_system(walkers.pendulum(), 0.1, {"time": "end.time"})
+    with pytest.raises(KeyboardInterrupt):
+        evaluation.evaluate(("angle",), np.zeros((2, 1)), np.zeros(2, dtype=np.uint64))

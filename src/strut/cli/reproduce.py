@@ -14,8 +14,14 @@ from strut.cli.console import as_json, notes, out, table
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 
 if TYPE_CHECKING:
-    from strut.studies import Row, SearchOrder, SearchStudy, Study
+    from collections.abc import Sequence
 
+    from strut.simulate import Trajectory
+    from strut.studies import Row, SearchOrder, SearchStudy, Study
+    from strut.studies.study import Plot, SearchOutcome
+
+PAGE = "index.html"
+"""The page of a study that searches, in its folder."""
 LOG_INTERVAL = 5.0
 """Time [s] between lines of progress."""
 
@@ -89,8 +95,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             search=search,
             verify=verify,
         )
-        results = _search(study, order)
-        _print_rows(study, results, json)
+        outcome = _search(study, order)
+        _print_rows(study, outcome.rows, json)
         return
     if runs or generations or minutes or device != "cpu" or precision != "double":
         raise ValueRangeError(
@@ -101,12 +107,13 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
     results = study.rows()
     if output:
-        _write_page(study, results, output)
+        _write_page(study, results, study.plots(), output)
     _print_rows(study, results, json)
 
 
-def _search(study: SearchStudy, order: SearchOrder) -> list[Row]:
-    """Carry out a study that searches, with a line now and then on standard error."""
+def _search(study: SearchStudy, order: SearchOrder) -> SearchOutcome:
+    """Carry out a study that searches, with a line now and then on standard error; write its page, where what
+    it found is verified."""
     last = 0.0
 
     def tell(line: str) -> None:
@@ -116,9 +123,13 @@ def _search(study: SearchStudy, order: SearchOrder) -> list[Row]:
             notes.print(escape(line))
 
     assert study.carry_out is not None
-    results = study.carry_out(order, tell)
-    notes.print(f"wrote {escape(str(order.folder))}")
-    return results
+    outcome = study.carry_out(order, tell)
+    if order.verify:
+        page = order.folder / PAGE
+        _write_page(study, outcome.rows, outcome.plots, str(page), outcome.film)
+        notes.print(f"wrote {escape(str(page))}")
+    notes.print(f"searches are in {escape(str(order.folder))}; the same command goes on with them")
+    return outcome
 
 
 def _print_rows(study: Study, results: list[Row], json: bool) -> None:
@@ -141,20 +152,25 @@ def _print_rows(study: Study, results: list[Row], json: bool) -> None:
     )
 
 
-def _write_page(study: Study, results: list[Row], path: str) -> None:
+def _write_page(
+    study: Study, results: list[Row], plots: Sequence[Plot], path: str, run: Trajectory | None = None
+) -> None:
     """Write the table of a study and its curves as a page; one picture for each, over the logarithm of what
-    spans decades."""
+    spans decades. run: shown as a moving picture, if there is one."""
     import numpy as np  # with view, what only a page needs
 
     from strut.view import PALETTE, Figure, Report
     from strut.view.figures.figure import Line
+    from strut.view.pages.page import motion
 
     page = Report(study.title, remarks=study.source)
     page.table(
         ["quantity", "published", "ours", "remark"],
         [[r.quantity, r.published, r.ours, r.remark] for r in results],
     )
-    for plot in study.plots():
+    if run is not None:
+        motion(run, page)
+    for plot in plots:
         x = np.array(plot.x)
         label = f"log10 of {plot.x_label}" if plot.log_x else plot.x_label
         curves = tuple(

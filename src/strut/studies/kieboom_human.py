@@ -18,9 +18,17 @@ from strut.studies.human_gait import (
     RUNS,
     human_problems,
 )
+from strut.studies.human_pictures import (
+    choose_bests,
+    impedance_plots,
+    stage_plots,
+    stride_plots,
+    walk_again,
+    walk_together,
+)
 from strut.studies.human_table import human_rows
 from strut.studies.human_verification import verify_bests
-from strut.studies.study import Row, SearchOrder, SearchStudy
+from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 SEED = 1
 """Of all searches."""
@@ -28,11 +36,18 @@ FOLDER = "kieboom-human"
 """Where a study keeps its searches unless it is told."""
 
 
-def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> list[Row]:
+def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     """Search all modes side by side, as far as is asked, then run what was found again and compare."""
     evolutions = _search(order, tell) if order.search else _load(order.folder)
-    verified = verify_bests(order.folder, evolutions, tell) if order.verify else {}
-    return human_rows(order.folder, evolutions, verified)
+    if not order.verify:
+        return SearchOutcome(human_rows(order.folder, evolutions, {}), stage_plots(evolutions))
+    verified = verify_bests(order.folder, evolutions, tell)
+    bests = choose_bests(evolutions, verified)
+    tell("the best of each mode walks once more, for the page")
+    walks = walk_again(bests)
+    plots = [*stage_plots(evolutions), *stride_plots(walks), *impedance_plots(bests)]
+    film = walk_together(walks, bests)
+    return SearchOutcome(human_rows(order.folder, evolutions, verified), plots, film)
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve.Evolution]:
@@ -75,7 +90,7 @@ def _progress_text(at: evolve.SideBySideProgress) -> str:
 
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
-    return carry_out(SearchOrder(Path(FOLDER)), lambda _: None)
+    return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
 
 
 STUDY = SearchStudy(

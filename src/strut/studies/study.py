@@ -10,6 +10,7 @@ from pathlib import Path
 
 from strut.errors import ValueRangeError
 from strut.html import card
+from strut.simulate import Trajectory
 from strut.tabular import Tabular
 
 ROUNDING = 1e-9
@@ -85,12 +86,22 @@ class SearchOrder:
     verify: bool = True
 
 
+@dataclass(frozen=True, eq=False)
+class SearchOutcome:
+    """What a study knows after it searched: rows, curves, and a run to be shown as a moving picture, if there
+    is one."""
+
+    rows: list[Row]
+    plots: Sequence[Plot] = ()
+    film: Trajectory | None = None
+
+
 @dataclass(frozen=True)
 class SearchStudy(Study):
-    """A study that searches for long, and goes on with what it has. carry_out: does what is asked, says how
-    far it is, a line at a time, and returns the rows of what it knows."""
+    """A study that searches for long, and goes on with what it has. carry_out: does what is asked, and says
+    how far it is, a line at a time."""
 
-    carry_out: Callable[[SearchOrder, Callable[[str], None]], list[Row]] | None = None
+    carry_out: Callable[[SearchOrder, Callable[[str], None]], SearchOutcome] | None = None
 
 
 def cost_verdict(published: str, ours: float) -> str:

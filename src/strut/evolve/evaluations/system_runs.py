@@ -129,6 +129,8 @@ class SystemEvaluation:
             seed=int(seeds[0]),
             **self.options,
         )
+        if batch.interrupted:  # runs that nobody did are no failures of the machine
+            raise KeyboardInterrupt
         columns = self._columns(batch)
         measures = self.run_measures
         rows = np.array(measures.function(np.vstack([columns[name] for name in measures.names]))).T
