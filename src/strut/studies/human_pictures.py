@@ -117,12 +117,12 @@ def stage_plots(evolutions: Mapping[str, evolve.Evolution]) -> list[Plot]:
         )
     x = tuple(float(k + 1) for k in range(count))
 
-    def pad_curves(curves: Mapping[str, np.ndarray]) -> dict[str, Sequence[float]]:
+    def extend(curves: Mapping[str, np.ndarray]) -> dict[str, Sequence[float]]:
         return {m: np.pad(c, (0, count - len(c)), constant_values=np.nan).tolist() for m, c in curves.items()}
 
     return [
-        Plot("goals over time", "generation", "goal, mean of all runs", x, pad_curves(goals)),
-        Plot("torque over time", "generation", "torque at the last goal, median [N m]", x, pad_curves(torques)),
+        Plot("goals over time", "generation", "goal, mean of all runs", x, extend(goals)),
+        Plot("torque over time", "generation", "torque at the last goal, median [N m]", x, extend(torques)),
     ]
 
 
