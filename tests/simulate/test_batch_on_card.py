@@ -1,12 +1,21 @@
 """Batches on a graphics card: the kernel's own text, compiled for the processor, against ordinary runs; and what is
 said where there is no card."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import strut
 from strut import Delay, Discrete, Random, Sample, State, System, contact, walkers
-from strut.codegen import CudaCompiler, build_device_library, cuda_driver, find_cuda_compiler, lower_system
+from strut.codegen import (
+    CudaCompiler,
+    DeviceLibrary,
+    build_device_library,
+    cuda_driver,
+    find_cuda_compiler,
+    lower_system,
+)
 from strut.codegen.nvrtc import find_nvrtc
 from strut.errors import DeviceError, ModelError, UnknownNameError
 from strut.simulate import batch_on_card
@@ -49,6 +58,18 @@ def test_walkers_with_events_are_those_of_the_processor(fake_driver, method, tol
             np.testing.assert_allclose(
                 getattr(there, group)[name], values, rtol=100 * tolerance, atol=100 * tolerance
             )
+
+
+@pytest.mark.parametrize(
+    ("runs", "shape"),
+    [(1, (1, 32)), (3600, (113, 32)), (132 * 64, (264, 32)), (132 * 64 + 1, (133, 64)), (10**6, (528, 64))],
+)
+def test_few_runs_are_spread_over_all_multiprocessors(runs, shape):
+    card = SimpleNamespace(multiprocessors=132)
+    library = SimpleNamespace(card=card, crew=1, blocks=4, runs_per_block=64, threads=64)
+    assert DeviceLibrary.launch_shape(library, runs) == shape
+    crews = SimpleNamespace(card=card, crew=4, blocks=1, runs_per_block=64, threads=256)
+    assert DeviceLibrary.launch_shape(crews, runs) == (min(132, -(-runs // 64)), 256)
 
 
 def test_single_precision_is_near(fake_driver):

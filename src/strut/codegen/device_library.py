@@ -155,6 +155,15 @@ class DeviceLibrary:
         """How many runs fill the card."""
         return max(1, self.card.multiprocessors * self.blocks * self.runs_per_block)
 
+    def launch_shape(self, runs: int) -> tuple[int, int]:
+        """Return how many blocks do some runs, and how many threads each has. Runs that do not fill the card
+        are in blocks of one warp, so that more multiprocessors have some."""
+        many = self.card.multiprocessors
+        if self.crew <= 1 and runs <= many * THREADS_PER_BLOCK:
+            return max(1, min(-(-runs // WARP), many * self.blocks)), WARP
+        needed = -(-runs // self.runs_per_block)
+        return max(1, min(needed, many * self.blocks)), self.threads
+
     @contextmanager
     def rows_on_card(self, options: np.ndarray, many: Many, begin: int, end: int) -> Iterator[RowsOnCard]:
         """The runs from one number to before another, on the card until the block ends; none is done yet."""
@@ -219,10 +228,9 @@ class RowsOnCard:
             c_uint64(self.counter_at),
             c_uint64(self.far_at),
         )
-        needed = -(-(end - begin) // library.runs_per_block)
-        blocks = max(1, min(needed, library.card.multiprocessors * library.blocks))
+        blocks, threads = library.launch_shape(end - begin)
         began = clock.perf_counter()
-        driver.launch(library.kernel, blocks, library.threads, arguments, shared=library.shared)
+        driver.launch(library.kernel, blocks, threads, arguments, shared=library.shared)
         library.seconds_on_card += clock.perf_counter() - began
 
     def fetch_results(self) -> None:
