@@ -64,6 +64,13 @@ def evolve(  # noqa: PLR0913 options of a command
             "--run-code", help="Run programs and Python files that the job names; refused unless given."
         ),
     ] = False,
+    polish: Annotated[
+        bool,
+        typer.Option(
+            "--polish",
+            help="Improve the best of each run at its end by exact gradients, where goals are smooth.",
+        ),
+    ] = False,
     device: Annotated[
         str, typer.Option(help="Where runs of a machine are done: cpu, or cuda for a graphics card.")
     ] = "cpu",
@@ -126,6 +133,7 @@ def evolve(  # noqa: PLR0913 options of a command
             described.generations if generations is None else generations,
             runs=described.runs,
             seed=described.seed,
+            polish=described.polish or polish,
             output=path,
             resume=resume,
             progress=tell,
@@ -249,6 +257,7 @@ def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
         word = "best" if evolution.front is None else "a compromise"
         title = f"{word} of {evolution.evaluations} evaluations: {goal.label}"
         title += f" (goal {best.stage} of {len(goals)})" if len(goals) > 1 else ""
+        title += f", {best.origin}" if best.origin else ""
     else:
         title = f"every one of {evolution.evaluations} evaluations failed"
     table(title, ["name", "value", "unit"], rows)
@@ -258,6 +267,8 @@ def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
             ["run", "goal", "value"],
             [[each.run + 1, each.stage, f"{each.value:.6g}"] for each in evolution.best_of_run],
         )
+    if best.status != populations.OK:
+        notes.print(escape(best.status))
     for name in evolution.at_bounds:
         notes.print(
             f"{escape(name)} lies on a bound of its range, which decides it: search further if it may"
@@ -293,6 +304,8 @@ def evolution_data(evolution: populations.Evolution, path: Path) -> dict[str, An
             "generation": best.generation,
             "stage": best.stage,
             "value": best.value,
+            "origin": best.origin,
+            "status": best.status,
             "parameters": dict(best.parameters),
             "measures": dict(best.measures),
         },

@@ -2,7 +2,7 @@
 
 from strut.evolve.comparison import SearchComparison, compare
 from strut.evolve.evaluations.encoded import EncodedEvaluation
-from strut.evolve.evaluations.evaluation import Evaluated, Evaluation
+from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
@@ -36,6 +36,7 @@ from strut.evolve.walk_measures import WalkMeasures, walk_measures
 from strut.evolve.workers import Processes, RayWorkers, Threads, Workers
 
 __all__ = [
+    "OK",
     "SEARCHES",
     "CmaEs",
     "DifferentialEvolution",

@@ -18,7 +18,7 @@ from strut.evolve.goals import StagedGoals, best_first, stage_of
 from strut.evolve.individual import Individual
 from strut.evolve.pareto import ParetoFront
 from strut.evolve.problem import SearchProblem
-from strut.evolve.store import JobStore, StoredGeneration
+from strut.evolve.store import JobStore, StoredFinal, StoredGeneration
 from strut.tabular import Tabular
 
 AT_BOUND = 1e-3
@@ -149,9 +149,9 @@ def _evolution_in(
     if not standings:
         raise ModelError("no generation was finished: there is nothing to show yet")
     reader = _Reader(store, goals, names, measures)
-    bests = [reader.best(run, standing) for run, standing in standings.items()]
+    bests, best_keys = zip(*(reader.best(run, each) for run, each in standings.items()), strict=True)
     front = reader.front(standings) if goals.front is not None else None
-    order = best_first(np.array([each.key for each in standings.values()]))
+    order = best_first(np.array(best_keys))
     heads = ("run", "generation", "stage", "value", "best_stage", "best_value")
     best = bests[int(order[0])] if front is None else front.individuals[compromise(reader.front_keys(front))]
     return Evolution(
@@ -197,12 +197,33 @@ class _Reader:
             else {},
         )
 
-    def best(self, run: int, standing: BestSoFar) -> Individual:
-        """Return the best of a run; of a front, a compromise."""
+    def best(self, run: int, standing: BestSoFar) -> tuple[Individual, np.ndarray]:
+        """Return the best of a run and its key: after its end was written, the best of that; of a front, a
+        compromise."""
+        finals = self.store.finals(run)
+        if finals:
+            chosen = finals[int(best_first(np.array([each.key for each in finals]))[0])]
+            return self.final(run, chosen), chosen.key
         origin = standing.origin
         if len(standing.front):
             origin = tuple(standing.origins[compromise(standing.front)].tolist())
-        return self.individual(run, self.store.read(run, origin[0]), origin[1])
+        return self.individual(run, self.store.read(run, origin[0]), origin[1]), standing.key
+
+    def final(self, run: int, final: StoredFinal) -> Individual:
+        """Return an individual as it was at the end of a run."""
+        stage, value = self.goals.stage_and_value(final.key)
+        row = zip(self.names, final.x, strict=True)
+        return Individual(
+            run=run,
+            generation=final.generation,
+            place=final.place,
+            parameters={name: float(v) for name, v in row if not np.isnan(v)},
+            measures=dict(zip(self.measures, map(float, final.measures), strict=True)),
+            stage=stage,
+            value=value,
+            status=final.status,
+            origin=final.kind,
+        )
 
     def front(self, standings: Mapping[int, BestSoFar]) -> ParetoFront | None:
         """Return the front of all runs, or None where no individual is at it."""

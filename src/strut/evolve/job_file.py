@@ -28,9 +28,11 @@ seed = 1
 ```
 
 Instead of a value the last goal may be several at once: `front = [{ minimise = "work" }, { maximise =
-"speed" }]`, of which the search `nsga2` seeks the front. A text may carry a unit; numbers are in that of
-the machine. Instead of `model`, `program = ["python", "my_simulator.py"]` names one that answers requests
-in JSON; `measures = ["speed"]`, above all tables, then names what it answers.
+"speed" }]`, of which the search `nsga2` seeks the front. `polish = true` in [search] improves the best at
+the end by gradients; `repeats`, `combine` and `confirm` in [evaluate] are those of `SearchProblem`. A text
+may carry a unit; numbers are in that of the machine. Instead of `model`, `program = ["python",
+"my_simulator.py"]` names one that answers requests in JSON; `measures = ["speed"]`, above all tables, then
+names what it answers.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ from strut.units import number
 
 JOB_KEYS = ("name", "evaluate", "measures", "parameters", "goals", "search")
 """The name and the tables of a job file."""
-RUN_KEYS = ("generations", "runs", "seed")
-"""Keys of [search] that are no settings of the search itself."""
+RUN_KEYS = {"generations": None, "runs": 1, "seed": 0, "polish": False}
+"""Keys of [search] that are no settings of the search itself, and what they are unless given."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class Job:
     generations: int | None
     runs: int
     seed: int
+    polish: bool = False
 
     def on_device(self, device: str) -> Job:
         """Return the same job with runs of its machine on a device, as of `simulate_batch`."""
@@ -99,18 +102,17 @@ def _job(stem: str, data: dict[str, Any], find_model: Callable[[str], System]) -
         if part not in data and not (part == "measures" and "program" in data.get("evaluate", {})):
             raise ModelError(f"[{part}] is missing: a job has {', '.join(JOB_KEYS[1:])}")
     search = _table("search", data["search"])
-    own = {name: search.pop(name, default) for name, default in zip(RUN_KEYS, (None, 1, 0), strict=True)}
+    own = {name: search.pop(name, default) for name, default in RUN_KEYS.items()}
     evaluate = _table("evaluate", data["evaluate"])
     measures = data.get("measures", {})
-    repeats, combine = evaluate.pop("repeats", 1), evaluate.pop("combine", "mean")
+    noise = {name: evaluate.pop(name) for name in ("repeats", "combine", "confirm") if name in evaluate}
     evaluation = _evaluation(evaluate, measures, find_model)
     table = _table("parameters", data["parameters"])
     problem = SearchProblem(
         [_parameter(name, each, evaluation) for name, each in table.items()],
         evaluation,
         [_goal(each) for each in _list("goals", data["goals"])],
-        repeats=repeats,
-        combine=combine,
+        **noise,
     )
     return Job(str(data.get("name", stem)), problem, make_search(search), **own)
 

@@ -65,6 +65,24 @@ class _Gradients(Protocol):
         """Return measures and derivatives at a point, or None where there are none."""
 
 
+def check_polishable(problem: SearchProblem) -> None:
+    """Raise ModelError where nothing of a problem could be polished."""
+    evaluation = problem.evaluation
+    if problem.repeats > 1 or problem.confirm:
+        raise ModelError(
+            f"each individual is evaluated {max(problem.repeats, problem.confirm)} times: a goal with noise "
+            "is not polished"
+        )
+    if problem.staged_goals.front is not None:
+        raise ModelError("the goal is a front: to polish, give a problem with one of its goals")
+    of_function = isinstance(evaluation, FunctionEvaluation) and evaluation.gradient is not None
+    if not of_function and not isinstance(evaluation, SystemEvaluation):
+        raise ModelError(
+            "the evaluation has no derivatives: polishing needs runs of a system, or a function with its "
+            "gradient, of_function(f, gradient=...)"
+        )
+
+
 @checked
 def polish(
     problem: SearchProblem, begin: Individual | Mapping[str, float], *, iterations: int = 100
@@ -109,14 +127,9 @@ class _PolishTask:
         places = space.places(self.names, "polishing")
         self.low, self.high, self.places = space.low[places], space.high[places], places
         self.first = np.clip(np.array([given[name] for name in self.names]), self.low, self.high)
+        check_polishable(problem)
         self.first_key, _ = self._judge(self.first)
         stage = int(problem.staged_goals.stage(self.first_key))
-        if problem.repeats > 1:
-            raise ModelError(
-                f"each individual is evaluated {problem.repeats} times: a goal with noise is not polished"
-            )
-        if problem.staged_goals.front is not None and stage == len(problem.staged_goals.goals) - 1:
-            raise ModelError("the goal is a front: to polish, give a problem with one of its goals")
         if stage < 0:
             raise ModelError("the evaluation of the individual failed: there is nothing to polish")
         self.goal = problem.staged_goals.terms[stage]
@@ -135,12 +148,8 @@ class _PolishTask:
         evaluation = self.problem.evaluation
         if isinstance(evaluation, SystemEvaluation):
             return RunGradients(evaluation, self.names, self.first)
-        if isinstance(evaluation, FunctionEvaluation) and evaluation.gradient is not None:
-            return evaluation.gradients(self.names)
-        raise ModelError(
-            "the evaluation has no derivatives: polishing needs runs of a system, or a function with its "
-            "gradient, of_function(f, gradient=...)"
-        )
+        assert isinstance(evaluation, FunctionEvaluation)
+        return evaluation.gradients(self.names)
 
     def _goal_function(self) -> ca.Function:
         """Return the goal with its derivatives by measures and parameters."""

@@ -28,7 +28,9 @@ class SearchProblem:
     or `of_program`. goals: an expression of measures and parameters to be made small, a `SearchGoal`,
     several in their order, or a `front` of several at once, alone or as the last of them. repeats: how
     often each individual is evaluated, with other seeds, where evaluations are noisy; `combine` says what
-    counts: the 'mean' of its measures, or those of its 'worst' repeat.
+    counts: the 'mean' of its measures, or those of its 'worst' repeat. confirm: how
+    often the ten best of each run are evaluated again at its end, with other seeds; the best by these counts,
+    not the luckiest. 0 for not.
     """
 
     parameters: Any
@@ -36,9 +38,11 @@ class SearchProblem:
     goals: str | Stage | Sequence[Stage]
     repeats: int = 1
     combine: Literal["mean", "worst"] = "mean"
+    confirm: int = 0
 
     def __post_init__(self) -> None:
         integer("repeats", self.repeats, 1)
+        integer("confirm", self.confirm, 0)
         if self.combine not in ("mean", "worst"):
             raise ModelError(f"combine is '{self.combine}': 'mean' or 'worst' is allowed")
         require_attributes(
@@ -54,6 +58,10 @@ class SearchProblem:
             raise ModelError(
                 "combine is 'worst', and of several goals at once no repeat is the worst: combine = 'mean' "
                 "is allowed with a front"
+            )
+        if self.staged_goals.front is not None and self.confirm:
+            raise ModelError(
+                f"confirm is {self.confirm}, and a front has no one best to be confirmed: take more repeats"
             )
 
     @cached_property
@@ -74,6 +82,8 @@ class SearchProblem:
             "goals": [asdict(goal) for goal in self.staged_goals.goals],
             "repeats": self.repeats,
             "combine": self.combine,
+            # files of searches that ask for none have no word of it
+            **({"confirm": self.confirm} if self.confirm else {}),
         }
 
     def evaluate(self, x: np.ndarray, seeds: np.ndarray) -> Evaluated:

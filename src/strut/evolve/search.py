@@ -15,6 +15,8 @@ from strut.checks import checked, integer, seed_number
 from strut.errors import ModelError
 from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evolution import Evolution, read_evolution
+from strut.evolve.finals import write_confirmed, write_polished
+from strut.evolve.polish import check_polishable
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import Grid, SearchMethod, SearchState, search_settings
 from strut.evolve.store import JobStore, StoredGeneration, pack_state
@@ -63,17 +65,19 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
     resume: bool = False,
     progress: Callable[[SearchProgress], None] | None = None,
     workers: Any = None,
+    polish: bool = False,
 ) -> Evolution:
     """Search, and return the `Evolution`: every individual of every generation, and the best.
 
     method: `Swarm`, `CmaEs`, ... generations: how many; a `Grid` needs none. runs: how often it begins anew
     with other random numbers. seed: of all of them. output: the file that keeps everything while it runs
     (SQLite); without one it is kept in memory. resume: go on with a file that is there, from where it was
-    when it was stopped or killed, to the same end; or, with more generations than it was asked for at first,
-    to the end that it had come to if it had been asked for these.
-    progress: called after each generation. workers: where generations are evaluated, which changes nothing
-    that is found: `Threads()`, this process, unless given; `Processes()` for Python functions, `RayWorkers()`
-    for a cluster. Those that are given are not closed.
+    when it was stopped or killed, to the same end; or, with more generations than it was asked for at
+    first, to the end that it had come to if it had been asked for these. progress: called after each
+    generation. workers: where generations are evaluated, which changes nothing that is found: `Threads()`,
+    this process, unless given; `Processes()` for Python functions, `RayWorkers()` for a cluster. Those that
+    are given are not closed. polish: improve the best of each run at its end by exact gradients, where the
+    goal is smooth; see `evolve.polish`.
 
     A keyboard interrupt, or `strut jobs FILE --stop`, ends it between two writes; what was done is in the
     file and in what is returned, whose `finished` is then false.
@@ -89,12 +93,15 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
         "generations": count,
         "runs": runs,
         "seed": str(seed),
+        **({"polish": True} if polish else {}),
     }
     if problem.staged_goals.front is not None and not getattr(method, "takes_fronts", False):
         raise ModelError(
             f"the goal is a front, and {type(method).__name__} compares individuals by one goal: take Nsga2, "
             "or give one goal"
         )
+    if polish:
+        check_polishable(problem)
     # what cannot begin, for a missing library or a wrong pool, leaves no file
     method.begin(problem.space, RandomStream(seed).draws(0, Purpose.BEGIN), count)
     path = None if output is None else Path(output).expanduser()
@@ -106,8 +113,11 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
         try:
             for run in range(runs):
                 if not store.runs().get(run, False):
-                    job = _Run(problem, method, store, crew, RandomStream(seed, run), run, runs, count)
+                    job = _Run(
+                        problem, method, store, crew, RandomStream(seed, run), run, runs, count, polish
+                    )
                     job.go_on(progress)
+                    job.end()
                     store.write_finished(run)
         except (KeyboardInterrupt, StopRequest):
             pass
@@ -151,6 +161,14 @@ class _Run:
     run: int
     runs: int
     generations: int
+    polish: bool
+
+    def end(self) -> None:
+        """Evaluate the best again or polish it, where that is asked for."""
+        if self.problem.confirm:
+            write_confirmed(self.store, self.problem, self.workers, self.stream, self.run)
+        elif self.polish:
+            write_polished(self.store, self.problem, self.run)
 
     def go_on(self, progress: Callable[[SearchProgress], None] | None) -> None:
         """Do all generations that are not done."""

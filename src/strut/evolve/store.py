@@ -34,9 +34,13 @@ CREATE TABLE IF NOT EXISTS generation (
 CREATE TABLE IF NOT EXISTS individual (
     run INTEGER, generation INTEGER, place INTEGER, measures BLOB, status TEXT,
     PRIMARY KEY (run, generation, place));
+CREATE TABLE IF NOT EXISTS final (
+    run INTEGER, number INTEGER, kind TEXT, generation INTEGER, place INTEGER, x BLOB, measures BLOB, keys
+    BLOB, status TEXT, PRIMARY KEY (run, number));
 """
 """Numbers in BLOBs are float64, little-endian. `keys` and `state` are there once a generation is done, and
-`state` only of the last one of a run."""
+`state` only of the last one of a run. `final` has what was done with the best of a run at its end: see
+`finals`."""
 FLOAT = np.dtype("<f8")
 """How numbers are stored."""
 
@@ -56,6 +60,19 @@ class StoredGeneration:
     keys: np.ndarray | None
     state: SearchState | None
     seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class StoredFinal:
+    """An individual at the end of a run: what was done with it (kind), and where it came from."""
+
+    kind: str
+    generation: int
+    place: int
+    x: np.ndarray
+    measures: np.ndarray
+    key: np.ndarray
+    status: str
 
 
 class JobStore:
@@ -150,6 +167,7 @@ class JobStore:
         with self._transaction() as database:
             database.execute("UPDATE job SET spec = ?, sha = ?", (json.dumps(self.spec), sha))
             database.execute("UPDATE run SET finished = 0")
+            database.execute("DELETE FROM final")
 
     def close(self) -> None:
         """Close the file; others may write it then."""
@@ -219,6 +237,18 @@ class JobStore:
             )
         return unpack_state(packed)
 
+    def write_finals(self, run: int, finals: Sequence[StoredFinal]) -> None:
+        """Write what was done with the best of a run at its end."""
+        rows = [
+            (run, k, each.kind, each.generation, each.place, *map(_blob, (each.x, each.measures, each.key)))
+            for k, each in enumerate(finals)
+        ]
+        with self._transaction() as database:
+            database.executemany(
+                "INSERT OR REPLACE INTO final VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*row, each.status) for row, each in zip(rows, finals, strict=True)],
+            )
+
     def write_finished(self, run: int) -> None:
         """Write that a run has come to its end."""
         with self._transaction() as database:
@@ -237,6 +267,22 @@ class JobStore:
             "SELECT generation FROM generation WHERE run = ? ORDER BY generation", (run,)
         )
         return [row[0] for row in rows]
+
+    def finals(self, run: int) -> list[StoredFinal]:
+        """Return what was done with the best of a run at its end; nothing where that was not asked for."""
+        table = self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'final'").fetchone()
+        if table is None:  # a file of an earlier version
+            return []
+        rows = self._database.execute(
+            "SELECT kind, generation, place, x, measures, keys, status FROM final WHERE run = ? "
+            "ORDER BY number",
+            (run,),
+        )
+        finals = []
+        for kind, generation, place, *blobs, status in rows:
+            x, measures, key = (np.frombuffer(each, FLOAT) for each in blobs)
+            finals.append(StoredFinal(kind, generation, place, x, measures, key, status))
+        return finals
 
     def read(self, run: int, generation: int) -> StoredGeneration:
         """Return a generation."""

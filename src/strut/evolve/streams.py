@@ -24,6 +24,7 @@ class Purpose(IntEnum):
     ASK = 1
     TELL = 2
     EVALUATE = 3
+    CONFIRM = 4
 
 
 class Draws:
@@ -74,7 +75,9 @@ class RandomStream:
         """Return the numbers for a purpose of a generation, from the first on."""
         return Draws(self.seed, self.run, generation, purpose)
 
-    def seeds(self, generation: int, individuals: int, repeats: int) -> np.ndarray:
+    def seeds(
+        self, generation: int, individuals: int, repeats: int, purpose: Purpose = Purpose.EVALUATE
+    ) -> np.ndarray:
         """Return a seed for each repeat of the evaluation of each individual: repeats in columns."""
-        words = self.draws(generation, Purpose.EVALUATE).words(individuals * repeats)
+        words = self.draws(generation, purpose).words(individuals * repeats)
         return (words >> np.uint64(1)).reshape(individuals, repeats)
