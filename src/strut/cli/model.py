@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.markup import escape
 
-from strut import actuator, contact, mechanism
+from strut import actuator, contact, mechanism, ports
 from strut.cli.console import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
@@ -46,12 +46,14 @@ def find_model(text: str, how: Reading | None = None) -> System:
     """Return a system by what a user types.
 
     text: a name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a mechanism,
-        which is assembled: FILE.toml (our model files, on the ground that their [contact] describes),
-        FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free).
+        which is assembled: FILE.toml (our model files, on the ground that their [contact] describes; or bond
+        graphs, [[element]]), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free).
     Raises UnknownNameError where there is none, and ModelError where a file cannot be read.
     """
     if text in ROBOTS:
         return ROBOTS[text]()
+    if text.endswith(".toml") and Path(text).is_file() and ports.is_graph_file(text):
+        return ports.system(ports.load(text))
     model = _find(text, how or Reading())
     if isinstance(model, Mechanism) and text.endswith(".toml") and contact.has_ground(text):
         return contact.load(text)

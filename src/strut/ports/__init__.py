@@ -6,6 +6,7 @@ from strut.ports.causality import Causality, causality
 from strut.ports.domains import DOMAINS, Domain
 from strut.ports.elements import Bond, Element, ElementPort, Given, Kind
 from strut.ports.graph import BondGraph
+from strut.ports.graphfile import is_graph_file, load, parse
 from strut.ports.passivity import PassivityCheck, check_passivity, junction_residual, power_residual
 from strut.ports.port_hamiltonian import PortHamiltonian, interconnect, port_hamiltonian
 
@@ -25,7 +26,10 @@ __all__ = [
     "causality",
     "check_passivity",
     "interconnect",
+    "is_graph_file",
     "junction_residual",
+    "load",
+    "parse",
     "port_hamiltonian",
     "power_residual",
     "solve_graph",

@@ -112,7 +112,7 @@ def parse_with_tables(
     top = TomlTable(data, (), text, where, {})
     top.folder = folder
     with place_errors(top):
-        params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
+        params = {key: read_parameter(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
     with place_errors(top):
         m = _empty_or_of_others(top, name, params, folder)
@@ -168,7 +168,7 @@ def place_errors(table: TomlTable) -> Iterator[None]:
         raise error if table.where in str(error) else table.error(str(error)) from error
 
 
-def _param(table: TomlTable | Any, key: str) -> Param:
+def read_parameter(table: TomlTable | Any, key: str) -> Param:
     """Read a parameter, a table or a bare number, into SI units."""
     if not isinstance(table, TomlTable):
         return Param(key, table)

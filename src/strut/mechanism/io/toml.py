@@ -43,6 +43,7 @@ class TomlTable:
     ) -> None:
         self.data, self.path, self.source, self.where, self.names = data, path, source, where, names
         self.folder: Path | None = None  # that of the file; None where a text was read
+        self.place: int | None = None  # which of several [[tables]] of one name; None where there is one
         self.known: list[str] = []
 
     # ---- reading ----
@@ -131,6 +132,10 @@ class TomlTable:
             raise self.error(f"{key} is {value!r}: write 'x', '-y' or three numbers", key)
         return tuple(self._value(v, key) for v in value)
 
+    def entry(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
+        """One number of a list, or an expression of parameters and of `more`."""
+        return self._one(value, key, more)
+
     def _one(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
         """A number, or an expression of one number."""
         number = self._value(value, key, more)
@@ -182,13 +187,15 @@ class TomlTable:
         value = self.take(key, [])
         if not isinstance(value, list) or any(not isinstance(entry, dict) for entry in value):
             raise self.error(f"{key} is no list of tables, [{{ ... }}]", key)
-        for entry in value:
-            yield self._inner(entry, key)
+        for k, entry in enumerate(value):
+            inner = self._inner(entry, key)
+            inner.place = k
+            yield inner
 
     def _inner(self, data: Mapping[str, Any], key: str) -> TomlTable:
         """A table inside of this one."""
         inner = TomlTable(data, (*self.path, key), self.source, self.where, self.names)
-        inner.folder = self.folder
+        inner.folder, inner.place = self.folder, self.place
         return inner
 
     def refuse_unknown_keys(self) -> None:
@@ -220,20 +227,31 @@ class TomlTable:
         """Line (from 1, 0 if not found) and column of `needle` in the value at `path`."""
         header: tuple[str, ...] = ()
         inside, first = False, 0
+        repeats = 0  # of [[tables]] of the name, those before this line
         for number, line in enumerate(self.source.splitlines(), 1):
             if (match := HEADER.match(line)) and not _in_array(line):
                 header = _parts(match[1])
-                inside = bool(path) and header == path
+                if line.lstrip().startswith("[[") and header == self.path[: len(header)]:
+                    repeats += 1
+                inside = bool(path) and header == path and self._is_place(repeats)
             elif match := KEY.match(line):
                 here = (*header, *_parts(match[1]))
                 inside = (
-                    bool(path) and here == path[: len(here)] and len(here) >= min(len(path), len(header) + 1)
+                    bool(path)
+                    and here == path[: len(here)]
+                    and len(here) >= min(len(path), len(header) + 1)
+                    and self._is_place(repeats)
                 )
             if inside:
                 first = first or number
                 if needle and needle in line:
                     return number, line.index(needle)
         return first, -1
+
+    def _is_place(self, repeats: int) -> bool:
+        """Is this the right one of several [[tables]]? A list in brackets, [{ ... }, { ... }], has no such
+        lines."""
+        return self.place is None or repeats in (0, self.place + 1)
 
 
 def _in_array(line: str) -> bool:
