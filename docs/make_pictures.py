@@ -178,6 +178,10 @@ def elastic_drives(place: Path) -> None:
     load("elastic_drives.py").main(place / "elastic_drives.svg")
 
 
+def bond_graphs(place: Path) -> None:
+    load("bond_graphs.py").main(place / "bond_graphs.svg")
+
+
 def codesign(place: Path) -> None:
     view.stick_figure(
         load("codesign.py").main()["round feet"].both.replay.run, place / "codesign.svg", width=420
@@ -229,7 +233,18 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             oscillator_leg,
             networks,
         ),
-        *(demo, design_urdf, elastic_drives, codesign, robust, rabbit, rabbit_drives, running, held_gait),
+        *(
+            demo,
+            design_urdf,
+            elastic_drives,
+            bond_graphs,
+            codesign,
+            robust,
+            rabbit,
+            rabbit_drives,
+            running,
+            held_gait,
+        ),
         foot_placement,
         step_over,
         pushed_biped,

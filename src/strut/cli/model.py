@@ -52,12 +52,19 @@ def find_model(text: str, how: Reading | None = None) -> System:
     """
     if text in ROBOTS:
         return ROBOTS[text]()
-    if text.endswith(".toml") and Path(text).is_file() and ports.is_graph_file(text):
-        return ports.system(ports.load(text))
+    graph = find_graph(text)
+    if graph is not None:
+        return ports.system(graph)
     model = _find(text, how or Reading())
     if isinstance(model, Mechanism) and text.endswith(".toml") and contact.has_ground(text):
         return contact.load(text)
     return mechanism.system(model) if isinstance(model, Mechanism) else model
+
+
+def find_graph(text: str) -> ports.BondGraph | None:
+    """Return the bond graph in a file, FILE.toml with elements; None for anything else."""
+    is_graph = text.endswith(".toml") and Path(text).is_file() and ports.is_graph_file(text)
+    return ports.load(text) if is_graph else None
 
 
 def python_of(text: str, drive: str = "rigid") -> str:

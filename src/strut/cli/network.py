@@ -9,11 +9,11 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from strut import network
+from strut import network, ports
 from strut.cli.console import as_json, notes, out
 from strut.cli.finite import check_finite
 from strut.cli.look import open_in_browser
-from strut.cli.model import find_network, lower_network, parse_times
+from strut.cli.model import find_graph, find_network, lower_network, parse_times
 from strut.cli.options import Root
 from strut.cli.repl import Session, converse
 from strut.errors import StrutError, UnknownNameError, ValueRangeError
@@ -130,7 +130,7 @@ def _variables(net: network.Network, selector: str) -> list[network.Variable]:
 
 
 def graph(
-    file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
+    file: Annotated[Path, typer.Argument(help="A network, FILE.cdn, or a bond graph, FILE.toml.")],
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Where to write; FILE.svg unless given."),
@@ -140,28 +140,36 @@ def graph(
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a line.")] = False,
 ) -> None:
     """Draw a network as SVG: nodes where its layout puts them, the others near what they are connected to,
-    and edges as arrows.
+    and edges as arrows. Or a bond graph, with half arrows and causal strokes.
 
     [bold]Examples[/bold]
 
       strut graph oscillators.cdn
 
       strut graph oscillators.cdn -o ring.svg --open
+
+      strut graph motor.toml
     """
-    net = find_network(str(file), root)
     path = output or file.with_suffix(".svg")
     if path.suffix.lower() != ".svg":
         raise ValueRangeError(
             f"'{path}' is no SVG file, and nothing else is drawn: write -o {path.with_suffix('.svg')}"
         )
-    put(path, net.graph())
+    bond_graph = find_graph(str(file))
+    if bond_graph is not None:
+        put(path, ports.svg(bond_graph))
+        nodes, edges = len(bond_graph.elements), len(bond_graph.bonds)
+    else:
+        net = find_network(str(file), root)
+        put(path, net.graph())
+        nodes, edges = len(net.nodes), len(net.edges)
     if show and not open_in_browser(path):
         notes.print("no display or browser was found here: open this file where there is one")
     if json:
-        as_json({"file": str(path), "nodes": len(net.nodes), "edges": len(net.edges)})
+        as_json({"file": str(path), "nodes": nodes, "edges": edges})
     else:
         out.print(
-            f"{escape(str(path))}: {len(net.nodes)} nodes, {len(net.edges)} edges",
+            f"{escape(str(path))}: {nodes} nodes, {edges} edges",
             soft_wrap=True,
             highlight=False,
         )

@@ -12,12 +12,14 @@ import typer
 from rich.markup import escape
 
 import strut
+from strut import ports
 from strut.cli.console import as_json, notes
 from strut.cli.finite import check_finite
 from strut.cli.model import (
     Reading,
     Times,
     end_of,
+    find_graph,
     find_runnable,
     parse_times,
     python_of,
@@ -111,7 +113,11 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     for path in output:
         check_kind(path)
     times = parse_times(t)
-    system, own = find_runnable(model, Reading(stops, tuple(ignore), tuple(root)), times.step, watch)
+    graph = find_graph(model)
+    reading = Reading(stops, tuple(ignore), tuple(root))
+    system, own = (
+        (ports.system(graph), {}) if graph is not None else find_runnable(model, reading, times.step, watch)
+    )
     system = with_settings(with_drive(system, drive), settings)
     method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
@@ -127,7 +133,7 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
         *(["--drive", drive] if drive != "rigid" else []),
     ]
     asked, python = shlex.join([*words, "-t", t, *_changed_options(options)]), python_of(model, drive)
-    missing = _write(result, output, times, asked, python)
+    missing = _write(result, output, times, asked, python=python, graph=graph)
     if json:
         as_json(run_data(result, watch, times.grid))
     elif watch:
@@ -163,13 +169,19 @@ def _simulate(system: System, times: Times, end: float, options: dict[str, Any])
 
 
 def _write(
-    result: Trajectory, output: list[Path], times: Times, asked: str, python: str
+    result: Trajectory,
+    output: list[Path],
+    times: Times,
+    asked: str,
+    *,
+    python: str,
+    graph: ports.BondGraph | None,
 ) -> list[MissingExtraError]:
     """Write the files of a run, numbers first: a picture may lack what draws it. Returns what was lacking."""
     missing = []
     for path in sorted(output, key=lambda path: path.suffix in PICTURE_SUFFIXES):
         try:
-            write_run(result, path, times.grid, asked, python)
+            write_run(result, path, times.grid, asked, python, graph)
         except MissingExtraError as error:
             missing.append(error)
     return missing

@@ -10,6 +10,7 @@ from rich.markup import escape
 import strut
 from strut.cli.console import notes
 from strut.errors import MissingExtraError, StorageError
+from strut.ports import BondGraph
 from strut.simulate.trajectory import Trajectory
 
 FILM_SUFFIXES = (".gif", ".mp4")
@@ -48,13 +49,22 @@ def walks(run: Trajectory) -> bool:
     return drawn and any(name in run.events.counts() for name in run.names.step_events)
 
 
-def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, source: str = "") -> None:
+def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
+    run: Trajectory,
+    path: Path,
+    grid: np.ndarray | None,
+    asked: str,
+    source: str = "",
+    graph: BondGraph | None = None,
+) -> None:
     """Write a run as .html, .csv, .h5, a film, or a directory with page, data and plots.
 
     grid: times of the rows of a table [s]. asked: the command that was given. source: Python that makes the
-        system.
+        system. graph: the bond graph that the system was made of, if it was.
     """
-    if path.suffix == ".html":
+    if path.suffix == ".html" and graph is not None:
+        note_written(strut.report.graph_report(graph, run, asked=asked).save(path))
+    elif path.suffix == ".html":
         note_written(strut.view.page(run, path, asked=asked, source=source))
     elif path.suffix in FILM_SUFFIXES:
         note_written(strut.view.animation(run, path))

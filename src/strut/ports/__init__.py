@@ -4,6 +4,7 @@ energy."""
 from strut.ports.assemble import SolvedGraph, solve_graph, system
 from strut.ports.causality import Causality, causality
 from strut.ports.domains import DOMAINS, Domain
+from strut.ports.drawing import PowerSamples, svg
 from strut.ports.elements import Bond, Element, ElementPort, Given, Kind
 from strut.ports.graph import BondGraph
 from strut.ports.graphfile import is_graph_file, load, parse
@@ -22,6 +23,7 @@ __all__ = [
     "Kind",
     "PassivityCheck",
     "PortHamiltonian",
+    "PowerSamples",
     "SolvedGraph",
     "causality",
     "check_passivity",
@@ -33,5 +35,6 @@ __all__ = [
     "port_hamiltonian",
     "power_residual",
     "solve_graph",
+    "svg",
     "system",
 ]

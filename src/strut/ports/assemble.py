@@ -306,7 +306,9 @@ def _owners(expressions: Sequence[ca.SX], solved: SolvedGraph) -> list[Quantity]
             raise ModelError(
                 f"bond graph '{solved.wiring.name}' has '{symbol.name()}' in it, which is no parameter, no "
                 f"input and "
-                f"no signal of one of its elements: make a Param or an Input of it, or bond its element"
+                f"no signal of one of its elements: make a Param or an Input of it, or bond its element. One "
+                f"that was "
+                f"made inside of an expression is forgotten: give it a name first, u = strut.Input(...)"
             )
         owners[id(owner)] = owner
     return list(owners.values())

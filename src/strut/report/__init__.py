@@ -6,6 +6,7 @@ from strut.report.designs import designs_result
 from strut.report.evolution import evolution_result
 from strut.report.front import front_figures
 from strut.report.gait import gait_result
+from strut.report.graph import graph_report, power_samples
 from strut.report.held import held_result, recovery_figure
 from strut.report.search_comparison import comparison_figure
 from strut.report.stepping import stepping_histories, stepping_strip
@@ -19,7 +20,9 @@ __all__ = [
     "evolution_result",
     "front_figures",
     "gait_result",
+    "graph_report",
     "held_result",
+    "power_samples",
     "recovery_figure",
     "stepping_histories",
     "stepping_strip",
