@@ -71,7 +71,7 @@ def svg(graph: BondGraph, samples: PowerSamples | None = None) -> str:
         if samples is not None and name in samples.energies:
             parts.append(_disc(places[index[name]], samples, name))
     for k, (tail, head) in enumerate(edges):
-        ends = _trimmed(places[tail], places[head], halves[tail], halves[head])
+        ends = _trim_ends(places[tail], places[head], halves[tail], halves[head])
         if samples is not None and str(graph.bonds[k]) in samples.powers:
             parts.append(_flow(ends, samples, str(graph.bonds[k])))
         parts.append(_bond(ends, assigned, k))
@@ -118,7 +118,7 @@ def _label(element: Element, at: np.ndarray) -> str:
     )
 
 
-def _trimmed(
+def _trim_ends(
     tail: np.ndarray, head: np.ndarray, tail_half: tuple[float, float], head_half: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """A line between two labels, as far as it is outside of both."""
