@@ -51,6 +51,9 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         str, typer.Option(help="Where a study that searches runs its machines: cpu, or cuda for a card.")
     ] = "cpu",
     precision: Annotated[str, typer.Option(help="Of these runs: double, or single.")] = "double",
+    crew: Annotated[
+        int, typer.Option(min=0, help="Threads of a card that do each run, 1, 2, 4 or 8; 0: chosen for you.")
+    ] = 0,
     minutes: Annotated[
         float, typer.Option(min=0, help="After which a search stops, to be gone on with later; 0: never.")
     ] = 0.0,
@@ -91,6 +94,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             generations=generations or None,
             device=device,
             precision=precision,
+            crew=crew or "auto",
             minutes=minutes or None,
             search=search,
             verify=verify,

@@ -56,7 +56,9 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve
     if any(there) and not all(there):
         missing = MODES[there.index(False)]
         raise ModelError(f"{order.folder} has a part of the searches and no {missing}.db: give an empty one")
-    way: dict[str, Any] = {"lanes": "auto"} if order.device == "cpu" else {"device": order.device}
+    way: dict[str, Any] = {"lanes": "auto"}
+    if order.device != "cpu":
+        way = {"device": order.device, "crew": order.crew}
     return evolve.search_side_by_side(
         human_problems(**way, precision=order.precision),
         evolve.Swarm(POPULATION),

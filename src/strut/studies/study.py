@@ -70,7 +70,7 @@ class SearchOrder:
     """What is asked of a study that searches.
 
     folder: where everything is kept; a search goes on with what is there. runs, generations: of each search;
-    None for as many as were published. device, precision: where and how individuals are run, as of
+    None for as many as were published. device, precision, crew: where and how individuals are run, as of
     `simulate_batch`; a search is gone on with as it was begun. minutes: after which the search stops, to be
     gone on with; None for no end. search: False for what was found before, searched no further. verify:
     whether what was found is run again more exactly, compared and told.
@@ -81,6 +81,7 @@ class SearchOrder:
     generations: int | None = None
     device: str = "cpu"
     precision: str = "double"
+    crew: int | str = "auto"
     minutes: float | None = None
     search: bool = True
     verify: bool = True
