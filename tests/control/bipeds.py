@@ -50,3 +50,35 @@ def first(body):
 
 def on_ground(m):
     return contact.rigid(m, feet=["foot_r", "foot_l"], friction=0.8)
+
+
+HALF_SOLE = (0.11, 0.05)
+"""[m] Half the length and half the width of the soles of `spatial_biped`."""
+
+
+def spatial_biped():
+    """A torso on two legs in space, each with six joints and a sole of four corners; 58.6 kg."""
+    m = Mechanism("biped_in_space")
+    bend, leg = 0.5, 0.4
+    torso = m.body("torso", 35.0, (0, 0, 0.25), (1.6, 1.4, 0.5))
+    height = 2 * leg * np.cos(bend / 2) + 0.05
+    m.joint("base", m.world, torso, joints.free(), initial=(0, 0, float(height), 0, 0, 0, 1), actuated=False)
+    for side, sign in (("l", 1), ("r", -1)):
+        yaw = m.body(f"yaw_{side}", 0.5, (0, 0, 0), (2e-3,) * 3)
+        roll = m.body(f"roll_{side}", 0.5, (0, 0, 0), (2e-3,) * 3)
+        thigh = m.body(f"thigh_{side}", 6.0, (0, 0, -0.18), (0.09, 0.09, 0.02))
+        shank = m.body(f"shank_{side}", 3.5, (0, 0, -0.18), (0.05, 0.05, 0.01))
+        ankle = m.body(f"ankle_{side}", 0.3, (0, 0, 0), (1e-3,) * 3)
+        foot = m.body(f"foot_{side}", 1.0, (0.02, 0, -0.04), (2e-3, 5e-3, 5e-3))
+        m.joint(f"hip_z_{side}", torso, yaw, joints.revolute("z"), at=(0, sign * 0.1, 0))
+        m.joint(f"hip_x_{side}", yaw, roll, joints.revolute("x"))
+        m.joint(f"hip_y_{side}", roll, thigh, joints.revolute("y"), initial=-bend / 2)
+        knee, at = joints.revolute("y"), (0, 0, -leg)
+        m.joint(f"knee_{side}", thigh, shank, knee, at=at, initial=bend, limits=(0.05, 2.4))
+        m.joint(f"ankle_y_{side}", shank, ankle, joints.revolute("y"), at=at, initial=-bend / 2)
+        m.joint(f"ankle_x_{side}", ankle, foot, joints.revolute("x"))
+        m.frame(f"sole_{side}", foot, (0.02, 0, -0.05))
+        for k, (x, y) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
+            m.frame(f"sole_{side}_{k}", foot, (0.02 + x * HALF_SOLE[0], y * HALF_SOLE[1], -0.05))
+    m.push("torso")
+    return m

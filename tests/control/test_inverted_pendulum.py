@@ -56,6 +56,54 @@ def test_capturability_by_stepping_it() -> None:
         LIP.capturable(-1, longest, time)
 
 
+def test_both_directions_of_space_are_those_of_a_plane() -> None:
+    x, v, foot = np.array([0.1, -0.05]), np.array([0.7, 0.3]), np.array([0.0, 0.08])
+    caught = LIP.xcom(x, v)
+    there, speed = LIP.motion(x, v, foot, 0.3)
+    for k in (0, 1):
+        alone = LIP.motion(float(x[k]), float(v[k]), float(foot[k]), 0.3)
+        assert (there[k], speed[k]) == pytest.approx(alone, rel=1e-14)
+    assert LIP.xcom(there, speed) == pytest.approx(LIP.xcom_after(caught, foot, 0.3), rel=1e-12)
+    with pytest.raises(ValueRangeError, match="numbers, arrays or expressions are needed"):
+        LIP.xcom([0.1, 0.2], v)
+
+
+def test_how_many_steps_capture_it_in_space() -> None:
+    """The capture point goes away from the foot, which follows along the same line as far as it can."""
+    longest, time = 0.6, 0.25
+    way = np.array([0.6, 0.8])
+    for steps in (1, 2, 4):
+        away = (1 - 1e-9) * LIP.capturable(steps, longest, time)
+        foot, xcom = np.array([0.3, -0.1]), np.array([0.3, -0.1]) + away * way
+        assert LIP.steps_to_capture(xcom, foot, longest=longest, shortest_time=time) == steps
+        for _ in range(steps):
+            xcom = LIP.xcom_after(xcom, foot, time)
+            gap = xcom - foot
+            foot = foot + gap * min(1.0, longest / np.linalg.norm(gap))
+        assert np.linalg.norm(xcom - foot) < 1e-8
+    assert LIP.steps_to_capture(0.2, 0.2, longest=longest, shortest_time=time) == 0
+    far = LIP.capturable(math.inf, longest, time)
+    assert LIP.steps_to_capture(far, 0.0, longest=longest, shortest_time=time) == math.inf
+
+
+def test_preview_control_in_space_is_that_of_both_directions() -> None:
+    preview = ZmpPreview(height=0.85, every=0.01)
+    feet = [(0.0, 0.0), (0.0, 0.1), (0.25, -0.1), (0.5, 0.1), (0.5, 0.0)]
+    reference = preview.stepped_zmp(feet, step_time=0.8)
+    cart = preview.plan(reference)
+    assert cart.states.shape == (len(cart.t), 3, 2)
+    for k in (0, 1):
+        alone = preview.plan(preview.stepped_zmp([foot[k] for foot in feet], step_time=0.8))
+        assert np.array_equal(cart.states[:, :, k], alone.states)
+        assert np.array_equal(cart.zmp[:, k], alone.zmp)
+    assert np.abs(cart.zmp - reference).mean() < 0.01
+    assert cart.states[-1, 0] == pytest.approx(feet[-1], abs=0.02)
+    with pytest.raises(ValueRangeError, match="shape .*, 3.: in space, rows of x and y"):
+        preview.plan(np.zeros((10, 3)))
+    with pytest.raises(ValueRangeError, match="start of the mass has the shape .2, 2.*two rows of three"):
+        preview.plan(reference, start=np.zeros((2, 2)))
+
+
 @pytest.mark.parametrize("profile", list(control.SWING_PROFILES))
 def test_a_swing_leaves_and_arrives_at_rest(profile: str) -> None:
     t = ca.SX.sym("t")

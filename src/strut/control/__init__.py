@@ -17,12 +17,14 @@ from strut.control.preview import CartMotion, ZmpPreview, stepped_zmp
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal, minimum_jerk, sine, spline, table
 from strut.control.servo import servo
+from strut.control.spatial_stepping import CaptureStepping
 from strut.control.step_feedback import foot_placement, step_feedback
 from strut.control.swing import SWING_PROFILES, SwingMotion, swing_motion
 from strut.control.walk_pattern import WalkPattern
 
 if TYPE_CHECKING:
     from strut.control.body_model import BodyModel
+    from strut.control.capture_control import CaptureGains, capture_stepping
     from strut.control.controlled_run import ControlledRun
     from strut.control.curve_field import curve_of, fitted_field, nearest_point_field
     from strut.control.curve_tracking import port_tracking
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 _HOME_OF = {
     "BodyModel": "body_model",
     "QpBound": "qp_program",
+    "CaptureGains": "capture_control",
     "CentreOfMassTask": "tasks",
     "Compared": "held_gait",
     "ControlledRun": "controlled_run",
@@ -73,6 +76,7 @@ _HOME_OF = {
     "WalkMotion": "walk_motion",
     "QpUnknown": "qp_program",
     "body_unknowns": "whole_body_control",
+    "capture_stepping": "capture_control",
     "curve_of": "curve_field",
     "fitted_field": "curve_field",
     "lqr": "regulator",
@@ -98,6 +102,8 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "SWING_PROFILES",
     "BodyModel",
+    "CaptureGains",
+    "CaptureStepping",
     "CartMotion",
     "CentreOfMassTask",
     "Compared",
@@ -133,6 +139,7 @@ __all__ = [
     "WalkPattern",
     "ZmpPreview",
     "body_unknowns",
+    "capture_stepping",
     "current_servo",
     "curve_of",
     "fitted_field",

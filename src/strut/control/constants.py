@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
 
 from strut.control.reference import ReferenceSignal
 from strut.errors import ValueRangeError
-from strut.system import Quantity, sx
+from strut.system import Param, Quantity, sx
 
 
 def constant_numbers(value: Any) -> list[float]:
@@ -51,6 +52,18 @@ def check_positive(name: str, value: Any, *, infinite: bool = False) -> None:
             raise ValueRangeError(f"{name} is {number:g}: a positive number is needed")
 
 
+Settings = TypeVar("Settings")
+"""A dataclass of settings of a controller, whose numbers may become its parameters."""
+
+
+def numbers_as_parameters(settings: Settings) -> Settings:
+    """The settings with parameters, of the names of their fields, in the place of plain numbers."""
+    assert is_dataclass(settings)
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    numbers = {name: value for name, value in values.items() if isinstance(value, (int, float))}
+    return replace(settings, **{name: Param(name, float(value)) for name, value in numbers.items()})  # type: ignore[type-var]  # it is a dataclass, see above
+
+
 def has_nan(expression: ca.SX) -> bool:
     """Whether something in an expression is no number, whatever its symbols are."""
     function = ca.Function("f", [ca.vertcat(*ca.symvar(expression), ca.SX(0, 1))], [expression])
@@ -60,4 +73,11 @@ def has_nan(expression: ca.SX) -> bool:
     )
 
 
-__all__ = ["check_finite", "check_not_negative", "check_positive", "constant_numbers", "has_nan"]
+__all__ = [
+    "check_finite",
+    "check_not_negative",
+    "check_positive",
+    "constant_numbers",
+    "has_nan",
+    "numbers_as_parameters",
+]

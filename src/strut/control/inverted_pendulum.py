@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -14,8 +14,8 @@ from strut.checks import checked, positive
 from strut.errors import ValueRangeError
 from strut.system import Quantity, sx
 
-Signal = TypeVar("Signal", float, ca.SX)
-"""A number, or an expression: everything here works with both."""
+Signal = TypeVar("Signal", float, ca.SX, np.ndarray)
+"""A number, an expression, or an array: a place in space has x and y, and each moves by itself."""
 MAX_EXPONENT = 700.0
 """[1] Natural rate times time, at most: beyond, e to this power is no number."""
 GRAVITY = 9.81
@@ -28,7 +28,8 @@ class LinearPendulum:
     """A mass `height` [m] above its foot that stays at this height: x'' = w^2 (x - foot), w = sqrt(g /
     height).
 
-    What moves with it may be numbers or expressions. g: [m/s^2].
+    What moves with it may be numbers, expressions, or arrays of x and y: in space both horizontal directions
+    move by themselves. g: [m/s^2].
     """
 
     height: float
@@ -47,13 +48,15 @@ class LinearPendulum:
         """The extrapolated centre of mass x + v / w [m] (Hof 2005), also the instantaneous capture point: a
         foot put there brings the mass to rest above itself."""
         _check_signals(x, v)
-        return x + v / self.rate
+        point: Signal = x + v / self.rate
+        return point
 
     def xcom_after(self, xcom: Signal, foot: Signal, t: Signal) -> Signal:
         """Where the extrapolated centre of mass is a time t [s] later, on a foot that does not move: it runs
         away from the foot, with a speed in proportion to its distance."""
         _check_signals(xcom, foot, t)
-        return foot + (xcom - foot) * _exponential(self.rate * t)
+        later: Signal = foot + (xcom - foot) * _exponential(self.rate * t)
+        return later
 
     def motion(self, x: Signal, v: Signal, foot: Signal, t: Signal) -> tuple[Signal, Signal]:
         """Place [m] and speed [m/s] of the mass a time t [s] later, on a foot that does not move."""
@@ -67,13 +70,15 @@ class LinearPendulum:
         """v^2 / 2 - w^2 (x - foot)^2 / 2 [m^2/s^2]: it does not change while the foot stands, and decides
         whether the mass passes over the foot (positive) or turns back."""
         _check_signals(x, v, foot)
-        return v**2 / 2 - (self.rate * (x - foot)) ** 2 / 2
+        energy: Signal = v**2 / 2 - (self.rate * (x - foot)) ** 2 / 2
+        return energy
 
     def capturable(self, steps: int | float, longest: float, shortest_time: float) -> float:
         """How far [m] the capture point may be from the stance foot so that the mass comes to rest within a
         number of steps (Koolen et al. 2012, point feet): d_N = (longest + d_{N-1}) exp(-w t), d_0 = 0.
 
-        steps: 0, 1, ... or math.inf. longest: of a step [m]. shortest_time: that a step takes at least [s].
+        steps: 0, 1, ... or math.inf. longest: of a step [m], in any direction. shortest_time: that a step
+            takes at least [s].
         """
         positive("longest step of the pendulum", longest, "m")
         positive("shortest_time of a step", shortest_time, "s")
@@ -84,24 +89,41 @@ class LinearPendulum:
             return longest * shrinks / (1 - shrinks)
         return longest * shrinks * (1 - shrinks**steps) / (1 - shrinks)
 
+    def steps_to_capture(self, xcom: Signal, foot: Signal, *, longest: float, shortest_time: float) -> float:
+        """The least number of steps within which the mass comes to rest, in a plane or in space: 0, 1, 2,
+        ..., or math.inf where no number of them is enough (see `capturable`).
+
+        xcom, foot: the capture point and the foot that stands [m], numbers, or arrays of x and y.
+        """
+        away = float(np.linalg.norm(np.atleast_1d(np.asarray(xcom, float) - np.asarray(foot, float))))
+        if not away < self.capturable(math.inf, longest, shortest_time):
+            return 0.0 if away == 0 else math.inf
+        steps = 0
+        while away > self.capturable(steps, longest, shortest_time):
+            steps += 1
+        return float(steps)
+
 
 def _check_signals(*signals: object) -> None:
     """Refuse what is neither a number nor an expression."""
     for signal in signals:
-        if not isinstance(signal, (int, float, np.floating, ca.SX, ca.DM)):
-            raise ValueRangeError(f"a pendulum is given {signal!r}: numbers or expressions are needed")
+        if not isinstance(signal, (int, float, np.floating, np.ndarray, ca.SX, ca.DM)):
+            raise ValueRangeError(
+                f"a pendulum is given {signal!r}: numbers, arrays or expressions are needed"
+            )
 
 
-def _exponential(value: Signal) -> Signal:
-    """e to the power of a number or an expression."""
+def _exponential(value: Any) -> Any:
+    """e to the power of a number, an array or an expression."""
     if isinstance(value, ca.SX):
         return ca.exp(value)
-    if not abs(value) < MAX_EXPONENT:
+    largest = float(np.abs(value).max()) if np.isfinite(value).all() else math.inf
+    if not largest < MAX_EXPONENT:
         raise ValueRangeError(
-            f"a pendulum is asked for where it is {value:g} times its own time later or before: at most "
+            f"a pendulum is asked for where it is {value} times its own time later or before: at most "
             f"{MAX_EXPONENT:g} can be computed"
         )
-    return math.exp(value)
+    return np.exp(value) if isinstance(value, np.ndarray) else math.exp(value)
 
 
 @checked

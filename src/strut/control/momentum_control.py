@@ -10,21 +10,20 @@ number is a parameter of the controller, so that sweeps compile nothing again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
 
 import casadi as ca
 
 from strut.checks import checked
 from strut.control.body_model import BodyModel
-from strut.control.constants import check_finite, check_not_negative
+from strut.control.constants import check_finite, check_not_negative, numbers_as_parameters
 from strut.control.qp_controller import QpController
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal
 from strut.control.tasks import FrameTask, MomentumTask, OrientationTask, Task
 from strut.control.whole_body_control import PointContact, whole_body
 from strut.errors import ModelError
-from strut.system import Expression, Param, limit_to, sx, time
+from strut.system import Expression, limit_to, sx, time
 
 
 @checked
@@ -110,7 +109,7 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
         )
     if len(com) != 2:
         raise ModelError(f"the path of the centre of mass has {len(com)} numbers: give x and z")
-    step, k = _as_parameters(stepping), _as_parameters(gains)
+    step, k = numbers_as_parameters(stepping), numbers_as_parameters(gains)
     axes = list(body.axes)
     path = ca.vertcat(*[sx(c.value if isinstance(c, ReferenceSignal) else c) for c in com])
     path_rate = ca.jacobian(path, time)
@@ -202,20 +201,6 @@ def _foot_task(foot: str, signals: SteppingSignals, k: MomentumGains, *, hard: b
         hard=hard,
         name=foot,
     )
-
-
-Settings = TypeVar("Settings", ReactiveStepping, MomentumGains)
-"""Settings of a controller whose numbers may become its parameters."""
-
-
-def _as_parameters(settings: Settings) -> Settings:
-    """The settings with parameters in the place of plain numbers."""
-    changes: dict[str, Any] = {}
-    for field in fields(settings):
-        value = getattr(settings, field.name)
-        if isinstance(value, (int, float)):
-            changes[field.name] = Param(field.name, float(value))
-    return replace(settings, **changes)
 
 
 __all__ = ["MomentumGains", "momentum_stepping"]

@@ -99,19 +99,23 @@ class ZmpPreview:
         """A reference of the ZMP as of the function `stepped_zmp`, sampled as this controller samples."""
         return stepped_zmp(places, step_time, self.every)
 
-    def plan(self, zmp: Any, start: Any = (0.0, 0.0, 0.0)) -> CartMotion:
+    def plan(self, zmp: Any, start: Any = None) -> CartMotion:
         """The motion of the mass whose ZMP follows a reference.
 
-        zmp: the reference [m], one number per sample of `every` seconds; the last one is kept after it.
-        start: place, speed and acceleration of the mass [m, m/s, m/s^2].
+        zmp: the reference [m], one number per sample of `every` seconds; the last one is kept after it. In
+            space, a row of x and y per sample: each direction is planned by itself.
+        start: place, speed and acceleration of the mass [m, m/s, m/s^2]; in space a row of these for x and
+            one for y, and at rest at the first reference without any given.
         """
         if getattr(zmp, "every", self.every) != self.every:
             raise ValueRangeError(
                 f"the reference of the ZMP is sampled every {zmp.every:g} s and the preview controller "
                 f"samples every {self.every:g} s: make it with its own `stepped_zmp(places, step_time)`"
             )
-        reference = number_array("the reference of the ZMP", zmp, axes=(1,))
-        state = number_array("the start of the mass", start, axes=(1,)).astype(float)
+        reference = number_array("the reference of the ZMP", zmp, axes=(1, 2))
+        if reference.ndim == 2:
+            return self._plan_in_space(reference, start)
+        state = number_array("the start of the mass", (0.0, 0.0, 0.0) if start is None else start, axes=(1,))
         if not len(reference) or not np.isfinite(reference).all():
             raise ValueRangeError("the reference of the ZMP must be finite numbers, one or more")
         if state.shape != (3,) or not np.isfinite(state).all():
@@ -130,11 +134,34 @@ class ZmpPreview:
             x, before = A @ x + b[:, 0] * jerk, x
         return CartMotion(self.every * np.arange(len(reference)), states, states @ c[0], reference)
 
+    def _plan_in_space(self, reference: np.ndarray, start: Any) -> CartMotion:
+        """The motion of the mass along x and y, each planned by itself."""
+        if reference.shape[1] != 2 or not len(reference):
+            raise ValueRangeError(
+                f"the reference of the ZMP has the shape {reference.shape}: in space, rows of x and y are "
+                f"needed"
+            )
+        rest = np.column_stack([reference[0], np.zeros((2, 2))])
+        begin = rest if start is None else number_array("the start of the mass", start, axes=(2,))
+        if begin.shape != (2, 3):
+            raise ValueRangeError(
+                f"the start of the mass has the shape {begin.shape}: in space, place, speed and acceleration "
+                f"are needed of x and of y, two rows of three numbers"
+            )
+        along, across = (self.plan(np.asarray(reference[:, k]), begin[k]) for k in (0, 1))
+        return CartMotion(
+            t=along.t,
+            states=np.stack([along.states, across.states], axis=-1),
+            zmp=np.column_stack([along.zmp, across.zmp]),
+            reference=reference,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class CartMotion:
     """A planned motion of the mass. t: [s]. states: place, speed, acceleration, a row per sample. zmp: of
-    them, and its reference [m]."""
+    them, and its reference [m]. In space each of these numbers is a pair, x and y: states[k, 0] is where the
+    mass is at sample k."""
 
     t: np.ndarray
     states: np.ndarray
@@ -155,10 +182,10 @@ class SampledReference(np.ndarray):
 @checked
 def stepped_zmp(places: Any, step_time: float, every: float) -> np.ndarray:
     """A reference of the ZMP that stays at each of the places [m] for step_time [s]; one number every so many
-    seconds."""
+    seconds. places: numbers, or in space rows of x and y."""
     positive("step_time", step_time, "s")
     positive("every", every, "s")
-    foot_places = number_array("the places of the feet", places, axes=(1,))
+    foot_places = number_array("the places of the feet", places, axes=(1, 2))
     if not np.isfinite(foot_places).all():
         raise ValueRangeError("the places of the feet must be finite numbers [m]")
     if not step_time / every * max(len(foot_places), 1) <= MAX_SAMPLES:
@@ -172,7 +199,7 @@ def stepped_zmp(places: Any, step_time: float, every: float) -> np.ndarray:
             f"a step of {step_time:g} s is {step_time / every:.6g} samples of {every:g} s: a whole "
             f"number of samples is needed"
         )
-    reference = np.repeat(foot_places, count).view(SampledReference)
+    reference = np.repeat(foot_places, count, axis=0).view(SampledReference)
     reference.every = float(every)
     return reference
 
