@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +14,8 @@ from strut.cli.console import as_json, notes, out, table
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from strut.simulate import Trajectory
     from strut.studies import Row, SearchOrder, SearchStudy, Study
-    from strut.studies.study import Plot, SearchOutcome
+    from strut.studies.study import SearchOutcome
 
 PAGE = "index.html"
 """The page of a study that searches, in its folder."""
@@ -47,6 +44,12 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     generations: Annotated[
         int, typer.Option(min=0, help="Of each search; 0: as many as were published.")
     ] = 0,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Of a study that counts trials; its own number unless given.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the random numbers of a study that counts trials; 0 unless given.")
+    ] = None,
     device: Annotated[
         str, typer.Option(help="Where a study that searches runs its machines: cpu, or cuda for a card.")
     ] = "cpu",
@@ -75,8 +78,11 @@ def reproduce(  # noqa: PLR0913 -- options of a command
       strut reproduce rijt-sweeps -o sweeps.html
 
       strut reproduce kieboom-human -o human/ --runs 3 --minutes 30
+
+      strut reproduce dallali-walk -o walk/ --trials 100 --seed 3
     """
     from strut.studies import STUDIES, SearchOrder, SearchStudy  # many modules, which only this needs
+    from strut.studies.study import SearchOutcome
 
     if every or not name:
         rows = [[s.name, s.title, s.source] for s in STUDIES.values()]
@@ -92,6 +98,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             folder=Path(output or name),
             runs=runs or None,
             generations=generations or None,
+            trials=trials,
+            seed=seed,
             device=device,
             precision=precision,
             crew=crew or "auto",
@@ -99,20 +107,30 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             search=search,
             verify=verify,
         )
+        _check_order(study, order)
         outcome = _search(study, order)
         _print_rows(study, outcome.rows, json)
         return
-    if runs or generations or minutes or device != "cpu" or precision != "double":
+    if runs or generations or minutes or trials or seed or device != "cpu" or precision != "double":
         raise ValueRangeError(
-            f"'{name}' does not search: --runs, --generations, --minutes, --device and --precision are of "
-            f"studies that do"
+            f"'{name}' does not search: --runs, --generations, --trials, --seed, --minutes, --device and "
+            f"--precision are of studies that do"
         )
     if output and not output.endswith(".html"):
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
     results = study.rows()
     if output:
-        _write_page(study, results, study.plots(), output)
+        _write_page(study, SearchOutcome(results, study.plots()), output)
     _print_rows(study, results, json)
+
+
+def _check_order(study: SearchStudy, order: SearchOrder) -> None:
+    """Refuse what a study does not take; raises ValueRangeError."""
+    usual = {field.name: field.default for field in fields(order)}
+    for word in ("runs", "generations", "trials", "seed", "device", "precision", "crew"):
+        if word not in study.takes and getattr(order, word) != usual[word]:
+            allowed = ", ".join(f"--{each}" for each in (*study.takes, "minutes"))
+            raise ValueRangeError(f"'{study.name}' has no --{word}: it takes {allowed}")
 
 
 def _search(study: SearchStudy, order: SearchOrder) -> SearchOutcome:
@@ -130,7 +148,7 @@ def _search(study: SearchStudy, order: SearchOrder) -> SearchOutcome:
     outcome = study.carry_out(order, tell)
     if order.verify:
         page = order.folder / PAGE
-        _write_page(study, outcome.rows, outcome.plots, str(page), outcome.film)
+        _write_page(study, outcome, str(page))
         notes.print(f"wrote {escape(str(page))}")
     notes.print(f"searches are in {escape(str(order.folder))}; the same command goes on with them")
     return outcome
@@ -156,25 +174,31 @@ def _print_rows(study: Study, results: list[Row], json: bool) -> None:
     )
 
 
-def _write_page(
-    study: Study, results: list[Row], plots: Sequence[Plot], path: str, run: Trajectory | None = None
-) -> None:
-    """Write the table of a study and its curves as a page; one picture for each, over the logarithm of what
-    spans decades. run: shown as a moving picture, if there is one."""
+def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
+    """Write the table of a study, its moving picture, maps and curves as a page; one picture for each, over
+    the logarithm of what spans decades."""
     import numpy as np  # with view, what only a page needs
 
     from strut.view import PALETTE, Figure, Report
-    from strut.view.figures.figure import Line
+    from strut.view.figures.figure import Cells, Line, Points
     from strut.view.pages.page import motion
 
     page = Report(study.title, remarks=study.source)
     page.table(
         ["quantity", "published", "ours", "remark"],
-        [[r.quantity, r.published, r.ours, r.remark] for r in results],
+        [[r.quantity, r.published, r.ours, r.remark] for r in outcome.rows],
     )
-    if run is not None:
-        motion(run, page)
-    for plot in plots:
+    if outcome.film is not None:
+        motion(outcome.film, page)
+    for colours in outcome.maps:
+        marks = tuple(
+            Points(name, np.array(x), np.array(y), "#FFFFFF", symbol)
+            for (name, (x, y)), symbol in zip(colours.points.items(), ("cross", "diamond"), strict=False)
+        )
+        cells = Cells(np.array(colours.x), np.array(colours.y), np.array(colours.values), colours.value_label)
+        page.subheading(colours.title)
+        page.figures(Figure((cells, *marks), colours.x_label, colours.y_label))
+    for plot in outcome.plots:
         x = np.array(plot.x)
         label = f"log10 of {plot.x_label}" if plot.log_x else plot.x_label
         curves = tuple(

@@ -13,6 +13,7 @@ import numpy as np
 
 from strut.checks import checked, finite
 from strut.control.motion_player import spline_rates
+from strut.control.row_function import RowFunction
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism, Tree, joint_states, observe
 from strut.system import own_value
@@ -45,7 +46,6 @@ class LegInverse:
     legs: tuple[tuple[str, ...], tuple[str, ...]] = field(init=False)
     begin: np.ndarray = field(init=False, repr=False)
     tree: Tree = field(init=False, repr=False)
-    function: ca.Function = field(init=False, repr=False)
     columns: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +75,6 @@ class LegInverse:
         object.__setattr__(self, "legs", tuple(legs))
         object.__setattr__(self, "columns", tuple(columns))
         object.__setattr__(self, "begin", self._begin())
-        object.__setattr__(self, "function", self._function())
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -97,10 +96,10 @@ class LegInverse:
         residual = np.full(count, np.inf)
         busy = np.arange(count)
         for _ in range(MAX_ITERATIONS):
-            errors, slopes, rates = self._evaluate(q[busy], targets[busy])
+            errors, slopes = self._evaluate(q[busy], targets[busy])
             residual[busy] = np.abs(errors).max(axis=1)
             still = ~(residual[busy] <= MAX_RESIDUAL)
-            busy, errors, slopes, rates = busy[still], errors[still], slopes[still], rates[still]
+            busy, errors, slopes = busy[still], errors[still], slopes[still]
             if not len(busy):
                 return q
             # least squares by a hair of damping: a straight leg has no inverse, and must not stop the others
@@ -108,7 +107,7 @@ class LegInverse:
             steps = -np.linalg.solve(damped, np.swapaxes(slopes, 1, 2) @ errors[..., None])[..., 0]
             largest = np.abs(steps).max(axis=1, keepdims=True)
             steps *= np.minimum(1.0, MAX_TURN / np.maximum(largest, 1e-300))
-            q[busy] += (rates @ steps[..., None])[..., 0]
+            q[busy] = self._steps(q[busy], steps)[0]
         worst = int(np.argmax(residual))
         raise ValueRangeError(
             f"the legs of '{self.mechanism.name}' do not reach: at moment {worst + 1} of {count} feet, "
@@ -135,7 +134,7 @@ class LegInverse:
         them. g: [m/s^2]. Of all bodies, with how their angular momentum changes, and not of their centre of
         mass alone.
         """
-        com, spin, mass = (np.array(e).T for e in self.momentum.map(len(q))(q.T, spline_rates(q, every).T))
+        com, spin, mass = self._momentum(q, spline_rates(q, every))
         turning = spline_rates(spin, every)
         rate = spline_rates(com, every)
         acceleration = spline_rates(rate, every)
@@ -144,17 +143,13 @@ class LegInverse:
         arm = np.column_stack([turning[:, 1], -turning[:, 0]])
         return np.asarray(com[:, :2] - (com[:, 2:] * force + arm) / weight)
 
-    def _evaluate(self, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return errors, their slopes along the velocities that are solved for, and rates of coordinates
-        along these, of many moments."""
-        count, width = len(q), len(self.columns)
-        errors, slopes, rates = (np.array(e) for e in self.function.map(count)(q.T, targets.T))
-        size = errors.shape[0]
-        return (
-            errors.T,
-            slopes.reshape(size, count, width).transpose(1, 0, 2),
-            rates.reshape(q.shape[1], count, width).transpose(1, 0, 2),
-        )
+    def _evaluate(self, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return errors of many moments, a row each, and their slopes along the velocities that are solved
+        for."""
+        errors, slopes = self._errors(q, targets)
+        width = len(self.columns)
+        # columns come first, as CasADi has them
+        return errors, slopes.reshape(len(q), width, errors.shape[1]).transpose(0, 2, 1)
 
     def _begin(self) -> np.ndarray:
         """Return the coordinates of the posture."""
@@ -170,8 +165,16 @@ class LegInverse:
             ]
         )
 
-    def _function(self) -> ca.Function:
-        """Return errors, slopes and rates as a function of coordinates and targets."""
+    @cached_property
+    def _steps(self) -> RowFunction:
+        """Coordinates moved along velocities, as a function of both."""
+        tree, step = self.tree, ca.SX.sym("step", len(self.columns))
+        moved = tree.q + ca.jacobian(tree.qdot, tree.v)[:, list(self.columns)] @ step
+        return RowFunction(ca.Function("moved", [tree.q, step], _with_own_values([moved])))
+
+    @cached_property
+    def _errors(self) -> RowFunction:
+        """Errors and their slopes as a function of coordinates and targets."""
         tree = self.tree
         targets = ca.SX.sym("targets", 10)
         pitch = targets[9]
@@ -188,11 +191,12 @@ class LegInverse:
         errors = ca.vertcat(*rows)
         rates = ca.jacobian(tree.qdot, tree.v)[:, list(self.columns)]
         slopes = ca.jacobian(errors, tree.q) @ rates
-        results = [errors, slopes, rates]
-        return ca.Function("inverse_kinematics", [tree.q, targets], _with_own_values(results))
+        return RowFunction(
+            ca.Function("inverse_kinematics", [tree.q, targets], _with_own_values([errors, slopes]))
+        )
 
     @cached_property
-    def momentum(self) -> ca.Function:
+    def _momentum(self) -> RowFunction:
         """Centre of mass, angular momentum about it and mass, of coordinates and their rates."""
         tree = self.tree
         rates = ca.SX.sym("rates", tree.nq)
@@ -202,7 +206,7 @@ class LegInverse:
         v = ca.solve(B.T @ B, B.T @ rates)
         spin = (observe.momentum_matrix(tree) @ v)[:3]
         results = [observe.com(tree), spin, observe.mass(tree)]
-        return ca.Function("momentum", [tree.q, rates], _with_own_values(results))
+        return RowFunction(ca.Function("momentum", [tree.q, rates], _with_own_values(results)))
 
 
 def _targets(feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:

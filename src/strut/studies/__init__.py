@@ -2,8 +2,10 @@
 
 from strut.studies import (
     dallali_generation,
+    dallali_ground,
     dallali_knee,
     dallali_sway,
+    dallali_walk,
     duindam_bungee,
     duindam_compass,
     duindam_dribbel,
@@ -26,8 +28,10 @@ from strut.studies.study import Row, SearchOrder, SearchStudy, Study
 
 _ALL = (
     dallali_generation,
+    dallali_ground,
     dallali_knee,
     dallali_sway,
+    dallali_walk,
     duindam_bungee,
     duindam_compass,
     duindam_dribbel,

@@ -39,6 +39,21 @@ class Plot:
     log_x: bool = False
 
 
+@dataclass(frozen=True)
+class ColourMap:
+    """Values over a grid, as plain numbers: `values` by row (y) and column (x). points: what is marked in it,
+    by name, each its x and y."""
+
+    title: str
+    x_label: str
+    y_label: str
+    value_label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    values: Sequence[Sequence[float]]
+    points: Mapping[str, tuple[Sequence[float], Sequence[float]]]
+
+
 def _no_plots() -> Sequence[Plot]:
     """What a study draws that has tables alone."""
     return ()
@@ -70,7 +85,8 @@ class SearchOrder:
     """What is asked of a study that searches.
 
     folder: where everything is kept; a search goes on with what is there. runs, generations: of each search;
-    None for as many as were published. device, precision, crew: where and how individuals are run, as of
+    None for as many as were published. trials: of a study that counts these. seed: of its random numbers;
+    None for its own. device, precision, crew: where and how individuals are run, as of
     `simulate_batch`; a search is gone on with as it was begun. minutes: after which the search stops, to be
     gone on with; None for no end. search: False for what was found before, searched no further. verify:
     whether what was found is run again more exactly, compared and told.
@@ -79,6 +95,8 @@ class SearchOrder:
     folder: Path
     runs: int | None = None
     generations: int | None = None
+    trials: int | None = None
+    seed: int | None = None
     device: str = "cpu"
     precision: str = "double"
     crew: int | str = "auto"
@@ -90,19 +108,22 @@ class SearchOrder:
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
     """What a study knows after it searched: rows, curves, and a run to be shown as a moving picture, if there
-    is one."""
+    is one; maps of what it searched."""
 
     rows: list[Row]
     plots: Sequence[Plot] = ()
     film: Trajectory | None = None
+    maps: Sequence[ColourMap] = ()
 
 
 @dataclass(frozen=True)
 class SearchStudy(Study):
     """A study that searches for long, and goes on with what it has. carry_out: does what is asked, and says
-    how far it is, a line at a time."""
+    how far it is, a line at a time. takes: what of a `SearchOrder` may be said of it, besides what all
+    take."""
 
     carry_out: Callable[[SearchOrder, Callable[[str], None]], SearchOutcome] | None = None
+    takes: tuple[str, ...] = ("runs", "generations", "device", "precision", "crew")
 
 
 def cost_verdict(published: str, ours: float) -> str:
