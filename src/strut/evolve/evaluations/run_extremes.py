@@ -19,7 +19,10 @@ LARGEST_PREFIX = "measured_largest"
 """What names of the states and events begin with that remember a largest value."""
 NOTHING_YET = -1e300
 """What a largest value is before anything was seen."""
-MIN_RISE = 1e-10
+MIN_RISE = 1e-9
+"""By how much, in its own unit, a value must exceed the largest before it to count as a turn, besides a
+part of itself: what comes to rest would else turn at every step, and never come to an end."""
+MIN_RISE_PART = 1e-8
 """[1] Part of itself by which a value must exceed the largest before it to count as a turn: the rounding of
 what stays the same would else be an event at every step."""
 LAST_PRIORITY = 1_000_000
@@ -79,7 +82,7 @@ def _turn(system: System, extreme: Extreme, memory: ca.SX) -> Event:
     for state in system.x:
         if ca.depends_on(value, state.sym):
             rate = rate + ca.jtimes(value, state.sym, sx(system.flow[state.name]))
-    rise = value - memory - MIN_RISE * (ca.fabs(value))
+    rise = value - memory - (MIN_RISE + MIN_RISE_PART * ca.fabs(value))
     guard = ca.fmin(-rate, rise)
     if extreme.begin > 0:
         guard = ca.fmin(guard, time - extreme.begin)
