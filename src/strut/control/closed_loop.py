@@ -11,8 +11,7 @@ import numpy as np
 
 from strut.control.motion_table import DEGREE, MotionTable
 from strut.control.observer import Observer
-from strut.control.sides import opposite_events
-from strut.gait.exchange import mirrored_states
+from strut.gait.exchange import mirrored_states, opposite_events
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.walk.plan_pieces import PieceTable, PlanQuantities, fill_up
 from strut.optimal.walk.with_plan import mirror_inputs

@@ -9,9 +9,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from strut.control.sides import opposite_events
 from strut.errors import ModelError
-from strut.gait.exchange import mirrored_states
+from strut.gait.exchange import mirrored_states, opposite_events
 from strut.system import Discrete, Disturbance, HeldDisturbance, Param, State, System, start, sx
 
 MAX_READING = 1e12

@@ -11,6 +11,8 @@ from strut.system import System, memo, sx
 
 HybridState = tuple[np.ndarray, np.ndarray]
 """Continuous and discrete states at one time."""
+OTHER_SIDE = {"l": "r", "r": "l"}
+"""Parts of names, between underscores, that say a side, and what they are on the other one."""
 
 
 def mirrored_states(system: System, group: str = "x") -> ca.SX:
@@ -53,4 +55,33 @@ def mirror_steps(
     )
 
 
-__all__ = ["HybridState", "exchange_function", "mirror", "mirror_steps", "mirrored_states"]
+def opposite_events(system: System, event: str) -> tuple[str, ...]:
+    """Return the event that is this one with left and right exchanged, if there is one: of the opposite foot,
+    or, of a walker with left and right, the one whose name differs by its side, as knee_l_lock and
+    knee_r_lock."""
+    feet = () if system.walk is None else system.walk.feet
+    pairs = {
+        mine: theirs
+        for f in feet
+        for g in feet
+        if f.opposite == g.name
+        for mine, theirs in zip(
+            (f.lands, f.lifts, f.passes, f.clears), (g.lands, g.lifts, g.passes, g.clears), strict=True
+        )
+        if mine and theirs
+    }
+    if event in pairs:
+        return (pairs[event],)
+    image = "_".join(OTHER_SIDE.get(part, part) for part in event.split("_"))
+    names = {e.name for e in system.events}
+    return (image,) if system.symmetry and image != event and image in names else ()
+
+
+__all__ = [
+    "HybridState",
+    "exchange_function",
+    "mirror",
+    "mirror_steps",
+    "mirrored_states",
+    "opposite_events",
+]

@@ -28,6 +28,8 @@ def variational(
     directions: int = 0,
     events: tuple[str, ...] | None = None,
     flags: tuple[tuple[str, float], ...] = (),
+    *,
+    restarts: tuple[str, ...] = (),
 ) -> System:
     """A system whose runs carry how their state depends on the initial x and on parameters, along so many
     directions, and end after the event `section`.
@@ -40,6 +42,8 @@ def variational(
     events: those that may happen before the section, where that is known; any other ends the run. flags:
     discrete states that keep a value until the section, by name. Both leave out most of the code of a walker
     on rigid ground, which is made of saltation matrices and of feet that do not stand.
+    restarts: events after which the time of inputs begins anew: a neighbour that meets one later has what
+    follows later, and deviations after it are of states after the event, each at its own time.
 
     Raises ModelError for a system with samples or delays, UnknownNameError for an event that it does not
     have.
@@ -61,7 +65,7 @@ def variational(
         )
     if events is not None:
         system = keep_to_events(system, (section, *events), dict(flags))
-    return _Variational(system, section, directions).build()
+    return _Variational(system, section, directions, restarts).build()
 
 
 def keep_to_events(system: System, events: Sequence[str], flags: Mapping[str, float]) -> System:
@@ -138,8 +142,8 @@ class _Variational:
     initial state and direction. D: the directions of parameters.
     """
 
-    def __init__(self, system: System, section: str, directions: int) -> None:
-        self.system, self.section = system, section
+    def __init__(self, system: System, section: str, directions: int, restarts: tuple[str, ...] = ()) -> None:
+        self.system, self.section, self.restarts = system, section, restarts
         self.held = varying_discrete_states(system)
         self.x = system.vector("x")
         self.z = ca.vertcat(*[q.sym for q in self.held], ca.SX(0, 1))
@@ -189,7 +193,7 @@ class _Variational:
         sooner = self._along(guard) / self._rate(guard)  # by how much a neighbour is ahead: -dt
         shifted = self._along(x_after) - self._rate(x_after) @ sooner
         shifted_z = self._along(z_after) - self._rate(z_after) @ sooner if self.nz else ca.SX(0, self.n)
-        if event.name != self.section:
+        if event.name != self.section and event.name not in self.restarts:
             all_z = [q.sym for q in system.z]
             new_z = [reset.get(q.name, q.sym) for q in system.z]
             flow_after = ca.substitute([self.flow], [self.x, *all_z], [x_after, *new_z])[0]

@@ -108,12 +108,26 @@ class PlanQuantities:
             self.now.name: ca.mtimes(self.table(count), chosen),
         }
 
-    def next_phase(self, count: int, holds: Sequence[ca.SX]) -> dict[str, ca.SX]:
-        """Return what these are when the piece begins that comes after the next one of `holds`."""
+    def begin_piece(self, number: ca.SX, count: int) -> dict[str, ca.SX]:
+        """Return what these are when a piece of this number, of so many, begins by its clock; where the
+        number is negative, what they are already."""
+        stays = number < -0.5
+        begin = self.piece_at(ca.if_else(stays, self.piece.sym, number), count)
+        if self.clock is None:
+            return begin
+        return {**begin, self.clock.name: ca.if_else(stays, self.clock.sym, begin[self.begin.name])}
+
+    def next_number(self, count: int, holds: Sequence[ca.SX], otherwise: float = -1) -> ca.SX:
+        """Return the number of the piece that comes after the next one of `holds`, or `otherwise` where none
+        of them is to come."""
         later = [ca.if_else(k >= self.piece.sym - 0.5, k, count) for k in holds]
-        begin = self.piece_at(ca.fmin(reduce(ca.fmin, later) + 1, self.used.sym - 1), count)
-        clock = {} if self.clock is None else {self.clock.name: begin[self.begin.name]}
-        return {**begin, **clock}
+        comes = reduce(ca.fmin, later, ca.SX(count))
+        return ca.if_else(comes < count - 0.5, ca.fmin(comes + 1, self.used.sym - 1), otherwise)
+
+    def next_phase(self, count: int, holds: Sequence[ca.SX]) -> dict[str, ca.SX]:
+        """Return what these are when the piece begins that comes after the next one of `holds`; where none of
+        them is to come, what they are already."""
+        return self.begin_piece(self.next_number(count, holds), count)
 
     def table(self, count: int) -> ca.SX:
         """Return the values, a column for each of so many pieces."""

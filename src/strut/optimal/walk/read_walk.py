@@ -111,6 +111,13 @@ def flow_flags(walker: System) -> set[str]:
     return {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
 
 
+def changes_motion(walker: System, event: str) -> bool:
+    """Return whether an event changes more than flags of guards: a state, or what the flow depends on. A plan
+    of inputs waits for such an event where it ends a phase."""
+    moving = {q.name for q in walker.x} | flow_flags(walker)
+    return not moving.isdisjoint(walker.event(event).reset)
+
+
 def velocity_states(walker: System) -> list[int]:
     """Return the places among the states of those that are velocities: all that are no positions."""
     positions = position_places(walker)
@@ -150,6 +157,7 @@ def slope_of(walker: System, p: np.ndarray | None = None) -> float:
 
 
 __all__ = [
+    "changes_motion",
     "clears_ground",
     "feet_by_body",
     "feet_with_forces",

@@ -22,6 +22,7 @@ from strut.optimal.solver.guess import Curve, Guess, Stretch
 from strut.optimal.solver.optimum import COSTATE_ROWS, STATE_GROUPS, MultiplierCurve, OptimumPoint
 from strut.optimal.solver.result import Solution
 from strut.optimal.totals import Jumps
+from strut.optimal.walk.read_walk import changes_motion
 from strut.system import System, sx, time
 
 VARIATION_STEPS = 200
@@ -59,12 +60,15 @@ def check_variable(problem: Problem) -> str:
 
 def add_variations(problem: Problem) -> VariedMotion:
     """Return a problem with variations. The event at the end sets the dependence back, so that it repeats;
-    every event before shears it by its saltation matrix, and tells discrete states that it sets to something
-    that varies, such as a foothold, how these vary. A phase that ends by time ends at that time however it is
+    every event before shears it by its saltation matrix (where inputs wait for the event, by what `restarts`
+    of `variational` leaves of that), and tells discrete states that it sets to something that varies, such as
+    a foothold, how these vary. A phase that ends by time ends at that time however it is
     disturbed."""
     section, system = check_variable(problem), problem.system
     between = tuple(phase.until for phase in problem.phases[:-1] if phase.until is not None)
-    variations, nx = variational(system, section, events=between), system.size("x")
+    # A plan of inputs waits for the events that end its phases, and goes on from there.
+    restarts = tuple(name for name in between if system.size("u") and changes_motion(system, name))
+    variations, nx = variational(system, section, events=between, restarts=restarts), system.size("x")
     state = next(q for q in variations.x if q.name == BY_STATE)
     held_states = [q for q in variations.z if q.name == BY_HELD]
     jump, flow = sx(variations.event(section).reset[BY_STATE]), variations.flow[BY_STATE]

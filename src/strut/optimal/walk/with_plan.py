@@ -3,23 +3,27 @@ repeats and is exported.
 
 Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins
 is an event, so that nothing is smoothed and derivatives through a step stay exact. A phase that ends with an
-event which the inputs themselves bring about, as a foot that is let go, lasts until that comes: its last
-polynomial goes on, and the event sets the clock to where the next phase begins.
+event which changes how the machine moves lasts until that comes: its last polynomial goes on, and the event
+sets the clock to where the next phase begins. Were inputs to follow the time alone, those of one phase would
+act in the next where an event comes earlier, be it by a rounding: a foot that they would lift is let go.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from strut.checks import checked
+from strut.gait.exchange import opposite_events
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import without_weights
 from strut.optimal.walk.plan_pieces import PieceTable, PlanQuantities, fill_up
+from strut.optimal.walk.read_walk import changes_motion
 from strut.optimal.walk.timed_phases import CLOCK, add_timed_jumps
 from strut.system import Discrete, Param, State, System, join, release_disturbances, sx
 
@@ -51,50 +55,78 @@ def _machine(result: Solution) -> System:
     mirrored = [Discrete("plan_mirrored", 0.0, description="1 in a step of the mirror image")][
         : len(step_ends) - 1
     ]
-    turned = {q.name: 1 - q.sym for q in mirrored}
     if mirrored:
         inputs = mirror_inputs(system, inputs, mirrored[0].sym)
-    # A motion may have several steps: the event that ends it is then counted.
-    often = sum(m.until == last for m in result.phases)
-    strikes = Discrete("plan_strikes", 0.0, description="of the event that ends the motion, so far")
     holder = System(
         "plan",
         x=(plan.clock,),
         flow={plan.clock: 1.0},
-        z=(plan.piece, plan.begin, plan.end, plan.now, *([strikes] if often > 1 else []), *mirrored),
+        z=(plan.piece, plan.begin, plan.end, plan.now, *mirrored),
         p=(plan.values, plan.times, plan.used, *([plan.holds] if plan.holds is not None else [])),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
-        symmetry=turned,
+        symmetry={q.name: 1 - q.sym for q in mirrored},
     )
     whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(
         scales=system.scales
     )
-    turn = plan.next_piece_event(pieces.count)
-    if plan.holds is not None:
-        waited_for, next_phase = set(holds), plan.next_phase(pieces.count, ca.vertsplit(plan.holds.sym))
-        whole = whole.replace(
-            events=tuple(
-                replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **next_phase})
-                if e.name in waited_for
-                else e
-                for e in whole.events
-            )
-        )
-    if result.problem.repeats is None:
-        return whole.replace(events=(*whole.events, turn))
-    if not result.problem.repeats:  # the second half of it need not be the image of the first
+    course = PlanCourse(
+        plan=plan,
+        count=pieces.count,
+        holds=holds,
+        step_ends=() if result.problem.repeats is None else step_ends,
+        mirrored=mirrored[0] if mirrored else None,
+    )
+    if result.problem.repeats is False:  # the second half of it need not be the image of the first
         whole = whole.replace(symmetry={})
-    anew = plan.first_piece(pieces.count) | turned
-    if often > 1:
-        is_last = strikes.sym >= often - 1.5
-        unchanged = {q.name: q.sym for q in plan.states}
-        anew = {name: ca.if_else(is_last, value, unchanged[name]) for name, value in anew.items()}
-        anew[strikes.name] = ca.if_else(is_last, 0, strikes.sym + 1)
     events = [
-        replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **anew}) if e.name in step_ends else e
+        replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **course.resets(system, e.name)})
         for e in whole.events
     ]
-    return whole.replace(events=(*events, turn))
+    return whole.replace(events=(*events, plan.next_piece_event(pieces.count)))
+
+
+@dataclass(frozen=True, eq=False)
+class PlanCourse:
+    """How events move a plan on.
+
+    plan: what holds it. count: its pieces, those that fill up included. holds: by event, the pieces that last
+    until it comes. step_ends: the events after which it begins anew. mirrored: whether a step is one of the
+    mirror image, of a walker with left and right.
+    """
+
+    plan: PlanQuantities
+    count: int
+    holds: Mapping[str, Sequence[int]]
+    step_ends: Sequence[str | None]
+    mirrored: Discrete | None
+
+    def resets(self, system: System, event: str) -> dict[str, ca.SX]:
+        """Return what an event sets of the plan: the phase that it ends is over; one that ends the motion
+        begins it anew. Any other event sets nothing."""
+        own = list(self.holds.get(event, ()))
+        image = own
+        if self.mirrored is not None:
+            image = [number for name in opposite_events(system, event) for number in self.holds.get(name, ())]
+        anew = event in self.step_ends
+        turned = {} if self.mirrored is None else {self.mirrored.name: 1 - self.mirrored.sym}
+        if not own and not image:
+            return self.plan.first_piece(self.count) | turned if anew else {}
+        number = self._next_number(own, anew)
+        if self.mirrored is not None:
+            number = ca.if_else(self.mirrored.sym, self._next_number(image, anew), number)
+        resets = self.plan.begin_piece(number, self.count)
+        if self.mirrored is not None and anew:
+            begins = ca.fabs(number) < 0.5
+            resets |= {n: ca.if_else(begins, e, self.mirrored.sym) for n, e in turned.items()}
+        return resets
+
+    def _next_number(self, holds: Sequence[int], anew: bool) -> ca.SX:
+        """The piece that begins after the next one of `holds`; where none is to come, the first one, 0, if
+        the plan begins anew, else -1."""
+        numbers = hold_numbers(self.holds)
+        symbols = [] if self.plan.holds is None else ca.vertsplit(self.plan.holds.sym)
+        waited_for = [symbols[numbers.index(number)] for number in holds]
+        return self.plan.next_number(self.count, waited_for, 0 if anew else -1)
 
 
 def begin_with_plan(result: Solution) -> System:
@@ -122,18 +154,19 @@ def step_end_events(system: System, section: str | None) -> tuple[str | None, ..
 
 
 def held_pieces(result: Solution) -> dict[str, list[int]]:
-    """Return the pieces of a plan that last until an event comes which the inputs bring about, by the name of
-    that event: the last of its phase. Where steps are mirrored, the opposite foot has such an event, too."""
+    """Return the pieces of a plan that last until an event comes, by the name of that event: the last ones of
+    the phases that end with events which change the motion, but for the last phase."""
     system, holds, last = result.problem.system, dict[str, list[int]](), -1
     for m in result.phases[:-1]:
         last += len(m.w)
-        if m.until is not None and ca.depends_on(sx(system.event(m.until).guard), system.vector("u")):
+        if m.until is not None and changes_motion(system, m.until):
             holds.setdefault(m.until, []).append(last)
-    feet = () if system.walk is None else system.walk.feet
-    opposite = {f.lifts: g.lifts for f in feet for g in feet if f.opposite == g.name and f.lifts and g.lifts}
-    if result.problem.repeats:
-        holds |= {opposite[name]: at for name, at in holds.items() if name in opposite}
     return holds
+
+
+def hold_numbers(holds: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return the numbers of the pieces that last until an event comes, in their order."""
+    return sorted({number for each in holds.values() for number in each})
 
 
 def mirror_inputs(system: System, inputs: dict[str, ca.SX], mirrored: ca.SX) -> dict[str, ca.SX]:
@@ -157,7 +190,7 @@ def piece_table(result: Solution) -> PieceTable:
 def plan_quantities(system: System, pieces: PieceTable, holds: dict[str, list[int]]) -> PlanQuantities:
     """Return the quantities that hold a plan, with its numbers as their values."""
     units = {q.unit for q in system.u}
-    numbers = sorted({number for each in holds.values() for number in each})
+    numbers = hold_numbers(holds)
     return PlanQuantities(
         holds=Param("plan_holds", np.array(numbers, dtype=float)) if numbers else None,
         used=Param("plan_pieces", pieces.used),
