@@ -32,13 +32,15 @@ PLACES = ("path", "begin", "end", "after")
 class Phase:
     """A part of the motion in which nothing jumps. duration: bounds [s]. z: values of discrete states that
     are held in it. jump: where it ends by time, new values of continuous states for the next, by name:
-    expressions of the state before."""
+    expressions of the state before. by_inputs: whether its event comes where the inputs jump to those of the
+    next phase, as a foot that these lift is let go: the guard is then not zero at its end."""
 
     name: str
     until: str | None
     duration: tuple[float, float]
     z: Mapping[str, Any]
     jump: Mapping[str, ca.SX] = field(default_factory=dict)
+    by_inputs: bool = False
 
     def after(self, system: System, expression: ca.SX) -> ca.SX:
         """Return an expression of the state after what ends the phase, as one of the state before."""
@@ -56,6 +58,8 @@ class Requirement(Packed):
     unit: of the expression. per_limit: where what was asked is a number inside the expression, and not its
         bound, the derivative of the expression by that number.
     begins_at_zero: whether something else has it zero at the beginning of the phase: no bound stands there.
+    begins_at_rest: whether it may begin without a rate, too, as of a foot that rises: the bounds then narrow
+        from there with the square of time, else with time.
     safety: by how much the bounds are narrower all along than what must hold.
     """
 
@@ -69,11 +73,13 @@ class Requirement(Packed):
     unit: str = ""
     per_limit: ca.SX | None = None
     begins_at_zero: bool = False
+    begins_at_rest: bool = False
     safety: float = 0.0
 
     def bounds(self, place: float) -> tuple[float, float]:
         """Return the bounds where a part `place`, 0 to 1, of the phase is over."""
-        margin = self.margin * 4 * place * (1 - place)
+        part = 4 * place * (1 - place)
+        margin = self.margin * (part**2 if self.begins_at_rest else part)
         return self.low + margin, self.high - margin
 
 
@@ -121,6 +127,8 @@ class Problem(Packed):
         duration: float | tuple[float, float] = (MIN_DURATION, math.inf),
         z: Mapping[str, Any] | None = None,
         jump: Mapping[str, Expression] | None = None,
+        *,
+        by_inputs: bool = False,
     ) -> Problem:
         """Return the problem with a further phase.
 
@@ -129,7 +137,14 @@ class Problem(Packed):
         z: values of discrete states; what is not named is as the last event left it, or as the system
         begins.
         jump: of a phase that ends by time, new values of continuous states, by name, as expressions of the
-        state before: {"velocity": -0.5 * velocity}. What is not named stays."""
+        state before: {"velocity": -0.5 * velocity}. What is not named stays.
+        by_inputs: the event comes because inputs jump to those of the next phase. Its guard is then not zero
+        at the end; require what brings it about where the next phase begins."""
+        if by_inputs and until is None:
+            raise ModelError(
+                f"phase '{name}' ends by time, and inputs bring no event about: give until=..., or leave out "
+                f"by_inputs"
+            )
         if until is not None:
             self.system.event(until)
         if any(each.name == name for each in self.phases):
@@ -145,7 +160,8 @@ class Problem(Packed):
         if not low > 0:
             raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
         jumps = self._jump(name, until, jump or {})
-        return replace(self, phases=(*self.phases, Phase(name, until, (low, high), dict(z or {}), jumps)))
+        phase = Phase(name, until, (low, high), dict(z or {}), jumps, by_inputs)
+        return replace(self, phases=(*self.phases, phase))
 
     def _jump(self, phase: str, until: str | None, jump: Mapping[str, Expression]) -> dict[str, ca.SX]:
         """Return the jump at the end of a phase as expressions by name of a state; checked."""

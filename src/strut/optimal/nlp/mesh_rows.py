@@ -133,7 +133,7 @@ def event_decides(problem: Problem, k: int, expression: ca.SX, *, at_end: bool) 
     if not at_end and k == 0:
         return False
     phase = problem.phases[k if at_end else k - 1]
-    if phase.until is None:
+    if phase.until is None or phase.by_inputs:
         return False
     column = expression if at_end else phase.after(system, expression)
     both = ca.Function("both", [time, *system.vectors()], [sx(system.event(phase.until).guard), column])

@@ -65,8 +65,8 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         e = span.phase.after(system, r.expression) if r.at == "after" else r.expression
         rows = mesh.require([r], f"end of {span.phase.name}", k, 1.0)
         give(e, [(row, 1.0) for row in rows])
-    # The event: its guard is zero, and crosses in its direction.
-    if until is not None:
+    # The event: its guard is zero, and crosses in its direction; unless inputs that jump bring it about.
+    if until is not None and not span.phase.by_inputs:
         event = system.event(until)
         guard = sx(event.guard)
         give(guard, [(int(mesh.rows.add([f"{until} at the end of {span.phase.name}"], 0.0, 0.0)[0]), 1.0)])
@@ -76,6 +76,7 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
             name = f"{until} comes in its direction"
             row = mesh.rows.add([name], 0.0, math.inf, [LimitPlace(name, k, 1.0)])
             give(rate, [(int(row[0]), sign)])
+    if until is not None:
         for total in problem.totals:
             if isinstance(total, Jumps) and not total.of(until).is_zero():
                 give(total.of(until), [mesh.total_row[total.name]])

@@ -101,23 +101,28 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
             if not np.any(phase.z.get(foot.stands, 0.0)):
                 # One that was let go rises from zero without speed: there the limit would be met twice.
                 low, above = 0.0, max(clearance or 0.0, EVENT_MARGIN)
-                if before.until == foot.lifts:
+                if before.until == foot.lifts and not before.by_inputs:
                     low, above = -EVENT_MARGIN, max(above, FLIGHT_HEIGHT)
                 name = f"{foot.name} is above the ground"
                 problem = problem.require(name, foot.gap, low=low, phase=phase.name, margin=above, unit="m")
-                if _stood_before(problem, phase, foot):  # a landing has let it go, from where it stood
-                    lifts = replace(problem.requirements[-1], begins_at_zero=True)
+                if _stood_before(problem, phase, foot):
+                    # A landing has let it go, from where it stood, perhaps without speed: a limit that
+                    # grows with time would ask for speed at once, and for torques without bound.
+                    lifts = replace(problem.requirements[-1], begins_at_zero=True, begins_at_rest=True)
                     problem = replace(problem, requirements=(*problem.requirements[:-1], lifts))
                 continue
             leaving = [e for e in system.events if foot.stands in e.reset and e.name not in landings]
             for event, guard in _guards_in(problem, phase, leaving):
                 # Where another point of its body stands, a point would part just where it would pull.
                 shares = event.name == foot.lifts and bool(_standing_beside(problem, phase, foot))
-                if event.name != phase.until:
+                if event.name != phase.until or phase.by_inputs:
                     if not shares:
                         problem = problem.require(
                             f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
                         )
+                    if event.name == phase.until:  # the inputs of the next phase let it go
+                        name, later = f"{event.name} comes", following(problem, phase).name
+                        problem = problem.require(name, guard, low=margin, at="begin", phase=later)
                     continue
                 per_mass = gravity_of(system) / weight_of(system)  # as an acceleration, as other guards are
                 # At the end, where it comes, its own equation has it zero, and no bound stands there; a force
@@ -132,6 +137,11 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
                 problem = problem.require(name, guard, high=-margin, at="begin", phase=phase.name)
         before = phase
     return problem
+
+
+def following(problem: Problem, phase: Phase) -> Phase:
+    """Return the phase after another one; after the last, the first."""
+    return problem.phases[(problem.phases.index(phase) + 1) % len(problem.phases)]
 
 
 def _stood_before(problem: Problem, phase: Phase, foot: Foot) -> bool:

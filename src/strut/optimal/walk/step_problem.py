@@ -18,7 +18,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait import Gait
 from strut.gait.transport import weight
 from strut.optimal.problem import Problem
-from strut.optimal.walk.contact_phases import has_soles
+from strut.optimal.walk.contact_phases import has_soles, standing_feet
 from strut.optimal.walk.contact_sequence import require_sequence
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event, gait_parameters
 from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
@@ -34,6 +34,7 @@ from strut.optimal.walk.read_walk import (
 )
 from strut.optimal.walk.require import (
     flight_phases,
+    following,
     is_pull,
     require_above_ground,
     require_contact,
@@ -127,7 +128,9 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     soft, soles = gives_way(walker, section), plan.branch is not None and has_soles(walker)
     for foot in () if soft else feet_with_forces(walker):
         without = [
-            p.name for p in problem.phases if is_pull(problem, p, foot) or (soles and p.until == foot.lifts)
+            p.name
+            for p in problem.phases
+            if not p.by_inputs and (is_pull(problem, p, foot) or (soles and p.until == foot.lifts))
         ]
         problem = require_force(problem, f"{foot.name} pushes", walker[foot.normal], least, without=without)
     swings = swing_foot(walker, section)
@@ -159,12 +162,17 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
 
 
 def add_phases(problem: Problem, plan: StepPlan) -> Problem:
-    """Return the problem with one phase for each event, on the branch of the plan if it has one."""
+    """Return the problem with one phase for each event, on the branch of the plan if it has one. A point of a
+    sole is let go by inputs that jump: a force that vanishes at one instant costs nothing before, and a plan
+    would let it vanish ever faster."""
+    walker = problem.system
+    soles = plan.branch is not None and has_soles(walker) and not gives_way(walker, last_section(plan.events))
+    let_go = {foot.lifts for foot in standing_feet(walker)} if soles else set()
     for k, event in enumerate(plan.events):
         name = "standing" if event is None else "step" if len(plan.events) == 1 else f"until {event}"
         name = name if event not in plan.events[:k] else f"{event} {k}"
         discrete = None if plan.branch is None else plan.branch.discrete[k]
-        problem = problem.phase(name, until=event, z=discrete)
+        problem = problem.phase(name, until=event, z=discrete, by_inputs=event in let_go)
     return problem if plan.branch is None else require_branch(problem, plan.branch)
 
 
@@ -175,7 +183,8 @@ def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
     for phase in problem.phases:
         for k, condition in enumerate(branch.conditions.get(phase.until or "", ())):
             name = f"{phase.until} does what it did ({k + 1})"
-            problem = problem.require(name, condition, low=0.0, at="end", phase=phase.name)
+            at, where = ("begin", following(problem, phase)) if phase.by_inputs else ("end", phase)
+            problem = problem.require(name, condition, low=0.0, at=at, phase=where.name)
     return problem
 
 

@@ -65,7 +65,10 @@ def add_variations(problem: Problem) -> VariedMotion:
     a foothold, how these vary. A phase that ends by time ends at that time however it is
     disturbed."""
     section, system = check_variable(problem), problem.system
-    between = tuple(phase.until for phase in problem.phases[:-1] if phase.until is not None)
+    # What inputs bring about by a jump comes at its time, however the motion is disturbed.
+    between = tuple(
+        phase.until for phase in problem.phases[:-1] if phase.until is not None and not phase.by_inputs
+    )
     # A plan of inputs waits for the events that end its phases, and goes on from there.
     restarts = tuple(name for name in between if system.size("u") and changes_motion(system, name))
     variations, nx = variational(system, section, events=between, restarts=restarts), system.size("x")

@@ -78,8 +78,14 @@ def _machine(result: Solution) -> System:
     )
     if result.problem.repeats is False:  # the second half of it need not be the image of the first
         whole = whole.replace(symmetry={})
+    by_inputs = {str(phase.until) for phase in result.problem.phases if phase.by_inputs}
+    by_inputs |= {image for name in by_inputs for image in opposite_events(system, name)}
     events = [
-        replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **course.resets(system, e.name)})
+        replace(
+            e,
+            guard=plan.time_by_clock(sx(e.guard)) if e.name in by_inputs else e.guard,
+            reset={**{k: sx(v) for k, v in e.reset.items()}, **course.resets(system, e.name)},
+        )
         for e in whole.events
     ]
     return whole.replace(events=(*events, plan.next_piece_event(pieces.count)))
@@ -155,11 +161,12 @@ def step_end_events(system: System, section: str | None) -> tuple[str | None, ..
 
 def held_pieces(result: Solution) -> dict[str, list[int]]:
     """Return the pieces of a plan that last until an event comes, by the name of that event: the last ones of
-    the phases that end with events which change the motion, but for the last phase."""
+    the phases that end with events which change the motion, but for the last phase, and for those that end
+    because inputs jump."""
     system, holds, last = result.problem.system, dict[str, list[int]](), -1
-    for m in result.phases[:-1]:
+    for m, phase in zip(result.phases[:-1], result.problem.phases, strict=False):
         last += len(m.w)
-        if m.until is not None and changes_motion(system, m.until):
+        if m.until is not None and not phase.by_inputs and changes_motion(system, m.until):
             holds.setdefault(m.until, []).append(last)
     return holds
 
