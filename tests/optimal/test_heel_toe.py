@@ -1,10 +1,14 @@
 """Feet of several points on rigid ground: which of them stand in each phase, the stride, and a design."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
 
+from strut import Mechanism, control, joints, optimal
 from strut.errors import ModelError
+from strut.gait.return_map import ReturnMap
 from strut.gait.section import default_section
 from strut.optimal.walk.contact_phases import contact_phases, step_section
 from strut.optimal.walk.sole_stride import sole_stride
@@ -123,3 +127,74 @@ def test_conditions_are_of_what_decides_alone(walker):
         moving = [c for c in conditions if ca.depends_on(c, rates)]
         # Who lands comes down (so say its guard and its reset); who stands stays, or is let go.
         assert len(moving) <= 3, event
+
+
+# ---- designs ----
+
+
+def heron():
+    """The machine of the guide."""
+    m = Mechanism("heron", planar=True)
+    torso = m.body("torso", mass=10.0, com=(0, 0, 0.2), inertia=0.6)
+    m.joint("base", m.world, torso, joints.planar(), initial=(0, 0.88, 0.0), actuated=False)
+    for side, hip in (("_l", -0.3), ("_r", 0.15)):
+        thigh = m.body(f"thigh{side}", mass=3.0, com=(0, 0, -0.17), inertia=0.05)
+        shank = m.body(f"shank{side}", mass=2.0, com=(0, 0, -0.18), inertia=0.03)
+        foot = m.body(f"foot{side}", mass=0.8, com=(0.04, 0, -0.04), inertia=0.008)
+        knee = {"at": (0, 0, -0.42), "initial": 0.25, "limits": (0.02, 2.0)}
+        ankle = {"at": (0, 0, -0.42), "initial": -0.1, "limits": (-0.8, 0.6)}
+        m.joint(f"hip{side}", torso, thigh, joints.revolute("y"), initial=hip)
+        m.joint(f"knee{side}", thigh, shank, joints.revolute("y"), **knee)
+        m.joint(f"ankle{side}", shank, foot, joints.revolute("y"), **ankle)
+        m.frame(f"heel{side}", foot, (-0.06, 0, -0.07))
+        m.frame(f"toe{side}", foot, (0.15, 0, -0.07))
+    return on_rigid_ground(m, POINTS, fall=("torso", 0.5))
+
+
+FLAT = ("toe_l_touchdown", "heel_r_touchdown")
+TANGENT_STEP = 1e-7
+"""Of central differences: multipliers are 1e5, and what the map is curved by shows beyond."""
+
+
+@pytest.mark.slow(reason="the search and the replay of a machine of 18 states, half a minute of processor")
+def test_a_walker_that_keeps_its_feet_flat_is_ok():
+    design = optimal.design(heron(), speed=0.7, step_length=0.4, phases=FLAT)
+    assert design.ok, design.wrong
+    assert design.replay.planned_events == list(FLAT)
+    assert design.result.cost == pytest.approx(0.29994, abs=1e-4)
+
+
+@pytest.mark.slow(reason="the search and the replay of a machine of 18 states, half a minute of processor")
+def test_a_heel_is_let_go_by_inputs_that_jump():
+    """With the phases that are usual. Multipliers are derivatives of the return map, by central differences,
+    though the release comes when inputs jump, and not where its guard crosses zero."""
+    design = optimal.design(heron(), speed=0.7, step_length=0.4)
+    assert design.ok, design.wrong
+    assert [p.until for p in design.result.problem.phases if p.by_inputs] == ["heel_r_release"]
+    assert design.gait is not None
+    step = ReturnMap(design.machine, design.section)
+    y = step.free(start(design.machine).x)
+    whole = step(y)
+    along = whole.by_y @ np.random.default_rng(0).standard_normal(len(y))
+    along /= np.abs(along).max()
+    ahead, behind = step(y + TANGENT_STEP * along), step(y - TANGENT_STEP * along)
+    slope = (ahead.y - behind.y) / (2 * TANGENT_STEP)
+    assert slope == pytest.approx(whole.by_y @ along, abs=1e-4 * np.abs(slope).max())
+    with pytest.raises(ModelError, match="lets a foot go by inputs that jump .'heel_r_release'."):
+        control.lqr(design)
+
+
+def test_what_inputs_bring_about_needs_an_event(walker):
+    with pytest.raises(ModelError, match="phase 'swing' ends by time, and inputs bring no event about"):
+        optimal.Problem(walker).phase("swing", by_inputs=True)
+
+
+def test_a_limit_that_begins_at_rest_grows_with_the_square_of_time(walker):
+    """A foot that is let go without speed keeps such a limit with a finite acceleration."""
+    rising = replace(
+        optimal.Problem(walker).phase("swing").require("above", walker["toe_l_gap"], low=0.0, margin=1e-3),
+    ).requirements[-1]
+    rest = replace(rising, begins_at_rest=True)
+    assert rest.bounds(0.5)[0] == rising.bounds(0.5)[0] == 1e-3
+    assert rising.bounds(1e-3)[0] / rising.bounds(5e-4)[0] == pytest.approx(2, rel=1e-2)
+    assert rest.bounds(1e-3)[0] / rest.bounds(5e-4)[0] == pytest.approx(4, rel=1e-2)

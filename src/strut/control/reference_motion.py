@@ -150,6 +150,13 @@ def gait_and_plant(source: Gait | Design) -> tuple[Gait, System]:
             f"({source.replay.no_gait or 'it does not repeat'}): only a motion that repeats in the "
             f"simulator can be held"
         )
+    jumping = [phase for phase in source.result.problem.phases if phase.by_inputs]
+    if jumping:
+        raise ModelError(
+            f"the plan of '{source.system.name}' lets a foot go by inputs that jump ('{jumping[0].until}'): "
+            f"what holds a gait waits for the events of its phases, and this one would not come by itself; "
+            f"hold a design with phases=(...) without it, such as one that keeps its feet flat"
+        )
     plant = begin_with_plan(source.result)
     own = {n: v for n, v in source.gait.x0.items() if n in plant.labels("x")}
     flags = {n: v for n, v in source.gait.z0.items() if n in plant.labels("z")}

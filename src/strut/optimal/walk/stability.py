@@ -79,7 +79,7 @@ def stabilise(
     No multiplier is larger than `limit`. The bound is reached by continuation, in steps that are doubled
     where they succeed and halved where they fail. limit: None finds the least one; the cost should then be
     bounded by a requirement. The motion repeats, and may have several phases: events between them shear
-    disturbances (saltation matrices), those that inputs jump with as if they came a little sooner.
+    disturbances (saltation matrices; inputs wait for them).
     budget: how long to go on after the first solution [s]. progress: is told every stage. watch: of a larger
     search that this is a part of; it then has budget and progress. Where the bound is not reached in that
     time, or no step leads further, the best so far is returned, and its status says which bound it keeps; so
