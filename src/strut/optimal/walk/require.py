@@ -121,7 +121,7 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
                             f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
                         )
                     if event.name == phase.until:  # the inputs of the next phase let it go
-                        name, later = f"{event.name} comes", following(problem, phase).name
+                        name, later = f"{event.name} comes", phase_after(problem, phase).name
                         problem = problem.require(name, guard, low=margin, at="begin", phase=later)
                     continue
                 per_mass = gravity_of(system) / weight_of(system)  # as an acceleration, as other guards are
@@ -139,7 +139,7 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
     return problem
 
 
-def following(problem: Problem, phase: Phase) -> Phase:
+def phase_after(problem: Problem, phase: Phase) -> Phase:
     """Return the phase after another one; after the last, the first."""
     return problem.phases[(problem.phases.index(phase) + 1) % len(problem.phases)]
 

@@ -34,8 +34,8 @@ from strut.optimal.walk.read_walk import (
 )
 from strut.optimal.walk.require import (
     flight_phases,
-    following,
     is_pull,
+    phase_after,
     require_above_ground,
     require_contact,
     require_force,
@@ -183,7 +183,7 @@ def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
     for phase in problem.phases:
         for k, condition in enumerate(branch.conditions.get(phase.until or "", ())):
             name = f"{phase.until} does what it did ({k + 1})"
-            at, where = ("begin", following(problem, phase)) if phase.by_inputs else ("end", phase)
+            at, where = ("begin", phase_after(problem, phase)) if phase.by_inputs else ("end", phase)
             problem = problem.require(name, condition, low=0.0, at=at, phase=where.name)
     return problem
 
