@@ -74,4 +74,4 @@ def wait_for(condition, process, limit=60):
 
 def workers_under_way(head):
     """Processes of the cluster that evaluate a share at this moment."""
-    return [pid for pid, name in descendants(head.pid).items() if name.startswith("ray::_evaluate_share")]
+    return [pid for pid, name in descendants(head.pid).items() if name.startswith("ray::Evaluator.evaluate")]

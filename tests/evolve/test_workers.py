@@ -131,6 +131,10 @@ def test_a_share_that_is_lost_comes_back_one_by_one():
     assert np.isnan(failed.measures).all()
 
 
+TWO = {"here": 2}
+"""Cores by machine."""
+
+
 def shared_seconds(priorities, cores=3, until=60.0, gap=0.0):
     """Simulate jobs that always want more, with shares of other lengths; return what each used [s]."""
     now = [0.0]
@@ -143,7 +147,7 @@ def shared_seconds(priorities, cores=3, until=60.0, gap=0.0):
         for _ in range(cores):
             waiting[scheduler.ask(job, SHARE_SECONDS)] = (job, seconds)
     while now[0] < until:
-        for ticket in scheduler.grant(cores):
+        for ticket, _ in scheduler.grant({"here": cores}):
             job, seconds = waiting.pop(ticket)
             running.append((now[0] + seconds, job, ticket, seconds))
         running.sort()
@@ -166,15 +170,15 @@ def test_a_job_that_dies_loses_its_cores():
     scheduler.enter("dead", 1.0, 10.0)
     scheduler.enter("alive", 1.0, 10.0)
     dead = [scheduler.ask("dead", 1.0) for _ in range(3)]
-    assert scheduler.grant(2) == dead[:2]
+    assert scheduler.grant(TWO) == [(ticket, "here") for ticket in dead[:2]]
     ticket = scheduler.ask("alive", 1.0)
-    assert scheduler.grant(2) == []
+    assert scheduler.grant(TWO) == []
     now[0] = 9.0
     scheduler.enter("alive", 1.0, 10.0)
     assert scheduler.expire() == []
     now[0] = 11.0
     assert scheduler.expire() == dead[2:]
-    assert scheduler.grant(2) == [ticket]
+    assert scheduler.grant(TWO) == [(ticket, "here")]
     scheduler.release("dead", dead[0], 1.0)  # late news of a job that is forgotten
     assert "dead" not in scheduler.usage()
 
@@ -185,10 +189,10 @@ def test_a_job_that_rests_keeps_its_place_and_no_core():
     scheduler.enter("a", 1.0)
     scheduler.enter("b", 1.0)
     tickets = [scheduler.ask("a", 1.0), scheduler.ask("a", 1.0)]
-    assert scheduler.grant(1) == tickets[:1]
+    assert scheduler.grant({"here": 1}) == [(tickets[0], "here")]
     assert scheduler.rest("a") == tickets[1:]
     other = scheduler.ask("b", 1.0)
-    assert scheduler.grant(1) == [other]
+    assert scheduler.grant({"here": 1}) == [(other, "here")]
 
 
 @pytest.fixture

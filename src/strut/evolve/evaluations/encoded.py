@@ -61,8 +61,8 @@ class EncodedEvaluation:
 
     @property
     def divisible(self) -> bool:
-        """A population goes together."""
-        return False
+        """As of the system's runs."""
+        return self.inner.divisible
 
     def settings(self) -> dict[str, Any]:
         """Return the system's settings, and what tells the encoding from others."""

@@ -7,6 +7,7 @@ share of a generation. The broker stays in the cluster when jobs end; it is smal
 from __future__ import annotations
 
 import asyncio
+import math
 import time as clock
 from typing import Any
 
@@ -19,8 +20,9 @@ BROKER_NAMESPACE = "strut"
 """Ray's namespace that all jobs look for it in."""
 LOOK_SECONDS = 0.5
 """Time [s] between two looks at leases and at how many cores there are."""
-SHARES_AHEAD = 1
-"""Shares beyond the number of cores that may be handed out, so that no core waits for the next one."""
+SHARES_AHEAD = 0.5
+"""Shares beyond the number of a machine's cores that a job which is alone may have there, per core, so that
+no core waits for the next one; where several jobs share it, none."""
 
 
 class Broker:
@@ -30,12 +32,13 @@ class Broker:
     def __init__(self) -> None:
         self._ray = optional_module("ray", "sharing a cluster")
         self._scheduler = StrideScheduler(clock.monotonic)
-        self._waiting: dict[int, asyncio.Future[int]] = {}
+        self._waiting: dict[int, asyncio.Future[tuple[int, str]]] = {}
         self._cores = self._count_cores()
         self._looking: asyncio.Task[None] | None = None
 
-    async def acquire(self, job: str, terms: tuple[float, float], seconds: float) -> int:
-        """Return a ticket once the job may begin a share of about so long [s]; -1 where its lease ended.
+    async def acquire(self, job: str, terms: tuple[float, float], seconds: float) -> tuple[int, str]:
+        """Return a ticket and a machine once the job may begin a share of about so long [s]; -1 where its
+        lease ended.
         terms: its priority, and its lease [s]."""
         self._begin_looking()
         self._scheduler.enter(job, *terms)
@@ -50,8 +53,8 @@ class Broker:
         self._scheduler.release(job, ticket, seconds)
         self._grant()
 
-    async def beat(self, job: str, terms: tuple[float, float]) -> int:
-        """Hear that a job is alive; return how many cores the cluster has."""
+    async def beat(self, job: str, terms: tuple[float, float]) -> dict[str, int]:
+        """Hear that a job is alive; return how many cores each machine of the cluster has."""
         self._begin_looking()
         self._scheduler.enter(job, *terms)
         return self._cores
@@ -71,12 +74,14 @@ class Broker:
         return self._scheduler.usage()
 
     def _grant(self) -> None:
-        for ticket in self._scheduler.grant(self._cores + SHARES_AHEAD if self._cores else 0):
-            self._waiting.pop(ticket).set_result(ticket)
+        ahead = SHARES_AHEAD if self._scheduler.job_count == 1 else 0
+        cores = {place: count + math.ceil(ahead * count) for place, count in self._cores.items()}
+        for ticket, place in self._scheduler.grant(cores):
+            self._waiting.pop(ticket).set_result((ticket, place))
 
     def _refuse(self, tickets: list[int]) -> None:
         for ticket in tickets:
-            self._waiting.pop(ticket).set_result(-1)
+            self._waiting.pop(ticket).set_result((-1, ""))
 
     def _begin_looking(self) -> None:
         if self._looking is None:
@@ -90,8 +95,12 @@ class Broker:
             self._cores = self._count_cores()
             self._grant()
 
-    def _count_cores(self) -> int:
-        return int(self._ray.cluster_resources().get("CPU", 0))
+    def _count_cores(self) -> dict[str, int]:
+        return {
+            str(node["NodeID"]): int(node["Resources"].get("CPU", 0))
+            for node in self._ray.nodes()
+            if node["Alive"]
+        }
 
 
 def find_broker(ray: Any) -> Any:

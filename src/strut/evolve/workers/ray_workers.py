@@ -31,12 +31,10 @@ BEATS_PER_LEASE = 5
 """How often a job gives a sign of life during a lease."""
 PATIENCE_SECONDS = 30.0
 """Time [s] without any answer after which a warning says what is waited for."""
-_problems: dict[str, SearchProblem] = {}
-"""In a worker: what it evaluates, by the job's key; kept, so that it is unpacked and compiled once."""
 
 
 class RayWorkers:
-    """Evaluates on a Ray cluster: each share of a generation is a task that needs one core.
+    """Evaluates on a Ray cluster, in a process of its own (an actor) for each core that it is given.
 
     address: of the cluster to be joined, HOST:PORT, or RAY_ADDRESS; without either one is started on this
     machine, with `cores` of them, and ends with the job. token_file: see `join_cluster`. priority: jobs that
@@ -67,14 +65,12 @@ class RayWorkers:
             self._ray = join_cluster(self.address, token_file) if self.address else start_cluster(cores)
             self._owns = True
         self._errors = optional_module("ray.exceptions", PURPOSE)
-        self._task = self._ray.remote(_evaluate_share).options(
-            num_cpus=1, max_retries=0, scheduling_strategy="SPREAD"
-        )
+        affinity = optional_module("ray.util.scheduling_strategies", PURPOSE)
+        self._pool = _Pool(self._ray, affinity.NodeAffinitySchedulingStrategy)
         self._broker = find_broker(self._ray)
         self.job = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self.cores = 1
+        self.cores: dict[str, int] = {}
         self._problem: SearchProblem | None = None
-        self._boxed: Any = None
         self._size = ShareSize()
         self._end = threading.Event()
         self._beat()
@@ -85,7 +81,7 @@ class RayWorkers:
         """Yield shares as they arrive."""
         if problem is not self._problem:
             self._problem, self._size = problem, ShareSize()
-            self._boxed = self._pack(problem)
+            self._pool.clear(self._ray.put(on_one_core(problem)))
         shares = LostShares(np.arange(len(x)), whole=not problem.evaluation.divisible)
         requests: list[Any] = []
         running: dict[Any, _Task] = {}
@@ -98,11 +94,12 @@ class RayWorkers:
                 for ref in ready:
                     if ref not in running:
                         requests.remove(ref)
-                        ticket = self._ticket(ref)
+                        ticket, node = self._ticket(ref)
                         if ticket >= 0 and shares.backlog:
                             places = shares.take(self._size.count)
-                            task = self._task.remote(self._boxed, x[places], seeds[places])
-                            running[task] = _Task(places, ticket, clock.monotonic())
+                            worker = self._pool.worker(node, self.cores.get(node, 1))
+                            task = worker.evaluate(x[places], seeds[places])
+                            running[task] = _Task(places, ticket, clock.monotonic(), worker)
                         elif ticket >= 0:
                             self._release(ticket, 0.0)
                         continue
@@ -123,6 +120,7 @@ class RayWorkers:
         self._heart.join()
         with contextlib.suppress(Exception):  # a cluster that is gone needs no farewell
             self._ray.get(self._broker.leave.remote(self.job), timeout=2.0)
+        self._pool.clear(None)
         if self._owns:
             self._ray.shutdown()
 
@@ -137,7 +135,7 @@ class RayWorkers:
         """Ask the broker for as many tickets as there are shares, and no more than it may ever give."""
         count = 1 if self._size.seconds_each is None else self._size.count
         share_count = -(-shares.backlog // count) if self._problem_is_divisible else min(shares.backlog, 1)
-        more = min(share_count, self.cores + 2 - running) - requests
+        more = min(share_count, 2 * sum(self.cores.values()) + 1 - running) - requests
         expected = self._size.expected_seconds
         return [self._broker.acquire.remote(self.job, self._terms, expected) for _ in range(more)]
 
@@ -145,13 +143,14 @@ class RayWorkers:
     def _problem_is_divisible(self) -> bool:
         return self._problem is not None and self._problem.evaluation.divisible
 
-    def _ticket(self, ref: Any) -> int:
-        """Return a ticket, or -1 where our lease had ended or the broker was lost: then it is asked again."""
+    def _ticket(self, ref: Any) -> tuple[int, str]:
+        """Return a ticket and the machine that it is for; -1 where our lease had ended or the broker was
+        lost: then it is asked again."""
         try:
-            ticket: int = self._ray.get(ref)
+            ticket: tuple[int, str] = self._ray.get(ref)
         except self._errors.RayActorError:
             self._broker = find_broker(self._ray)
-            return -1
+            return -1, ""
         return ticket
 
     def _release(self, ticket: int, seconds: float) -> None:
@@ -161,18 +160,18 @@ class RayWorkers:
 
     def _answers(self, ref: Any, share: _Task) -> Evaluated | None:
         """Return what a task measured; None where its worker was lost."""
+        share.worker.busy -= 1
         try:
             answer = self._ray.get(ref)
         except self._errors.RayTaskError as error:
             raise error.as_instanceof_cause() from None
         except (
-            self._errors.WorkerCrashedError,
-            self._errors.NodeDiedError,
+            self._errors.RayActorError,
             self._errors.OutOfMemoryError,
             self._errors.ObjectLostError,
-            self._errors.LocalRayletDiedError,
-            self._errors.TaskUnschedulableError,
+            self._errors.WorkerCrashedError,
         ):
+            self._pool.drop(share.worker)
             self._release(share.ticket, clock.monotonic() - share.began)
             return None
         self._release(share.ticket, answer["seconds"])
@@ -187,15 +186,11 @@ class RayWorkers:
     def _abandon(self, requests: list[Any], running: dict[Any, _Task]) -> None:
         """Take back what is still asked for at the end of a generation, and under way after an error."""
         with contextlib.suppress(Exception):  # the cluster may be what failed
-            for ref, share in running.items():
-                self._ray.cancel(ref, force=True)
+            for share in running.values():
+                self._pool.drop(share.worker)
                 self._release(share.ticket, clock.monotonic() - share.began)
             if requests:
                 self._broker.rest.remote(self.job)
-
-    def _pack(self, problem: SearchProblem) -> list[Any]:
-        """Put the problem where workers find it: a key, and a reference that is followed once by each."""
-        return [uuid.uuid4().hex, self._ray.put(on_one_core(problem))]
 
     # ---- signs of life ----
 
@@ -219,34 +214,84 @@ class RayWorkers:
         if ready:
             return now
         if now - heard > PATIENCE_SECONDS:
-            what = "has no core: waiting for a machine to join" if not self.cores else "is busy"
+            what = "is busy" if any(self.cores.values()) else "has no core: waiting for a machine to join"
             warnings.warn(f"no answer for {PATIENCE_SECONDS:g} s: the cluster {what}", stacklevel=2)
             return now
         return heard
 
 
+@dataclass(eq=False)
+class _Worker:
+    """An actor of ours on a machine. busy: how many shares it has."""
+
+    node: str
+    actor: Any
+    busy: int = 0
+
+    def evaluate(self, x: np.ndarray, seeds: np.ndarray) -> Any:
+        """Hand it a share; return the reference of its answer."""
+        self.busy += 1
+        return self.actor.evaluate.remote(x, seeds)
+
+
+class _Pool:
+    """Our actors, which stay while the job runs. Ray's own tasks would not do: it ends processes that wait,
+    and where jobs take turns each turn would begin with importing everything anew."""
+
+    def __init__(self, ray: Any, affinity: Any) -> None:
+        self._ray, self._affinity = ray, affinity
+        self._workers: list[_Worker] = []
+        self._problem: Any = None
+
+    def worker(self, node: str, cores: int) -> _Worker:
+        """Return one on a machine, a new one where all are busy and it has more cores."""
+        own = sorted((each for each in self._workers if each.node == node), key=lambda each: each.busy)
+        if own and (not own[0].busy or len(own) >= cores):
+            return own[0]
+        actor = self._ray.remote(Evaluator).options(
+            num_cpus=0, max_restarts=0, scheduling_strategy=self._affinity(node, soft=False)
+        )
+        # in a list, a reference is followed by the actor, not by Ray
+        self._workers.append(_Worker(node, actor.remote([self._problem])))
+        return self._workers[-1]
+
+    def drop(self, worker: _Worker) -> None:
+        """Let go of one that died, or that is to stop what it does."""
+        if worker in self._workers:
+            self._workers.remove(worker)
+            self._ray.kill(worker.actor)
+
+    def clear(self, problem: Any) -> None:
+        """Let go of all; the next ones evaluate another problem, given by reference."""
+        for worker in list(self._workers):
+            self.drop(worker)
+        self._problem = problem
+
+
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A share that is under way: its places, its ticket, and when it was handed out [s]."""
+    """A share that is under way: its places, its ticket, when it was handed out [s], and to whom."""
 
     places: np.ndarray
     ticket: int
     began: float
+    worker: _Worker
 
 
-def _evaluate_share(boxed: list[Any], x: np.ndarray, seeds: np.ndarray) -> dict[str, Any]:
-    """Evaluate individuals in a worker of the cluster."""
-    key, reference = boxed
-    if key not in _problems:
-        ray = optional_module("ray", PURPOSE)
-        _problems.clear()
-        _problems[key] = ray.get(reference)
-    began = clock.perf_counter()
-    answers = evaluate_checked(_problems[key], x, seeds)
-    return {
-        "measures": answers.measures,
-        "status": answers.status,
-        "seconds": clock.perf_counter() - began,
-        "version": VERSION,
-        "host": socket.gethostname(),
-    }
+class Evaluator:
+    """The actor: evaluates shares in a process of the cluster."""
+
+    def __init__(self, boxed: list[Any]) -> None:
+        self._problem: SearchProblem = optional_module("ray", PURPOSE).get(boxed[0])
+
+    def evaluate(self, x: np.ndarray, seeds: np.ndarray) -> dict[str, Any]:
+        """Return what is measured, how long it took [s], and who did it."""
+        began = clock.perf_counter()
+        answers = evaluate_checked(self._problem, x, seeds)
+        return {
+            "measures": answers.measures,
+            "status": answers.status,
+            "seconds": clock.perf_counter() - began,
+            "version": VERSION,
+            "host": socket.gethostname(),
+        }

@@ -8,7 +8,8 @@ a share is expected to take when it begins, and with what it took when it ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 LEASE_SECONDS = 10.0
@@ -19,7 +20,8 @@ MAX_CREDIT_SECONDS = 2.0
 
 @dataclass
 class _Contender:
-    """A job that shares the cores. permits: expected time [s] by the ticket of each core that it uses."""
+    """A job that shares the cores. permits: of each core that it uses, by its ticket, the machine and the
+    expected time [s]."""
 
     priority: float
     lease: float
@@ -27,7 +29,7 @@ class _Contender:
     beat: float
     used: float = 0.0
     waiting: list[tuple[int, float]] = field(default_factory=list)
-    permits: dict[int, float] = field(default_factory=dict)
+    permits: dict[int, tuple[str, float]] = field(default_factory=dict)
 
 
 class StrideScheduler:
@@ -62,27 +64,32 @@ class StrideScheduler:
         contender.waiting.append((self._tickets, seconds))
         return self._tickets
 
-    def grant(self, cores: int) -> list[int]:
-        """Give free ones of so many cores to those that wait; return the tickets that may begin."""
-        tickets = []
-        while sum(len(each.permits) for each in self._jobs.values()) < cores:
+    def grant(self, cores: Mapping[str, int]) -> list[tuple[int, str]]:
+        """Give free cores, of so many on each machine, to those that wait; return the tickets that may begin,
+        and on which machine."""
+        held = Counter(place for each in self._jobs.values() for place, _ in each.permits.values())
+        grants: list[tuple[int, str]] = []
+        while True:
             queue = [each for each in self._jobs.values() if each.waiting]
-            if not queue:
-                break
+            free = {place: count - held[place] for place, count in cores.items() if count > held[place]}
+            if not queue or not free:
+                return grants
             first = min(queue, key=lambda each: each.passed)
+            place = max(free, key=lambda name: free[name])
             ticket, seconds = first.waiting.pop(0)
             self._now = max(self._now, first.passed)
             first.passed += seconds / first.priority
-            first.permits[ticket] = seconds
-            tickets.append(ticket)
-        return tickets
+            first.permits[ticket] = (place, seconds)
+            held[place] += 1
+            grants.append((ticket, place))
 
     def release(self, job: str, ticket: int, seconds: float) -> None:
         """Take back a core that was used for so long [s]; one whose lease had ended is ignored."""
         contender = self._jobs.get(job)
         if contender is None or ticket not in contender.permits:
             return
-        contender.passed += (seconds - contender.permits.pop(ticket)) / contender.priority
+        _, expected = contender.permits.pop(ticket)
+        contender.passed += (seconds - expected) / contender.priority
         contender.used += seconds
 
     def rest(self, job: str) -> list[int]:
@@ -91,7 +98,7 @@ class StrideScheduler:
         contender = self._jobs.get(job)
         if contender is None:
             return []
-        contender.passed -= sum(contender.permits.values()) / contender.priority
+        contender.passed -= sum(seconds for _, seconds in contender.permits.values()) / contender.priority
         tickets = [ticket for ticket, _ in contender.waiting]
         contender.permits.clear()
         contender.waiting.clear()
@@ -102,6 +109,11 @@ class StrideScheduler:
         now = self._clock()
         dead = [job for job, each in self._jobs.items() if now - each.beat > each.lease]
         return [ticket for job in dead for ticket in self.leave(job)]
+
+    @property
+    def job_count(self) -> int:
+        """How many jobs take part."""
+        return len(self._jobs)
 
     def usage(self) -> dict[str, float]:
         """Return the time [s] of cores that each job has used, in shares that ended."""

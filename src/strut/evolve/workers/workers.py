@@ -11,7 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from strut.errors import StrutError
-from strut.evolve.evaluations.evaluation import Evaluated
+from strut.evolve.evaluations.encoded import EncodedEvaluation
+from strut.evolve.evaluations.evaluation import Evaluated, Evaluation
 from strut.evolve.evaluations.program import ProgramEvaluation
 from strut.evolve.evaluations.system_runs import SystemEvaluation
 from strut.evolve.problem import SearchProblem
@@ -75,14 +76,18 @@ class ShareSize:
 
 def on_one_core(problem: SearchProblem) -> SearchProblem:
     """Return the same problem, evaluated by one core: for a worker among many."""
-    evaluation = problem.evaluation
+    return replace(problem, evaluation=_evaluation_on_one_core(problem.evaluation))
+
+
+def _evaluation_on_one_core(evaluation: Evaluation) -> Evaluation:
     if isinstance(evaluation, SystemEvaluation):
-        evaluation = replace(evaluation, options={**evaluation.options, "threads": 1})
-    elif isinstance(evaluation, ProgramEvaluation):
-        evaluation = replace(evaluation, workers=1)
-    else:
-        return problem
-    return replace(problem, evaluation=evaluation)
+        return replace(evaluation, options={**evaluation.options, "threads": 1})
+    if isinstance(evaluation, EncodedEvaluation):
+        inner = replace(evaluation.inner, options={**evaluation.inner.options, "threads": 1})
+        return replace(evaluation, inner=inner)
+    if isinstance(evaluation, ProgramEvaluation):
+        return replace(evaluation, workers=1)
+    return evaluation
 
 
 def evaluate_checked(problem: SearchProblem, x: np.ndarray, seeds: np.ndarray) -> Evaluated:
