@@ -64,8 +64,15 @@ def view(
             "the file unless given.",
         ),
     ] = None,
+    *,
     film: Annotated[
         bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")
+    ] = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live", help="Of a job, RUN.db: keep the page up to date until the job ends; Ctrl-C leaves."
+        ),
     ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
     json: Json = False,
@@ -82,7 +89,12 @@ def view(
       strut view walk.h5 -o walk.mp4 --no-open
 
       strut gait compass --set slope=3deg -o gait/ && strut view gait/
+
+      strut view slip.db --live
     """
+    if live:
+        _view_live(file, output, no_open=no_open or json)
+        return
     pages, remark = page_of(file, output, film)
     page = pages[0] if isinstance(pages, list) else pages
     opened = not no_open and open_in_browser(page)
@@ -94,6 +106,25 @@ def view(
     out.print(escape(str(page.resolve())), soft_wrap=True)
     if not opened and not no_open:
         notes.print("no display or browser was found here: open this file where there is one")
+
+
+def _view_live(file: Path, output: Path | None, *, no_open: bool) -> None:
+    """Keep a page of a job up to date until it ends."""
+    if file.suffix.lower() != JOB_SUFFIX:
+        raise StorageError(f"cannot follow '{file.name}': --live shows a job, a file of strut evolve (.db)")
+    page = output or file.with_name(f"{file.name}.html")
+
+    def show(path: Path) -> None:
+        out.print(escape(str(path.resolve())), soft_wrap=True)
+        if not no_open:
+            open_in_browser(path)
+        notes.print("the page follows the job until it ends; Ctrl-C leaves it as it is")
+
+    try:
+        state = strut.report.follow_job(file, page, on_ready=show)
+    except KeyboardInterrupt:
+        return
+    notes.print(f"the job is {state.word}")
 
 
 def page_of(file: Path, output: Path | None, film: bool) -> Written:

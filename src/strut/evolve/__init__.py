@@ -1,5 +1,6 @@
 """Population search: swarms, evolution and goals in stages, that lose nothing when they are killed."""
 
+from strut.evolve.best_runs import run_individuals
 from strut.evolve.comparison import SearchComparison, compare
 from strut.evolve.evaluations.encoded import EncodedEvaluation
 from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
@@ -86,6 +87,7 @@ __all__ = [
     "of_program",
     "of_system",
     "polish",
+    "run_individuals",
     "search",
     "search_side_by_side",
     "walk_measures",

@@ -13,6 +13,7 @@ import numpy as np
 
 from strut.checks import checked, integer, seed_number
 from strut.errors import ModelError
+from strut.evolve.best_runs import keep_machine
 from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evolution import Evolution, read_evolution
 from strut.evolve.finals import write_confirmed, write_polished
@@ -108,6 +109,7 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
     if resume and path is not None and path.is_file():
         _check_schedule(path, problem, method, seed, count)
     store = JobStore(path, spec, resume=resume)
+    keep_machine(store, problem.evaluation)
     crew: Workers = Threads() if workers is None else workers
     try:
         try:

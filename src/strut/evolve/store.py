@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS individual (
 CREATE TABLE IF NOT EXISTS final (
     run INTEGER, number INTEGER, kind TEXT, generation INTEGER, place INTEGER, x BLOB, measures BLOB, keys
     BLOB, status TEXT, PRIMARY KEY (run, number));
+CREATE TABLE IF NOT EXISTS machine (system BLOB, options TEXT);
 """
 """Numbers in BLOBs are float64, little-endian. `keys` and `state` are there once a generation is done, and
 `state` only of the last one of a run. `final` has what was done with the best of a run at its end: see
@@ -254,12 +255,31 @@ class JobStore:
         with self._transaction() as database:
             database.execute("UPDATE run SET finished = 1 WHERE run = ?", (run,))
 
+    def write_machine(self, system: bytes, options: Mapping[str, Any]) -> None:
+        """Write the machine that is run, and options of its runs, for pictures of the best."""
+        with self._transaction() as database:
+            if database.execute("SELECT 1 FROM machine").fetchone() is None:
+                database.execute("INSERT INTO machine VALUES (?, ?)", (system, json.dumps(dict(options))))
+
     # ---- reading ----
+
+    def machine(self) -> tuple[bytes, dict[str, Any]] | None:
+        """Return the machine that is run as bytes, and options of its runs; None where there is none."""
+        try:
+            row = self._database.execute("SELECT system, options FROM machine").fetchone()
+        except sqlite3.OperationalError:  # a file of an earlier version
+            return None
+        return None if row is None else (row[0], json.loads(row[1]))
 
     def runs(self) -> dict[int, bool]:
         """Return which runs have begun, and which of them are finished."""
         rows = self._database.execute("SELECT run, finished FROM run ORDER BY run")
         return {run: bool(finished) for run, finished in rows}
+
+    def generations_done(self) -> int:
+        """Return how many generations of all runs are done."""
+        row = self._database.execute("SELECT count(*) FROM generation WHERE keys NOTNULL").fetchone()
+        return int(row[0])
 
     def generations(self, run: int) -> list[int]:
         """Return the numbers of the generations of a run that were begun."""

@@ -8,6 +8,7 @@ from strut.report.front import front_figures
 from strut.report.gait import gait_result
 from strut.report.graph import graph_report, power_samples
 from strut.report.held import held_result, recovery_figure
+from strut.report.live import follow_job
 from strut.report.search_comparison import comparison_figure
 from strut.report.stepping import stepping_histories, stepping_strip
 from strut.report.sweep import sweep_result, sweeps_figure
@@ -18,6 +19,7 @@ __all__ = [
     "design_result",
     "designs_result",
     "evolution_result",
+    "follow_job",
     "front_figures",
     "gait_result",
     "graph_report",

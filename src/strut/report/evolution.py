@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from strut.checks import checked
-from strut.evolve import Evolution, ParetoFront, load_evolution, load_individuals
+from strut.evolve import Evolution, ParetoFront, job_state, load_evolution, load_individuals
 from strut.evolve.goals import Stage, StagedGoals, stage_of
 from strut.evolve.store import JobStore
 from strut.report.front import front_figures, front_table
+from strut.report.job_pictures import JobPictures
+from strut.report.population import distribution_figures, visit_figures
 from strut.view.figures.figure import NEUTRAL, Figure, Line, Points, distinct_colors
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
@@ -24,10 +26,13 @@ GROUP_COLUMN = "groups"
 
 
 @checked
-def evolution_result(path: str | Path, asked: str = "") -> Result:
+def evolution_result(
+    path: str | Path, asked: str = "", pictures: JobPictures | None = None, state: str = ""
+) -> Result:
     """Turn a file that `evolve.search` wrote into a `Result`; the job may still run.
 
-    asked: the command that was given.
+    asked: the command that was given. pictures: runs of the best that were made before. state: whether the
+    job is running, paused, stopped, killed or finished; looked up unless given.
     """
     evolution, individuals = load_evolution(path), load_individuals(path)
     store = JobStore(Path(path), read_only=True)
@@ -62,6 +67,7 @@ def evolution_result(path: str | Path, asked: str = "") -> Result:
             [Rows(("goal", "what", "until"), goal_rows)],
             progress_figures(evolution),
         ),
+        *(pictures or JobPictures()).chapter(path, evolution),
         *_front_chapter(front, individuals, goals),
         Chapter("The best" if front is None else "A compromise", "", [Rows(("name", "value", "unit"), rows)]),
         Chapter("Runs", "The best of each run.", [Rows(("run", "generation", "goal", "value"), runs)]),
@@ -69,7 +75,14 @@ def evolution_result(path: str | Path, asked: str = "") -> Result:
             "Population",
             "Each parameter of all individuals over generations; those in colour are at the furthest goal.",
             _visits(individuals, parameters),
-            population_figures(individuals, parameters, units),
+            population_figures(individuals, parameters, units)
+            | visit_figures(individuals, spec["search"].get("pools", {})),
+        ),
+        Chapter(
+            "Distributions",
+            "How individuals of the first and of the last generation are distributed over each parameter.",
+            figures=distribution_figures(individuals, spec["problem"]["parameters"][:MAX_SHOWN_PARAMETERS]),
+            beside=True,
         ),
     ]
     if evolution.failures:
@@ -83,9 +96,10 @@ def evolution_result(path: str | Path, asked: str = "") -> Result:
     }
     if evolution.at_bounds:
         facts["on a bound"] = ", ".join(evolution.at_bounds)
-    word = "Finished" if evolution.finished else "Under way"
+    word = (state or job_state(Path(path), finished=evolution.finished).word).capitalize()
     title = f"Search: {Path(path).stem}"
-    return Result(title, word, verdict, evolution.finished, "", asked, facts, chapters, data={"spec": spec})
+    well = {"Finished": True, "Killed": False}.get(word)
+    return Result(title, word, verdict, well, "", asked, facts, chapters, data={"spec": spec})
 
 
 def _front_chapter(

@@ -12,7 +12,7 @@ import numpy as np
 
 from strut.errors import StorageError, StrutError
 from strut.files import DAMAGE, put
-from strut.simulate.storage_check import check_checksum, check_plain, with_checksum
+from strut.simulate.storage_check import check_checksum, check_data, check_plain, with_checksum
 from strut.system import (
     Archive,
     ExpressionTape,
@@ -76,6 +76,23 @@ def load_result(path: Path, kinds: tuple[type, ...], system: System | None = Non
             f"{what}. Load it without a system to get the model it was written for"
         )
     return result
+
+
+def system_bytes(system: System) -> bytes:
+    """Return a system as bytes for a file of another kind. Raises ModelError for one that is not data."""
+    return with_checksum(_hdf5(to_archive(None, system, room_classes(*ROOMS)), "System"))
+
+
+def system_from_bytes(data: bytes) -> System:
+    """Return the system that `system_bytes` wrote; raises StorageError where the bytes are damaged."""
+    try:
+        check_data(data)
+        with h5py.File(io.BytesIO(data), "r") as file:
+            check_plain(file)
+            archive = _archive(file)
+        return from_archive(archive, room_classes(*ROOMS), None)[0]
+    except (*DAMAGE, StrutError) as error:
+        raise StorageError(f"the machine that is stored is damaged ({error})") from error
 
 
 def _hdf5(archive: Archive, kind: str) -> bytes:

@@ -39,7 +39,11 @@ def check_checksum(path: Path) -> None:
     """Refuse a file that was damaged since it was written: raises ValueError. Of some damage the
     HDF5 library never comes back, so this is looked at first. A file without the line, one that other
     programs changed, passes."""
-    data = path.read_bytes()
+    check_data(path.read_bytes())
+
+
+def check_data(data: bytes) -> None:
+    """Refuse the bytes of such a file that were damaged: raises ValueError."""
     if data[-LINE:].startswith(MARK) and data != with_checksum(data[:-LINE]):
         raise ValueError("its checksum is not that of its content: it was damaged after it was written")
 

@@ -67,11 +67,11 @@ class StrideScheduler:
     def grant(self, cores: Mapping[str, int]) -> list[tuple[int, str]]:
         """Give free cores, of so many on each machine, to those that wait; return the tickets that may begin,
         and on which machine."""
-        held = Counter(place for each in self._jobs.values() for place, _ in each.permits.values())
+        in_use = Counter(place for each in self._jobs.values() for place, _ in each.permits.values())
         grants: list[tuple[int, str]] = []
         while True:
             queue = [each for each in self._jobs.values() if each.waiting]
-            free = {place: count - held[place] for place, count in cores.items() if count > held[place]}
+            free = {place: count - in_use[place] for place, count in cores.items() if count > in_use[place]}
             if not queue or not free:
                 return grants
             first = min(queue, key=lambda each: each.passed)
@@ -80,7 +80,7 @@ class StrideScheduler:
             self._now = max(self._now, first.passed)
             first.passed += seconds / first.priority
             first.permits[ticket] = (place, seconds)
-            held[place] += 1
+            in_use[place] += 1
             grants.append((ticket, place))
 
     def release(self, job: str, ticket: int, seconds: float) -> None:

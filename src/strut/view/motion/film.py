@@ -99,8 +99,9 @@ SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
 """Speeds that a viewer can choose, relative to that of the run."""
 
 
-def film_controls(film: dict[str, Any], more: str = "") -> str:
-    """Return the HTML of a film's screen and of the controls below it. more: HTML of further controls."""
+def film_controls(film: dict[str, Any], more: str = "", prefix: str = "") -> str:
+    """Return the HTML of a film's screen and of the controls below it. more: HTML of further controls.
+    prefix: what their ids begin with, where a page has several films."""
     speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     moves = film["t"]["count"] > 1
     boxes = [
@@ -110,17 +111,20 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
     boxes += [("joints", "joints", bool(film["pivots"]), True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
     switches = "".join(
-        f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n'
+        f'<label><input type="checkbox" id="{prefix}show-{key}"{" checked" if on else ""}>{label}</label>\n'
         for key, label, there, on in boxes
         if there
     )
-    return f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
-<div class="controls"><button id="play" type="button">Play</button>
-<input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
-<div class="controls"><label>speed <select id="speed">{speeds}</select></label>
+    return f"""<canvas id="{prefix}screen" role="img" aria-label="the machine in motion"></canvas>
+<div class="controls"><button id="{prefix}play" type="button">Play</button>
+<input id="{prefix}frame" type="range" min="0" value="0" aria-label="time">
+<output id="{prefix}clock"></output></div>
+<div class="controls"><label>speed <select id="{prefix}speed">{speeds}</select></label>
 {more}{switches}</div>
 """
 
 
+FILMS = part("film.js") + part("flat.js") + part("films.js")
+"""Plays all films of a page that stand side by side, flat."""
 PLAYER = part("film.js") + part("flat.js") + 'strutFilm("film", strutFlat);\n'
 """Plays the film of a page, flat."""

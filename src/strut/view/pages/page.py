@@ -3,6 +3,8 @@ run."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,11 +14,12 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import StrutError
+from strut.html import safe
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plots
 from strut.view.figures.curves import MAX_POINTS
 from strut.view.motion import svg
-from strut.view.motion.film import PLAYER, film, film_controls
+from strut.view.motion.film import FILMS, PLAYER, film, film_controls
 from strut.view.pages.report import LONG_TABLE_ROWS, Report, Rows
 from strut.view.units import quantity, shown_unit, title_with_unit
 
@@ -147,6 +150,21 @@ def motion(run: Trajectory, report: Report) -> None:
             "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, "
             "system=...)."
         )
+
+
+def films_beside(runs: Mapping[str, Trajectory], report: Report) -> None:
+    """Several runs as moving pictures beside each other, each under its title."""
+    parts, data = [], {}
+    for title, run in runs.items():
+        picture = film(run)
+        if picture is None:
+            continue
+        content = json.dumps(picture, sort_keys=True)
+        name = f"film-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+        controls = film_controls(picture, prefix=f"{name}-")
+        parts.append(f'<div data-film="{name}"><h3>{safe(title)}</h3>\n{controls}</div>\n')
+        data[name] = picture
+    report.embed(f'<div class="pair">{"".join(parts)}</div>\n', data, FILMS)
 
 
 def _states(run: Trajectory, report: Report) -> None:

@@ -3,8 +3,10 @@ nothing of any network."""
 
 from __future__ import annotations
 
+import json
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,15 @@ class Rows:
             for k in range(len(self.head))
             if self.rows and all(isinstance(row[k], (int, float)) for row in self.rows)
         )
+
+
+@dataclass(frozen=True)
+class LiveSource:
+    """The script that keeps a page up to date: its name, in the page's folder, and how often it is looked at
+    [s]."""
+
+    source: str
+    seconds: float = 2.0
 
 
 class Report:
@@ -120,7 +131,10 @@ class Report:
 
     def figures(self, *figures: Figure, beside: bool = False) -> None:
         """Plots, below each other or where there is room beside each other."""
-        places = "".join(f'<div class="figure {_size_class(figure)}"></div>\n' for figure in figures)
+        places = "".join(
+            f'<div class="figure {_size_class(figure)}" data-kind="{_size_class(figure)}"></div>\n'
+            for figure in figures
+        )
         self._figures += figures
         self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
 
@@ -132,8 +146,19 @@ class Report:
         if script and script not in self._scripts:
             self._scripts.append(script)
 
-    def document(self) -> str:
-        """The text of the page."""
+    def live_news(self, number: int) -> str:
+        """Return a script that brings a live page up to date with what stands here. number: of the news; a
+        page that has it already does nothing."""
+        writer = PageFigures()
+        figures = writer.write(self._figures)
+        about = json.dumps({"number": number, "main": self._main(), "data": self._data}, allow_nan=False)
+        return f'strutLive({{"figures":{figures},"columns":{writer.columns},{about[1:]});\n'
+
+    def _main(self) -> str:
+        return "".join(self._parts) + ("</section>" if self._open else "")
+
+    def document(self, live: LiveSource | None = None) -> str:
+        """The text of the page. live: the script that keeps it up to date."""
         data = "".join(inline_json(name, value) for name, value in self._data.items())
         scripts, unpacked = list(self._scripts), []
         if self._figures:
@@ -143,17 +168,21 @@ class Report:
             data += "".join(inline_packed(name, text) for name, text in texts.items())
             scripts += [part("unpack.js"), part("figures.js")]
             unpacked.append(plotly)
+        nonce = "" if live is None else secrets.token_urlsafe(16)
+        if live is not None:
+            data += inline_json("live", {**asdict(live), "nonce": nonce})
+            scripts.append(part("live.js"))
         body = f"""<main>
-{"".join(self._parts)}{"</section>" if self._open else ""}
+{self._main()}
 </main>
 {data}"""
         rules = "".join(dict.fromkeys(_size_rule(figure) for figure in self._figures))
         together = ["".join(scripts)] if scripts else []
-        return sheet(self.title, "report.css", body, together, unpacked=unpacked, rules=rules)
+        return sheet(self.title, "report.css", body, together, unpacked=unpacked, rules=rules, nonce=nonce)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the page, whole or not at all, and return where it is."""
-        return put(Path(path), self.document())
+    def save(self, path: str | Path, live: LiveSource | None = None) -> Path:
+        """Write the page, whole or not at all, and return where it is. live: see `document`."""
+        return put(Path(path), self.document(live))
 
 
 def _size_class(figure: Figure) -> str:

@@ -14,7 +14,7 @@ from strut.html import card
 from strut.view.figures.figure import Figure
 from strut.view.figures.save import save_on_paper
 from strut.view.pages.folder import FIGURE_SUFFIXES, Written, ensure_directory
-from strut.view.pages.page import details, motion, provenance
+from strut.view.pages.page import details, films_beside, motion, provenance
 from strut.view.pages.report import Report, Rows
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Chapter:
     """A part of a result under its heading: text, tables, figures, and a remark in small print.
 
     figures: by name; the name is that of the figure's file. beside: beside each other, where there is room.
+    films: runs by what is written above each, as moving pictures beside each other; not kept in files.
     """
 
     heading: str
@@ -38,13 +39,15 @@ class Chapter:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     note: str = ""
     beside: bool = False
+    films: Mapping[str, Trajectory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """What was found, to be shown.
 
-    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word.
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word, None
+        for what is neither good nor bad yet.
         remarks: text below.
     asked: the command that was given. facts: names and short values. chapters: in their order. run: the
     motion, if there is one; its plots, energy, parameters and events follow by themselves. provenance: what
@@ -55,7 +58,7 @@ class Result:
     title: str
     good: str = ""
     verdict: str = ""
-    well: bool = True
+    well: bool | None = True
     remarks: str = ""
     asked: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -144,5 +147,7 @@ def _chapter(chapter: Chapter, report: Report) -> None:
         report.tables(chapter.tables)
     if chapter.figures:
         report.figures(*chapter.figures.values(), beside=chapter.beside)
+    if chapter.films:
+        films_beside(chapter.films, report)
     if chapter.note:
         report.note(chapter.note)

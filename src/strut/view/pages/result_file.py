@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -30,6 +30,7 @@ def save(result: Result, path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise StorageError(f"cannot tell what to write from '{path.name}': a result is saved as .json")
     document = {"format": FORMAT} | {f.name: getattr(result, f.name) for f in fields(result)}
+    document["chapters"] = [replace(chapter, films={}) for chapter in result.chapters]
     if result.run is not None:
         document["run"] = result.run.save(path.with_suffix(".h5")).name
     return put(path, json.dumps(_plain(document), indent=1, allow_nan=False) + "\n")

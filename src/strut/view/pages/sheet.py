@@ -46,20 +46,23 @@ def sheet(
     *,
     unpacked: Sequence[str] = (),
     rules: str = "",
+    nonce: str = "",
 ) -> str:
     """Return the text of a page.
 
     style: the name of its own sheet of style, beside the one all pages share. rules: further ones, as CSS.
         scripts: run at its end.
-    unpacked: scripts that those make of what `inline_packed` puts into the page.
+    unpacked: scripts that those make of what `inline_packed` puts into the page. nonce: a word by which these
+        may load a script that lies beside the page.
     """
     styles = part("shared.css") + part(style) + rules
+    allowed = policy([*scripts, *unpacked], [styles, EMPTY_STYLE], nonce)
     elements = "".join(f"<script>{text}</script>\n" for text in scripts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy([*scripts, *unpacked], [styles, EMPTY_STYLE])}">
+<meta http-equiv="Content-Security-Policy" content="{allowed}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{safe(title)}</title>
 <style>{styles}</style>
@@ -70,13 +73,15 @@ def sheet(
 """
 
 
-def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """The Content-Security-Policy that allows these scripts and styles, by their SHA-256, and no others."""
+def policy(scripts: Sequence[str], styles: Sequence[str], nonce: str = "") -> str:
+    """The Content-Security-Policy that allows these scripts and styles, by their SHA-256, scripts that carry
+    the nonce, if there is one, and no others."""
     hashes = [
         " ".join(f"'sha256-{_digest(t)}'" for t in dict.fromkeys(texts))
         for texts in (scripts, styles, [EMPTY_STYLE, SHARP_CELLS])
     ]
-    return POLICY.format(scripts=hashes[0] or "'none'", styles=hashes[1], single=hashes[2])
+    allowed = hashes[0] + (f" 'nonce-{nonce}'" if nonce else "")
+    return POLICY.format(scripts=allowed or "'none'", styles=hashes[1], single=hashes[2])
 
 
 @lru_cache(maxsize=16)

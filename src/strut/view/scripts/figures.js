@@ -7,8 +7,8 @@ strutUnpack(["plotly", "figures", "columns"], (plotly, ...data) => {
   const script = document.createElement("script");
   script.textContent = plotly;
   document.head.append(script);
-  const [figures, columns] = data.map(text => JSON.parse(text));
-  const places = [...document.querySelectorAll(".figure")];
+  const [first, shared] = data.map(text => JSON.parse(text));
+  let figures = [], places = [];
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const touch = !matchMedia("(hover: hover)").matches;  // there a drag scrolls the page, and nothing hovers
   const config = { responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
@@ -31,23 +31,33 @@ strutUnpack(["plotly", "figures", "columns"], (plotly, ...data) => {
     const parts = key.split("."), end = parts.pop();
     parts.reduce((at, part) => at[part] ??= {}, layout)[end] = value;
   };
-  const timed = [];
+  let timed = [];
   let following = false;
-  places.forEach((place, k) => {
-    const { data, layout } = figures[k];
-    for (const curve of data) if (curve.type === "scatter") curve.x = columns[curve.x];
-    for (const [key, value] of Object.entries(look(layout.meta))) put(layout, key, value);
-    if (touch) layout.dragmode = false;
-    Plotly.newPlot(place, data, layout, config);
-    if (layout.meta !== "time") return;
-    timed.push(place);
-    place.on("plotly_relayout", change => {
-      const from = change["xaxis.range[0]"] ?? change["xaxis.range"]?.[0], to = change["xaxis.range[1]"] ?? change["xaxis.range"]?.[1];
-      if (following || from === undefined) return;
-      following = true;
-      Promise.all(timed.filter(other => other !== place).map(other => Plotly.relayout(other, { "xaxis.range": [from, to] })))
-        .finally(() => { following = false; });
-    });
+  const follow = place => place.on("plotly_relayout", change => {
+    const from = change["xaxis.range[0]"] ?? change["xaxis.range"]?.[0], to = change["xaxis.range[1]"] ?? change["xaxis.range"]?.[1];
+    if (following || from === undefined) return;
+    following = true;
+    Promise.all(timed.filter(other => other !== place).map(other => Plotly.relayout(other, { "xaxis.range": [from, to] })))
+      .finally(() => { following = false; });
   });
+  const draw = (all, columns) => {  /* again with other figures, on a page that is live */
+    figures = all;
+    places = [...document.querySelectorAll(".figure")];
+    timed = [];
+    places.forEach((place, k) => {
+      const { data, layout } = figures[k], begun = place.classList.contains("js-plotly-plot");
+      for (const curve of data) if (curve.type === "scatter") curve.x = columns[curve.x];
+      for (const [key, value] of Object.entries(look(layout.meta))) put(layout, key, value);
+      if (touch) layout.dragmode = false;
+      layout.uirevision = "kept";  /* what a reader has zoomed into stays */
+      if (begun) Plotly.react(place, data, layout, config);
+      else Plotly.newPlot(place, data, layout, config);
+      if (layout.meta !== "time") return;
+      timed.push(place);
+      if (!begun) follow(place);
+    });
+  };
+  draw(first, shared);
+  window.strutDraw = draw;
   dark.addEventListener("change", () => places.forEach((place, k) => Plotly.relayout(place, look(figures[k].layout.meta))));
 });

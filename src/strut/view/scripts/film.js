@@ -1,5 +1,5 @@
 /* Plays a film: finds the frame for a time, and lets buttons, the slider and keys move the time. A drawer does the drawing. */
-const strutFilm = (name, makeDrawer) => {
+const strutFilm = (name, makeDrawer, prefix = "") => {
   const holder = document.getElementById(name);
   if (!holder) return;
   const data = JSON.parse(holder.textContent);
@@ -33,7 +33,7 @@ const strutFilm = (name, makeDrawer) => {
     const k = film.frameAt(time);
     return k === last || cuts.has(k + 1) ? [k, 0] : [k, Math.min(1, Math.max(0, (time - t[k]) / (t[k + 1] - t[k])))];
   };
-  const find = id => document.getElementById(id);
+  const find = id => document.getElementById(prefix + id);
   const button = find("play"), slider = find("frame"), clock = find("clock"), speed = find("speed");
   let playing = false, now = t[0], before = 0;
   film.shown = (what, otherwise = true) => find("show-" + what)?.checked ?? otherwise;
@@ -60,8 +60,8 @@ const strutFilm = (name, makeDrawer) => {
   button.onclick = toggle;
   slider.max = last;
   slider.oninput = () => go(+slider.value);
-  document.querySelectorAll("[id^=show-]").forEach(box => { box.onchange = draw; });
-  addEventListener("keydown", event => {
+  document.querySelectorAll(`[id^="${prefix}show-"]`).forEach(box => { box.onchange = draw; });
+  if (!prefix) addEventListener("keydown", event => {  /* of several films none has the keys */
     if (/INPUT|SELECT|BUTTON|TEXTAREA/.test(event.target.tagName)) return;
     if (event.key === " ") toggle();
     else if (event.key === "ArrowRight") go(film.frameAt(now) + 1);
