@@ -32,6 +32,7 @@ SYSTEM_DESCRIPTIONS = {
 
 MECHANISM_DESCRIPTIONS = {
     "coman": "humanoid COMAN: 23 motors with springs, servos that hold it, soft ground; it stands",
+    "coman-planar": "COMAN's legs in a plane on short feet, rigid ground; needs a controller",
     "human": "human in a plane: motors in hips, knees and ankles, toes, soft ground; needs a controller",
 }
 """One line about every mechanism, by its name in `walkers.MECHANISMS`."""

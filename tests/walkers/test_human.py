@@ -159,3 +159,11 @@ def test_assistance_holds_the_trunk_and_is_told():
     assert helped["assist_torque"][0] == pytest.approx(-3000 * (0.2 - np.deg2rad(5)))
     assert alone["assisting"].max() == 0
     assert helped["pitch"][-1] < 0.1 < 0.2 < alone["pitch"][-1]
+
+
+@pytest.mark.slow  # 62 events on rigid ground: most of a minute to compile
+def test_it_falls_on_rigid_ground_too():
+    run = simulate(walkers.human(ground="rigid"), 0.5, rtol=1e-9, atol=1e-10)
+    assert run.status in {"fall", "topple"}
+    assert run.ledger.relative < LEDGER
+    assert run.events.counts()["tip_r_touchdown"] > 0

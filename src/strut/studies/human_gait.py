@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from strut import control, evolve, walkers
 from strut.system import System
 
@@ -43,6 +45,17 @@ def human_walker(mode: str, *, events: bool = False, **values: Any) -> System:
     located. values: of parameters and states."""
     body = walkers.human(events=events)
     return control.phase_impedance(body, JOINTS, mode, frequency=FREQUENCY).using(values)
+
+
+def human_with(mode: str, parameters: Mapping[str, float]) -> System:
+    """Return the human with the controller of some mode and these values of its parameters, as the machine of
+    tables, which is compiled once for all modes."""
+    tables = control.phase_tables(JOINTS, mode)
+    row = tables.rows(np.array([[parameters[name] for name in tables.names]]))[0]
+    values: dict[str, list[float]] = {}
+    for label, value in zip(tables.labels, row, strict=True):
+        values.setdefault(label.partition("[")[0], []).append(float(value))
+    return human_walker("table").using(values)
 
 
 def human_measures(walker: System, duration: float) -> evolve.WalkMeasures:

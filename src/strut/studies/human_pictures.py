@@ -14,7 +14,7 @@ from strut.control import phase_tables
 from strut.control.phase_signal import table_value
 from strut.simulate import Trajectory, simulate
 from strut.simulate.trajectory import Moments
-from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, STEP, human_walker
+from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, STEP, human_with
 from strut.studies.human_verification import Verified
 from strut.studies.study import Plot
 from strut.system import System, add_prefix, join
@@ -52,10 +52,7 @@ def walk_again(bests: Mapping[str, evolve.Individual]) -> dict[str, Trajectory]:
     """Run the bests again, in double precision, until the strides that are shown are over."""
     end = (SETTLED + SHOWN_STRIDES) / FREQUENCY
     how: dict[str, Any] = {"method": "rk4", "step": STEP, "ledger": False}
-    return {
-        mode: simulate(human_walker(mode).using(dict(best.parameters)), end, **how)
-        for mode, best in bests.items()
-    }
+    return {mode: simulate(human_with(mode, best.parameters), end, **how) for mode, best in bests.items()}
 
 
 def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -> list[Plot]:
@@ -137,7 +134,7 @@ def walk_together(
     parts: list[System] = []
     x0: dict[str, float] = {}
     for k, mode in enumerate(walks):
-        own = human_walker(mode).using(dict(bests[mode].parameters))
+        own = human_with(mode, bests[mode].parameters)
         part = add_prefix(own, mode)
         parts.append(_without_floor(part) if k else part)
         now = walks[mode].at(begin)

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from strut import evolve
+from strut.control import phase_tables
 from strut.errors import StorageError
+from strut.evolve.evaluations.encoded import evaluate_together
 from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.goals import StagedGoals
-from strut.studies.human_gait import DURATION, STEP, human_goals, human_measures, human_walker
+from strut.studies.human_gait import DURATION, JOINTS, STEP, human_goals, human_measures, human_walker
 
 LONG = 30.0
 """[s] Of the long run."""
@@ -50,42 +52,53 @@ def verify_bests(
     """Run the best of every run again in all ways, but for those whose answers are in the folder already."""
     entries = _read(folder)
     verified: dict[tuple[str, int], Verified] = {}
+    todo: dict[str, list[evolve.Individual]] = {}
     for mode, evolution in evolutions.items():
-        todo = []
         for best in evolution.best_of_run:
             entry = entries.get(_label(mode, best))
             if entry is None:
-                todo.append(best)
+                todo.setdefault(mode, []).append(best)
+                verified[mode, best.run] = Verified(mode, best.run, {}, {})
             else:
                 verified[mode, best.run] = Verified(mode, best.run, entry["measures"], entry["stages"])
-        if todo:
-            tell(f"{mode}: {len(todo)} bests are run again, {', '.join(WAYS)}")
-            for best, answer in zip(todo, _run_again(mode, todo), strict=True):
-                verified[mode, best.run] = answer
-                entries[_label(mode, best)] = {"measures": answer.measures, "stages": answer.stages}
-            _write(folder, entries)
+    if not todo:
+        return verified
+    for way in WAYS:
+        tell(f"{sum(map(len, todo.values()))} bests are run again: {way}")
+        _run_again(way, todo, verified)
+    for mode, bests in todo.items():
+        for best in bests:
+            answer = verified[mode, best.run]
+            entries[_label(mode, best)] = {"measures": answer.measures, "stages": answer.stages}
+    _write(folder, entries)
     return verified
 
 
-def _run_again(mode: str, bests: list[evolve.Individual]) -> list[Verified]:
-    """Run some bests of a mode again in all ways."""
-    answers = [Verified(mode, best.run, {}, {}) for best in bests]
-    machines = {False: human_walker(mode), True: human_walker(mode, events=True)}
-    names = tuple(bests[0].parameters)
-    x = np.array([[best.parameters[name] for name in names] for best in bests])
-    for way in WAYS:
-        duration = LONG if way == "long" else DURATION
-        measured = human_measures(machines[way == "located"], duration)
-        evaluation = evolve.of_system(measured.system, duration, measured.expressions, **_options(way))
-        result = evaluation.evaluate(names, x, np.zeros(len(x), dtype=np.uint64))
-        goals = StagedGoals(human_goals(duration), evaluation.measures)
-        keys = goals.keys(dict(zip(evaluation.measures, result.measures.T, strict=True)))
-        for answer, row, status, key in zip(answers, result.measures, result.status, keys, strict=True):
-            if status == OK:
-                values = map(float, row)
-                answer.measures[way] = dict(zip(evaluation.measures, values, strict=True))
-            answer.stages[way] = int(goals.stage(key)) + 1
-    return answers
+def _run_again(
+    way: str,
+    todo: Mapping[str, list[evolve.Individual]],
+    verified: Mapping[tuple[str, int], Verified],
+) -> None:
+    """Run bests of all modes again in some way, all at once, and write what was measured into their
+    answers."""
+    duration = LONG if way == "long" else DURATION
+    measured = human_measures(human_walker("table", events=way == "located"), duration)
+    inner = evolve.of_system(measured.system, duration, measured.expressions, **_options(way))
+    parts = []
+    for mode, bests in todo.items():
+        names = tuple(bests[0].parameters)
+        x = np.array([[best.parameters[name] for name in names] for best in bests])
+        parts.append((evolve.EncodedEvaluation(inner, phase_tables(JOINTS, mode)), names, x))
+    goals = StagedGoals(human_goals(duration), inner.measures)
+    answers = evaluate_together(parts, np.zeros(1, dtype=np.uint64))
+    for (mode, bests), evaluated in zip(todo.items(), answers, strict=True):
+        keys = goals.keys(dict(zip(inner.measures, evaluated.measures.T, strict=True)))
+        for k, best in enumerate(bests):
+            answer = verified[mode, best.run]
+            if evaluated.status[k] == OK:
+                values = map(float, evaluated.measures[k])
+                answer.measures[way] = dict(zip(inner.measures, values, strict=True))
+            answer.stages[way] = int(goals.stage(keys[k])) + 1
 
 
 def _options(way: str) -> dict[str, Any]:

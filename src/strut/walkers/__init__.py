@@ -7,6 +7,7 @@ from strut.mechanism import Mechanism
 from strut.system import System
 from strut.walkers.bouncing_ball import bouncing_ball
 from strut.walkers.coman import coman_mechanism
+from strut.walkers.coman_planar import coman_planar, coman_planar_mechanism
 from strut.walkers.coman_robot import coman, coman_motion
 from strut.walkers.dribbel_robot import dribbel_robot
 from strut.walkers.driven import compass_driven
@@ -51,10 +52,14 @@ CATALOGUE: dict[str, Callable[..., System]] = {
 }
 """Systems by the name the command line knows them."""
 
-MECHANISMS: dict[str, Callable[..., Mechanism]] = {"coman": coman_mechanism, "human": human_mechanism}
+MECHANISMS: dict[str, Callable[..., Mechanism]] = {
+    "coman": coman_mechanism,
+    "coman-planar": coman_planar_mechanism,
+    "human": human_mechanism,
+}
 """Mechanisms by the name the command line knows them."""
 
-ROBOTS: dict[str, Callable[..., System]] = {"coman": coman, "human": human}
+ROBOTS: dict[str, Callable[..., System]] = {"coman": coman, "coman-planar": coman_planar, "human": human}
 """Mechanisms with their drives, servos and ground, by the name of the mechanism: what runs on the command
 line. Their dynamics alone are those of the mechanism."""
 
@@ -67,6 +72,8 @@ __all__ = [
     "coman",
     "coman_mechanism",
     "coman_motion",
+    "coman_planar",
+    "coman_planar_mechanism",
     "compass",
     "compass_driven",
     "compass_duindam",

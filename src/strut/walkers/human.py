@@ -9,7 +9,7 @@ height and foot length as the thesis says them, 3 % and 10 % of the height witho
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -22,7 +22,8 @@ from strut.errors import ModelError, did_you_mean
 from strut.mechanism import Mechanism, joints, shapes
 from strut.mechanism.parts import Body, Effect, Force
 from strut.mechanism.tree import Tree
-from strut.system import Event, Expression, Param, System
+from strut.system import Expression, Param, System
+from strut.walkers.assistance import assist_share, assistance, with_trunk
 from strut.walkers.straight import slope
 
 SEGMENTS = {  # mass/M, length/H, centre of mass and radius of gyration about it, of the length
@@ -50,16 +51,10 @@ LIGAMENT_ANGLE = -np.deg2rad(2.0)
 """[rad] Of a knee at which its ligament begins to hold."""
 LIGAMENT_STIFFNESS, LIGAMENT_DAMPING = 1e6, 1e2
 """[N m/rad^3, N m s/rad] Of the ligament."""
-ASSIST_STIFFNESS, ASSIST_DAMPING = 3000.0, 20.0
-"""[N m/rad, N m s/rad] Of the assistance that keeps the trunk upright."""
-ASSIST_ANGLE = np.deg2rad(5.0)
-"""[rad] Within which the trunk is not assisted."""
 FALL_HEIGHT = 0.65 / 1.8
 """[1] Of the height: of a hip below which it has fallen."""
-TOPPLED = 1.0
-"""[rad] Of the trunk beyond which it has fallen."""
 SINK = 0.003
-"""[m] By which the lowest point is in the ground as a run begins."""
+"""[m] By which the lowest point is in soft ground as a run begins."""
 POSTURE = {
     "pitch": 0.03,
     "hip_r": 0.4,
@@ -105,14 +100,14 @@ def human_mechanism() -> Mechanism:
     Forces: knee_r_ligament and knee_l_ligament, against overstretching; assist, which keeps the trunk within
     5 degrees of upright, in the share that the parameter `assist` says.
     """
-    return _build_mechanism(_size())
+    return _build_mechanism(_size(), SINK)
 
 
-def _build_mechanism(size: _Size) -> Mechanism:
-    """Return the mechanism of a body of some size."""
+def _build_mechanism(size: _Size, sink: float) -> Mechanism:
+    """Return the mechanism of a body of some size, whose lowest point begins so deep in the ground [m]."""
     H, M = size.height.sym, size.mass.sym
     m = Mechanism("human", planar=True)
-    trunk = _trunk(m, size)
+    trunk = _trunk(m, size, sink)
     for side in ("_r", "_l"):
         below: Body = trunk
         at: Any = (0.0, 0.0, 0.0)
@@ -137,18 +132,17 @@ def _build_mechanism(size: _Size) -> Mechanism:
             shapes.capsule((0, 0, 0), (-POINT_SPACING * H, 0, 0.7 * sole), 0.012 * H),
         )
         m.force(_ligament(f"knee{side}"))
-    assist = Param("assist", 1.0, bounds=(0, 1), description="share of the trunk's assistance: 0 for none")
-    m.force(_assistance(assist))
+    m.force(assistance("pitch", assist_share()))
     return m
 
 
-def _trunk(m: Mechanism, size: _Size) -> Body:
+def _trunk(m: Mechanism, size: _Size, sink: float) -> Body:
     """Add the trunk on its three coordinates, with what it carries."""
     H = size.height.sym
     mass, length, centre, gyration = SEGMENTS["trunk"]
     own, up = mass * size.mass.sym, centre * length * H
     at = m.world
-    height = _hip_height(POSTURE) * H - SINK
+    height = _hip_height(POSTURE) * H - sink
     for name, joint, begin, rate in (
         ("x", joints.prismatic("x"), 0.0, START_SPEED),
         ("z", joints.prismatic("z"), height, 0.0),
@@ -248,29 +242,6 @@ def _ligament(knee: str) -> Force:
     return Force(f"{knee}_ligament", effect)
 
 
-def _assist_torque(pitch: ca.SX, rate: ca.SX, share: Param) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Return the assistance [N m], what its spring stores [J], and 1 while it acts."""
-    beyond = ca.fmax(pitch - ASSIST_ANGLE, 0) + ca.fmin(pitch + ASSIST_ANGLE, 0)
-    acts = (ca.fabs(pitch) > ASSIST_ANGLE) * (share.sym > 0)
-    torque = -share.sym * (ASSIST_STIFFNESS * beyond + ASSIST_DAMPING * acts * rate)
-    return torque, share.sym * ASSIST_STIFFNESS * beyond**2 / 2, acts
-
-
-def _assistance(share: Param) -> Force:
-    """What keeps the trunk upright, between it and the world (Kieboom, section 4.1.2)."""
-
-    def effect(tree: Tree) -> Effect:
-        place = tree.v_of["pitch"].start
-        node = next(n for n in tree.nodes if n.connection.name == "pitch")
-        rate = tree.v[place]
-        torque, stored, acts = _assist_torque(node.q[0], rate, share)
-        tau = ca.SX.zeros(tree.nv)
-        tau[place] = torque
-        return Effect(tau, stored, share.sym * ASSIST_DAMPING * acts * rate**2)
-
-    return Force("assist", effect)
-
-
 @checked
 def human(*, ground: str = "soft", events: bool = True, **values: Any) -> System:
     """A human in the sagittal plane, with torques in hips, knees and ankles; it falls unless they act.
@@ -287,7 +258,7 @@ def human(*, ground: str = "soft", events: bool = True, **values: Any) -> System
     if ground not in GROUNDS:
         raise ModelError(f"ground is '{ground}': {did_you_mean(ground, GROUNDS)}")
     size = _size()
-    m = _build_mechanism(size)
+    m = _build_mechanism(size, SINK if ground == "soft" else 0.0)
     mu = Param("friction", 0.8, bounds=(0, 5), description="Coulomb's coefficient")
     common: dict[str, Any] = {
         "fall": ("trunk", FALL_HEIGHT * size.height.sym),
@@ -302,7 +273,8 @@ def human(*, ground: str = "soft", events: bool = True, **values: Any) -> System
     else:
         feet = [f"{point}{side}" for side in ("_r", "_l") for point in SOLE]
         walker = compliant(m, feet, plane(slope(0.0)), **_soft_ground(mu), events=events, **common)
-    return _with_trunk(walker).using(values)
+    _, length, centre, _ = SEGMENTS["trunk"]
+    return with_trunk(walker, centre * length * size.height.sym).using(values)
 
 
 def _soft_ground(mu: Param) -> dict[str, Any]:
@@ -313,35 +285,6 @@ def _soft_ground(mu: Param) -> dict[str, Any]:
         "friction_speed", 0.1, "m/s", bounds=(1e-6, 1), description="below which friction is smoothed"
     )
     return {"law": hunt_crossley(stiffness, dissipation, 1.5), "friction": coulomb(mu, slow)}
-
-
-def _with_trunk(walker: System) -> System:
-    """Return the walker with outputs of its trunk, and the event that it topples."""
-    height, share = (next(q for q in walker.p if q.name == name) for name in ("height", "assist"))
-    _, length, centre, _ = SEGMENTS["trunk"]
-    arm = centre * length * height.sym
-    pitch, rate = walker["pitch"], walker["pitch_rate"]
-    torque, _, acts = _assist_torque(pitch, rate, share)
-    outputs = {
-        "speed": walker["x_rate"] + arm * ca.cos(pitch) * rate,
-        "assist_torque": torque,
-        "assisting": acts,
-    }
-    units = {"speed": "m/s", "assist_torque": "N m"}
-    topple = Event(
-        "topple",
-        guard=ca.fabs(pitch) - TOPPLED,
-        terminal=True,
-        failure=True,
-        priority=9,
-        description="it fell: the trunk toppled",
-    )
-    return replace(
-        walker,
-        outputs={**walker.outputs, **outputs},
-        output_units={**walker.output_units, **units},
-        events=(*walker.events, topple),
-    )
 
 
 __all__ = ["human", "human_mechanism"]
