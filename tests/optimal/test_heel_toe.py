@@ -1,15 +1,17 @@
 """Feet of several points on rigid ground: which of them stand in each phase, the stride, and a design."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
 import pytest
 
-from strut import Mechanism, control, joints, optimal
+from strut import contact, control, optimal
 from strut.errors import ModelError
 from strut.gait.return_map import ReturnMap
 from strut.gait.section import default_section
+from strut.gait.transport import weight_of
 from strut.optimal.walk.contact_phases import contact_phases, step_section
 from strut.optimal.walk.sole_stride import sole_stride
 from strut.system import start
@@ -133,24 +135,22 @@ def test_conditions_are_of_what_decides_alone(walker):
 
 
 def heron():
-    """The machine of the guide."""
-    m = Mechanism("heron", planar=True)
-    torso = m.body("torso", mass=10.0, com=(0, 0, 0.2), inertia=0.6)
-    m.joint("base", m.world, torso, joints.planar(), initial=(0, 0.88, 0.0), actuated=False)
-    for side, hip in (("_l", -0.3), ("_r", 0.15)):
-        thigh = m.body(f"thigh{side}", mass=3.0, com=(0, 0, -0.17), inertia=0.05)
-        shank = m.body(f"shank{side}", mass=2.0, com=(0, 0, -0.18), inertia=0.03)
-        foot = m.body(f"foot{side}", mass=0.8, com=(0.04, 0, -0.04), inertia=0.008)
-        knee = {"at": (0, 0, -0.42), "initial": 0.25, "limits": (0.02, 2.0)}
-        ankle = {"at": (0, 0, -0.42), "initial": -0.1, "limits": (-0.8, 0.6)}
-        m.joint(f"hip{side}", torso, thigh, joints.revolute("y"), initial=hip)
-        m.joint(f"knee{side}", thigh, shank, joints.revolute("y"), **knee)
-        m.joint(f"ankle{side}", shank, foot, joints.revolute("y"), **ankle)
-        m.frame(f"heel{side}", foot, (-0.06, 0, -0.07))
-        m.frame(f"toe{side}", foot, (0.15, 0, -0.07))
-    return on_rigid_ground(m, POINTS, fall=("torso", 0.5))
+    """The machine of the guide, from its model file."""
+    return contact.load(EXAMPLES / "heron.toml")
 
 
+def test_the_file_describes_the_machine_of_the_guide():
+    walker = heron()
+    assert {foot.body for foot in walker.walk.feet} == {"foot_l", "foot_r"}
+    assert weight_of(walker) == pytest.approx(9.81 * (10 + 2 * (3 + 2 + 0.8)))
+    assert contact_phases(walker, "heel_r_touchdown").events == (
+        "toe_l_touchdown",
+        "heel_l_release",
+        "heel_r_touchdown",
+    )
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 FLAT = ("toe_l_touchdown", "heel_r_touchdown")
 TANGENT_STEP = 1e-7
 """Of central differences: multipliers are 1e5, and what the map is curved by shows beyond."""
