@@ -133,7 +133,8 @@ def test_differential_evolution_does_as_well_as_scipys():
     bounds = {f"p{k}": (-2.0, 2.0) for k in range(4)}
     problem = evolve.SearchProblem(bounds, evolve.of_function(valley, vectorised=True), "value")
     ours = [
-        evolve.search(problem, evolve.DifferentialEvolution(40), 200, seed=s).best.value for s in range(7)
+        evolve.search(problem, evolve.DifferentialEvolution(40, scale=0.7), 200, seed=s).best.value
+        for s in range(7)
     ]
     theirs = [
         differential_evolution(

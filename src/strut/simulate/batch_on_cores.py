@@ -40,7 +40,9 @@ def do_runs_here(
     spread_began = clock.perf_counter()
     interrupted = _spread(_native_work(model, task), range(first, runs), threads, progress, short=short)
     spread_time = clock.perf_counter() - spread_began
-    model.run_time = spread_time / (runs - first) if runs > first else None
+    # of one thread: else every second batch of about ALONE_TIME would be done alone
+    cores = 1 if short else min(threads, runs - first)
+    model.run_time = cores * spread_time / (runs - first) if runs > first else None
     model.spend(spread_time)
     return interrupted
 

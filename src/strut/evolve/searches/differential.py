@@ -28,7 +28,7 @@ class DifferentialEvolution:
     """
 
     population: int = 40
-    scale: float = 0.7
+    scale: float = 0.5
     crossover: float = 0.9
     towards_best: bool = False
 
