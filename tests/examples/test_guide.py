@@ -12,6 +12,7 @@ pytest.importorskip("plotly")
 pytest.importorskip("matplotlib")
 pytest.importorskip("PIL")
 ROOT = Path(__file__).parents[2]
+EVOLVE = ROOT / "docs" / "evolve.md"
 GUIDE, TUTORIAL, README = ROOT / "docs" / "guide.md", ROOT / "docs" / "tutorial.md", ROOT / "README.md"
 
 
@@ -65,6 +66,16 @@ def test_the_guide_runs(tmp_path, monkeypatch):
         *("walk.svg", "phase.pdf", "walk.html", "walk", "report.html", "better", "gait.html"),
         *("walk.gif", "step.svg", "angles.csv", "made.h5"),
     }
+
+
+def test_the_page_of_population_search_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = EVOLVE.read_text(encoding="utf-8")
+    assert len(list(blocks(text))) == text.count("```python") == text.count("```") / 2
+    names = run(EVOLVE)
+    assert names["evolution"].stages == 2
+    assert len(names["front"]) >= 3
+    assert {path.name for path in tmp_path.iterdir()} == {"run.db"}
 
 
 def test_the_tutorial_runs(tmp_path, monkeypatch):
