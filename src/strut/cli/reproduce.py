@@ -192,8 +192,14 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
         motion(outcome.film, page)
     for colours in outcome.maps:
         marks = tuple(
-            Points(name, np.array(x), np.array(y), "#FFFFFF", symbol)
-            for (name, (x, y)), symbol in zip(colours.points.items(), ("cross", "diamond"), strict=False)
+            Points(
+                name,
+                np.array(x),
+                np.array(y),
+                PALETTE[1 + k % (len(PALETTE) - 1)],
+                size=5 if len(x) > 1 else 10,
+            )
+            for k, (name, (x, y)) in enumerate(colours.points.items())
         )
         cells = Cells(np.array(colours.x), np.array(colours.y), np.array(colours.values), colours.value_label)
         page.subheading(colours.title)

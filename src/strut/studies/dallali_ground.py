@@ -18,7 +18,7 @@ from strut.errors import StrutError
 from strut.simulate import simulate_batch
 from strut.studies.dallali_sway import FREQUENCY, LEG_LENGTH, POINTS, SWAY
 from strut.studies.study import ColourMap, Plot, Row, SearchOrder, SearchOutcome
-from strut.studies.trial_search import search_trials, trial_study, trials_row
+from strut.studies.trial_search import JOB, search_trials, trial_study, trials_row
 from strut.system import System
 from strut.walkers import coman, coman_motion
 
@@ -123,7 +123,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
             "RMS error of vertical forces [N]",
             "50.4",
             f"{best.value:.3f}",
-            f"published: against the robot, whose covers and foot soles the model lacks; the planted ground "
+            f"published: against the robot, whose covers and whole soles the model lacks; the planted ground "
             f"itself has {floor:.3f}, the readings' noise",
         ),
         Row(
@@ -141,7 +141,11 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         tuple(columns["generation"] + 1),
         {"search": columns["best_value"].tolist(), "planted ground": [floor] * len(columns["generation"])},
     )
-    maps = [cost_map({"best of the search": ([stiffness], [damping])})] if order.verify else []
+    maps = []
+    if order.verify:
+        tried = evolve.load_individuals(order.folder / JOB)
+        trials = (tried["stiffness"].tolist(), tried["damping"].tolist())
+        maps.append(cost_map({"trials": trials, "best of them": ([stiffness], [damping])}))
     return SearchOutcome(rows, [progress], maps=maps)
 
 
@@ -160,7 +164,7 @@ def cost_map(points: dict[str, tuple[list[float], list[float]]]) -> ColourMap:
         x=tuple(stiffness.tolist()),
         y=tuple(damping.tolist()),
         values=cost.tolist(),
-        points={"planted": ([PLANTED_STIFFNESS], [PLANTED_DAMPING]), **points},
+        points={**points, "planted": ([PLANTED_STIFFNESS], [PLANTED_DAMPING])},
     )
 
 

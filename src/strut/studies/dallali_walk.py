@@ -21,11 +21,13 @@ from strut.studies.dallali_walk_trials import (
     RANGES,
     READ_EVERY,
     SOLE,
+    STEP,
     STEPS,
     foot_force,
     measure_trials,
     plan,
     run_walk,
+    walking_robot,
 )
 from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome
 from strut.studies.trial_search import JOB, search_trials, trial_study, trials_row
@@ -113,6 +115,7 @@ def _best_rows(evolution: evolve.Evolution, motion: WalkMotion) -> list[Row]:
             "distance, forward and aside [m]",
             "-",
             f"{best.measures['distance']:.3f}, {best.measures['aside']:.3f}",
+            f"it was told to go {(STEPS - 1) * motion.pattern.step_length:.3f} forward",
         ),
         *[
             Row(
@@ -127,7 +130,7 @@ def _best_rows(evolution: evolve.Evolution, motion: WalkMotion) -> list[Row]:
             "planned ZMP inside the soles by at least [mm]",
             "-",
             f"{1e3 * motion.support_margin(SOLE).min():.1f}",
-            "negative: outside, which motors that lag behind make up for",
+            "of the plan; negative would be outside",
         ),
     ]
 
@@ -138,8 +141,24 @@ def _run_rows(motion: WalkMotion, run: Trajectory) -> list[Row]:
     values = run.at(t)
     tilt = np.hypot(values["roll"], values["pitch"] - motion.pattern.trunk_pitch).max()
     ending = "stands in the end" if run.status == "done" else run.message
+    finer = run_walk(motion, step=STEP / 4)
+    moved = 1e3 * abs(float(finer["x"][-1] - run["x"][-1]))
+    beyond = [
+        joint
+        for joint, (low, high) in walking_robot().legs.mechanism.limits.items()
+        if values[joint].min() < low or values[joint].max() > high
+    ]
+    busiest = max(run.time_at_limits.items(), key=lambda item: item[1], default=("none", 0.0))
     return [
         Row("the best, run again", "-", ending, f"after {run.t1:.1f} s"),
+        Row(
+            "with a quarter of the integrator's step",
+            "-",
+            "walks" if finer.status == "done" else f"falls after {finer.t1:.1f} s",
+            f"the waist comes to rest {moved:.1f} mm from there",
+        ),
+        Row("joints that leave their ranges", "-", ", ".join(beyond) or "none"),
+        Row("drivers at their limit, part of the time", "-", f"{busiest[1]:.3f}", f"at most: {busiest[0]}"),
         Row("largest tilt of the waist [rad]", "-", f"{tilt:.3f}", "from what it was told"),
     ]
 

@@ -92,8 +92,9 @@ def first_state(motion: WalkMotion) -> dict[str, float]:
     return {**motion.begin, **motors}
 
 
-def run_walk(motion: WalkMotion, **parameters: float) -> Trajectory:
-    """Return one run of a walk, whole. parameters: of the robot that shall differ, its ground's."""
+def run_walk(motion: WalkMotion, step: float = STEP, **parameters: float) -> Trajectory:
+    """Return one run of a walk, whole. step: of the integrator [s]. parameters: of the robot that shall
+    differ, its ground's."""
     robot = walking_robot()
     return simulate(
         robot.system,
@@ -101,7 +102,7 @@ def run_walk(motion: WalkMotion, **parameters: float) -> Trajectory:
         x0=first_state(motion),
         p={**robot.player.table(motion.t, motion.angles()), **parameters},
         method="rkc",
-        step=STEP,
+        step=step,
         ledger=False,
     )
 
