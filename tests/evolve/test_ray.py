@@ -115,7 +115,7 @@ def test_a_wrong_token_is_told_within_seconds(cluster, changes, message):
     assert float(answer.stdout.split()[0]) < 10
 
 
-@pytest.mark.slow  # 50 jobs that join a cluster and are killed: about five minutes
+@pytest.mark.slow  # 50 jobs that join a cluster and are killed: a quarter of an hour
 @pytest.mark.timeout(1800)
 def test_a_search_on_ray_is_killed_fifty_times_with_workers(cluster, tmp_path):
     environment, head = cluster
@@ -128,12 +128,15 @@ def test_a_search_on_ray_is_killed_fifty_times_with_workers(cluster, tmp_path):
         wait_for(lambda job=job, before=before: job.poll() is not None or rows(killed) > before, head)
         assert job.poll() is None, "the job is too short for fifty kills"
         time.sleep(pauses.uniform(0.0, 0.25))
-        worker_kills += kill_one_worker(head)
+        until = time.monotonic() + 5
+        while not kill_one_worker(head) and time.monotonic() < until:
+            time.sleep(0.02)
+        worker_kills += time.monotonic() < until
         time.sleep(pauses.uniform(0.0, 0.1))
         job.send_signal(signal.SIGKILL)
         job.wait()
         kills += 1
-    assert worker_kills > 25
+    assert worker_kills > 40
     assert start(environment, killed, "ray", 0.0, 40).wait() == 0
     assert content(killed) == content(whole)
     print(f"{kills} kills of the job, {worker_kills} of workers")

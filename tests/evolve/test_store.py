@@ -68,7 +68,8 @@ def kill_and_resume(tmp_path, kind, kills):
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
             done += 1
-        elif process.poll() == 0:  # it ended before it was killed: begin anew, so that all kills count
+        else:  # it ended before it was killed: begin anew, so that all kills count
+            assert process.poll() == 0
             killed.unlink()
         process.wait()
     assert start(killed, kind).wait() == 0
@@ -87,6 +88,19 @@ def test_a_job_that_is_killed_ends_as_one_that_is_not(tmp_path, kind):
 def test_a_job_that_is_killed_fifty_times_ends_as_one_that_is_not(tmp_path, kind):
     killed, whole = kill_and_resume(tmp_path, kind, 50)
     assert content(killed) == content(whole)
+
+
+@pytest.mark.parametrize(
+    "begun", ["", "CREATE TABLE job (layout INTEGER, spec TEXT, sha TEXT, versions TEXT)"]
+)
+def test_a_job_that_was_killed_before_it_wrote_what_it_is_begins_anew(tmp_path, begun):
+    path = tmp_path / "run.db"
+    sqlite3.connect(path).execute(begun or "PRAGMA journal_mode=WAL")
+    assert evolve.search(camel_problem(), evolve.Swarm(5), 2, output=path, resume=True).finished
+    other = tmp_path / "other.db"
+    sqlite3.connect(other).execute("CREATE TABLE recipes (name TEXT)")
+    with pytest.raises(StorageError, match="no file of a job"):
+        evolve.search(camel_problem(), evolve.Swarm(5), 2, output=other, resume=True)
 
 
 def test_an_interrupted_search_returns_what_was_done_and_goes_on(tmp_path):

@@ -20,7 +20,7 @@ from strut.evolve.finals import write_confirmed, write_polished
 from strut.evolve.polish import check_polishable
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import Grid, SearchMethod, SearchState, search_settings
-from strut.evolve.store import JobStore, StoredGeneration, pack_state
+from strut.evolve.store import JobStore, StoredGeneration, is_unbegun, pack_state
 from strut.evolve.streams import Purpose, RandomStream
 from strut.evolve.workers import Threads, Workers
 
@@ -106,12 +106,12 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
     # what cannot begin, for a missing library or a wrong pool, leaves no file
     method.begin(problem.space, RandomStream(seed).draws(0, Purpose.BEGIN), count)
     path = None if output is None else Path(output).expanduser()
-    if resume and path is not None and path.is_file():
+    if resume and path is not None and path.is_file() and not is_unbegun(path):
         _check_schedule(path, problem, method, seed, count)
     store = JobStore(path, spec, resume=resume)
-    keep_machine(store, problem.evaluation)
     crew: Workers = Threads() if workers is None else workers
     try:
+        keep_machine(store, problem.evaluation)
         try:
             for run in range(runs):
                 if not store.runs().get(run, False):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -329,6 +330,22 @@ class JobStore:
             state=None if state is None else unpack_state(state),
             seconds=seconds or 0.0,
         )
+
+
+def is_unbegun(path: Path) -> bool:
+    """Tell whether a file is that of a job which was killed before it had written what it is: such a one is
+    begun anew. A file that is no database is not."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            tables = {
+                row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            }
+            names = set(re.findall(r"EXISTS (\w+)", TABLES))
+            return tables <= names and (
+                "job" not in tables or not database.execute("SELECT 1 FROM job").fetchone()
+            )
+    except sqlite3.Error:
+        return False
 
 
 def pack_state(state: SearchState) -> bytes:
