@@ -39,7 +39,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "gait": {"system", "codegen", "simulate"},
     "optimal": {"system", "codegen", "simulate", "gait"},
     "control": {"system", "mechanism", "codegen", "actuator", "simulate", "gait", "optimal"},
-    "evolve": {"system", "simulate", "gait"},
+    "evolve": {"system", "simulate", "gait", "optimal"},
     "view": {"system", "simulate"},
     "report": {"system", "simulate", "gait", "optimal", "control", "evolve", "ports", "view"},
     "studies": {

@@ -179,7 +179,11 @@ def _workers(
 
 def read_described_job(job: Path, *, run_code: bool, roots: tuple[Path, ...]) -> Job:
     """Return the job of a file; raises ModelError where it names code and that is not to be run."""
-    described = read_job(job, lambda text: _find_beside(text, job.parent, run_code, roots))
+    described = read_job(
+        job,
+        lambda text: _find_beside(text, job.parent, run_code, roots),
+        lambda text, walker: _read_goal(job.parent / text, walker, roots),
+    )
     if not run_code and described.problem.evaluation.settings()["kind"] == "program":
         raise ModelError(f"{job} names a program that would be run: add --run-code if you trust it")
     return described
@@ -190,6 +194,13 @@ def standing_text(evolution: populations.Evolution) -> str:
     if evolution.front is not None:
         return f"front of {len(evolution.front)}, hypervolume {evolution.front.hypervolume:.6g}"
     return f"{evolution.best.value:.6g}" if evolution.best.stage else ""
+
+
+def _read_goal(path: Path, walker: System, roots: tuple[Path, ...]) -> tuple[dict[str, Any], str]:
+    """Return the arguments of a design that a file of goals says, and its text."""
+    from strut.cli.goal_file import read_goal_file  # designs are a large room, which other jobs do not need
+
+    return read_goal_file(path, walker, roots=roots), path.read_text(encoding="utf-8")
 
 
 def _find_beside(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...]) -> System:

@@ -2,6 +2,7 @@
 
 from strut.evolve.best_runs import run_individuals
 from strut.evolve.comparison import SearchComparison, compare
+from strut.evolve.evaluations.design_starts import DesignEvaluation, of_design
 from strut.evolve.evaluations.encoded import EncodedEvaluation
 from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
@@ -40,6 +41,7 @@ __all__ = [
     "OK",
     "SEARCHES",
     "CmaEs",
+    "DesignEvaluation",
     "DifferentialEvolution",
     "EncodedEvaluation",
     "Evaluated",
@@ -83,6 +85,7 @@ __all__ = [
     "make_search",
     "maximise",
     "minimise",
+    "of_design",
     "of_function",
     "of_program",
     "of_system",

@@ -32,7 +32,9 @@ Instead of a value the last goal may be several at once: `front = [{ minimise = 
 the end by gradients; `repeats`, `combine` and `confirm` in [evaluate] are those of `SearchProblem`. A text
 may carry a unit; numbers are in that of the machine. Instead of `model`, `program = ["python",
 "my_simulator.py"]` names one that answers requests in JSON; `measures = ["speed"]`, above all tables, then
-names what it answers.
+names what it answers. Or `design = "compass-driven"` names a walker, and `goal = "goal.toml"` what is asked
+of its step, as of `strut design --goal`: each individual is a start of a design. Parameters that are free
+begin at its values, others are fixed there; it measures `cost`, and `free.NAME` of what it found.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ from pathlib import Path
 from typing import Any
 
 from strut.errors import ModelError, StorageError, StrutError, did_you_mean
+from strut.evolve.evaluations.design_starts import DesignEvaluation
 from strut.evolve.evaluations.evaluation import Evaluation
 from strut.evolve.evaluations.program import of_program
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
@@ -58,6 +61,10 @@ JOB_KEYS = ("name", "evaluate", "measures", "parameters", "goals", "search")
 """The name and the tables of a job file."""
 RUN_KEYS = {"generations": None, "runs": 1, "seed": 0, "polish": False}
 """Keys of [search] that are no settings of the search itself, and what they are unless given."""
+
+
+ReadGoal = Callable[[str, System], tuple[dict[str, Any], str]]
+"""Reads a file of goals of a design, for a walker."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,9 @@ class Job:
         return replace(self, problem=replace(self.problem, evaluation=elsewhere))
 
 
-def read_job(path: Path, find_model: Callable[[str], System]) -> Job:
-    """Return the job that a file describes. find_model: returns the machine of a name or file."""
+def read_job(path: Path, find_model: Callable[[str], System], read_goal: ReadGoal | None = None) -> Job:
+    """Return the job that a file describes. find_model: returns the machine of a name or file. read_goal:
+    returns the arguments of a design that a file of goals says, for a walker, and the file's text."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -90,23 +98,32 @@ def read_job(path: Path, find_model: Callable[[str], System]) -> Job:
     except tomllib.TOMLDecodeError as error:
         raise ModelError(f"{path} is no TOML: {error}") from error
     try:
-        return _job(path.stem, data, find_model)
+        return _job(path.stem, data, find_model, read_goal)
     except StrutError as error:
         error.args = (f"{path}: {error}",)
         raise
 
 
-def _job(stem: str, data: dict[str, Any], find_model: Callable[[str], System]) -> Job:
+def _job(
+    stem: str, data: dict[str, Any], find_model: Callable[[str], System], read_goal: ReadGoal | None
+) -> Job:
     _refuse_unknown("a job", data, JOB_KEYS)
     for part in JOB_KEYS[1:]:
-        if part not in data and not (part == "measures" and "program" in data.get("evaluate", {})):
+        if part not in data and not (
+            part == "measures" and {"program", "design"} & {*data.get("evaluate", {})}
+        ):
             raise ModelError(f"[{part}] is missing: a job has {', '.join(JOB_KEYS[1:])}")
     search = _table("search", data["search"])
     own = {name: search.pop(name, default) for name, default in RUN_KEYS.items()}
     evaluate = _table("evaluate", data["evaluate"])
     measures = data.get("measures", {})
     noise = {name: evaluate.pop(name) for name in ("repeats", "combine", "confirm") if name in evaluate}
-    evaluation = _evaluation(evaluate, measures, find_model)
+    if "design" in evaluate:
+        if "measures" in data:
+            raise ModelError("[measures] is of no use beside design, which measures cost and free.NAME")
+        evaluation: Evaluation = _design(evaluate, find_model, read_goal)
+    else:
+        evaluation = _evaluation(evaluate, measures, find_model)
     table = _table("parameters", data["parameters"])
     problem = SearchProblem(
         [_parameter(name, each, evaluation) for name, each in table.items()],
@@ -120,7 +137,7 @@ def _job(stem: str, data: dict[str, Any], find_model: Callable[[str], System]) -
 def _evaluation(table: dict[str, Any], measures: Any, find_model: Callable[[str], System]) -> Evaluation:
     """Return what evaluates: runs of a machine, or a program."""
     if ("model" in table) == ("program" in table):
-        raise ModelError("[evaluate] needs either model, the machine that is run, or program")
+        raise ModelError("[evaluate] needs either model, the machine that is run, program, or design")
     if "program" in table:
         _refuse_unknown("[evaluate] with a program", table, ("program", "limit", "retries", "workers"))
         options = {name: value for name, value in table.items() if name != "program"}
@@ -133,13 +150,30 @@ def _evaluation(table: dict[str, Any], measures: Any, find_model: Callable[[str]
     model, time = options.pop("model"), options.pop("time", None)
     if time is None:
         raise ModelError("[evaluate] needs time, how long the machine runs [s]")
-    values = _table("evaluate.set", options.pop("set", {}))
-    system = find_model(model)
-    if values:
-        units = {each.name: each.unit for each in system.quantities()}
-        numbers = {name: _number(f"set.{name}", value, units.get(name, "")) for name, value in values.items()}
-        system = system.using(**numbers)
+    system = _with_values(find_model(model), options.pop("set", {}))
     return of_system(system, _number("time", time, "s"), _table("measures", measures), label=model, **options)
+
+
+def _with_values(system: System, values: Any) -> System:
+    """Return a machine with other values, which may have units."""
+    table = _table("evaluate.set", values)
+    units = {each.name: each.unit for each in system.quantities()}
+    numbers = {name: _number(f"set.{name}", value, units.get(name, "")) for name, value in table.items()}
+    return system.using(**numbers) if numbers else system
+
+
+def _design(
+    table: dict[str, Any], find_model: Callable[[str], System], read_goal: ReadGoal | None
+) -> DesignEvaluation:
+    """Return the evaluation by designs of a walker."""
+    _refuse_unknown("[evaluate] with a design", table, ("design", "goal", "set", "budget", "intervals"))
+    if "goal" not in table or read_goal is None:
+        raise ModelError('[evaluate] with a design needs goal, what is asked of a step: goal = "goal.toml"')
+    walker = _with_values(find_model(table["design"]), table.get("set", {}))
+    arguments, text = read_goal(table["goal"], walker)
+    options = {name: value for name, value in table.items() if name in ("budget", "intervals")}
+    asked = text + "".join(f"\n{name} = {value!r}" for name, value in options.items())
+    return DesignEvaluation(walker, {**arguments, **options}, asked, table["design"])
 
 
 def _parameter(name: str, value: Any, evaluation: Evaluation) -> SearchParameter:

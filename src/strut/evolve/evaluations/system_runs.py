@@ -67,7 +67,7 @@ class SystemEvaluation:
             "kind": "system",
             "system": self.label or self.system.name,
             "values": {name: value for group in self._groups.values() for name, value in group.items()},
-            "equations": _digest(self.system),
+            "equations": digest_equations(self.system),
             "time": self.time,
             "measures": dict(self.expressions),
             "options": {name: repr(value) for name, value in sorted(options.items())},
@@ -174,7 +174,7 @@ class SystemEvaluation:
         return columns
 
 
-def _digest(system: System) -> str:
+def digest_equations(system: System) -> str:
     """Return a digest of rates and guards, so that a job is not gone on with after its machine changed."""
     expressions = [*system.flow.values(), *(event.guard for event in system.events)]
     text = system.function("equations", expressions).serialize()

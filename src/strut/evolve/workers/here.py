@@ -6,7 +6,9 @@ import time as clock
 
 import numpy as np
 
-from strut.evolve.evaluations.function import FunctionEvaluation
+from strut.evolve.evaluations.encoded import EncodedEvaluation
+from strut.evolve.evaluations.program import ProgramEvaluation
+from strut.evolve.evaluations.system_runs import SystemEvaluation
 from strut.evolve.problem import SearchProblem
 from strut.evolve.workers.workers import Shares, ShareSize, core_count, evaluate_checked
 
@@ -26,8 +28,10 @@ class Threads:
     def evaluate(self, problem: SearchProblem, x: np.ndarray, seeds: np.ndarray) -> Shares:
         """Yield shares in their order."""
         if self._size is None or problem is not self._problem:
-            alone = isinstance(problem.evaluation, FunctionEvaluation)
-            self._size = ShareSize(1 if alone else INDIVIDUALS_PER_CORE * core_count())
+            uses_cores = isinstance(
+                problem.evaluation, (SystemEvaluation, EncodedEvaluation, ProgramEvaluation)
+            )
+            self._size = ShareSize(INDIVIDUALS_PER_CORE * core_count() if uses_cores else 1)
             self._problem = problem
         begin = 0
         while begin < len(x):
