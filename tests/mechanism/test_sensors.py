@@ -254,6 +254,19 @@ def test_ranges_and_limits():
         mechanism.watch(mechanism.system(arm()), arm(), [watchers.JointRange()])
 
 
+@pytest.mark.parametrize("backend", ["native", "virtual"])
+def test_a_watcher_that_only_records_goes_on_where_a_machine_begins_on_a_limit(backend):
+    """At rest, exactly on the end of its range, and it falls beyond: recorded once, and the run goes on."""
+    m = Mechanism("arm", planar=True)
+    link = m.body("link", 1.0, com=(0.1, 0, 0), inertia=0.01)
+    m.joint("joint", m.world, link, joints.revolute("y"))
+    watcher = watchers.JointRange({"joint": (-5.0, 0.0)}, ends=False)
+    run = strut.simulate(mechanism.watch(mechanism.system(m), m, [watcher]), t=0.3, backend=backend)
+    assert (run.status, list(run.events.names)) == ("done", ["joint_out_of_range"])
+    assert run.events.times("joint_out_of_range")[0] == 0.0
+    assert run["joint"][-1] > 0.1
+
+
 def test_a_height_that_is_no_number_is_refused():
     with pytest.raises(ValueRangeError, match="the height to which 'hand' may come down is nan"):
         watchers.FallBelow("hand", float("nan"))

@@ -343,6 +343,25 @@ def test_a_guard_on_zero_at_the_beginning_fires_if_it_rises(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_what_only_records_on_a_guard_at_rest_on_zero_fires_once(backend):
+    """A guard that begins at zero, with a rate of zero, and then rises. One whose reset stops the mass, and
+    by chance changes nothing, fires again and ends the run: a mass would fall through its ground otherwise."""
+    x, v, seen = State("x", 0.0), State("v", 0.0), Discrete("seen", 0.0)
+    for reset, status in (({}, "done"), ({seen: 1.0}, "done"), ({v: 0.0}, "zeno")):
+        limit = Event("limit", guard=x.sym, reset=reset)
+        mass = System("mass", x=[x, v], z=[seen], flow={x: v.sym, v: 1.0}, events=[limit])
+        run = strut.simulate(mass, 2.0, backend=backend)
+        assert run.status == status
+        if status == "done":
+            np.testing.assert_array_equal(run.events.times("limit"), [0.0])
+            assert run["x"][-1] == pytest.approx(2.0, rel=1e-9)
+    # a discrete state that the flow reads is more than a record
+    pushed = System("mass", x=[x, v], z=[seen], flow={x: v.sym, v: 1.0 + 0 * seen.sym + 1e-3 * seen.sym},
+                    events=[Event("limit", guard=x.sym, reset={seen: 0.0})])  # fmt: skip
+    assert strut.simulate(pushed, 2.0, backend=backend).status == "zeno"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_a_guard_that_is_no_number_ends_the_run(backend):
     x = State("x", 1.0)
     lost = System("lost", x=[x], flow={x: -1.0}, events=[Event("never", ca.sqrt(x - 2))])

@@ -303,6 +303,7 @@ def _velocities(system: System, v: dict[str, ca.SX]) -> list[int]:
 
 def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX]) -> dict[str, list[int]]:
     randoms = column([q.sym for q in system.randoms])
+    deciding = _deciding_discrete(system) if jumps else set()
 
     def uses_random(jump: Jump) -> int:
         values = column(list(_assignments(jump).values()))
@@ -315,9 +316,28 @@ def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX]) -> dict[str,
         "clock_of": [j.clock for j in jumps],
         "terminal": [int(getattr(j.source, "terminal", False)) for j in jumps],
         "eager": [int(getattr(j.source, "eager", False)) for j in jumps],
+        "records": [int(_only_records(j, deciding)) for j in jumps],
         "draws_random": [uses_random(j) for j in jumps],
         "random_kind": [int(q.law == "normal") for q in system.randoms for _ in range(q.size)],
     }
+
+
+def _deciding_discrete(system: System) -> set[str]:
+    """The names of all states but the discrete ones that neither the flow nor a guard reads: what sets those
+    alone changes nothing of what follows."""
+    names = {q.name for q in (*system.x, *system.z)}
+    if isinstance(system.flow, Sums):  # writing a sum out costs more than is won
+        return names
+    read = [*system.flow.values(), *[e.guard for e in system.events], *[e.when for e in system.events]]
+    symbols = ca.symvar(column([sx(e) for e in read if e is not None]))
+    used = {symbol.element_hash() for symbol in symbols}
+    silent = {q.name for q in system.z if not any(q.sym[k].element_hash() in used for k in range(q.size))}
+    return names - silent
+
+
+def _only_records(jump: Jump, deciding: set[str]) -> bool:
+    """Whether a jump sets nothing on which it depends what happens next."""
+    return jump.guard >= 0 and not deciding.intersection(_assignments(jump))
 
 
 def _flow_jacobian(system: System, flow: ca.Function) -> ca.Function:

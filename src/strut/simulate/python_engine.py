@@ -281,6 +281,10 @@ class Engine:
         if self._state_ends_not_finite(cause=j):
             return
         self._settle()
+        rests = i >= 0 and self.g[i] >= -self._fuzz(i, self.r[i]) and self.r[i] >= 0
+        if self.low.tables["records"][j] and rests:
+            # what only records, on a guard that rests on zero, has said so: to fire again says nothing new
+            self.holds[i] = True
         self.at_this_instant += 1
         if self.low.tables["terminal"][j]:
             self.status, self.cause = TERMINAL, j

@@ -176,6 +176,8 @@ STRUT_CALLED void STRUT_(execute)(STRUT_(sim) * s, int j, strut_real t_stop)
     if (i >= 0) s->holds[i] = 1;
     if (STRUT_(ends_not_finite)(s, s->x, STRUT_NX, 0, j) || STRUT_(ends_not_finite)(s, s->z, STRUT_NZ, STRUT_NX, j)) return;
     STRUT_(settle)(s);
+    /* what only records, on a guard that rests on zero, has said so: to fire again would say nothing new */
+    if (STRUT_(records)[j] && s->g[i] >= -STRUT_(fuzz)(s, i, s->r[i]) && s->r[i] >= R(0)) s->holds[i] = 1;
     if (STRUT_(terminal)[j]) {
         s->status = STRUT_TERMINAL;
         s->cause = j;
