@@ -210,7 +210,7 @@ def test_self_collision_is_where_capsules_meet():
     assert run.status == "self_collision"
     assert 1 - 2 * math.sin(0.3 * run.t1) == pytest.approx(0.1, abs=1e-9)
     assert guard.pair_of(m, run["collision_pair"][-1]) == ("one", "two")
-    assert "1 one and two" in run.ending_meaning
+    assert run.ending_meaning == "it struck itself: one and two"
 
 
 def test_capsules_that_are_parallel_have_a_distance_with_a_rate():

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from strut import actuator, control, mechanism, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import Tree, observe
 from strut.walkers.coman import coman_mechanism
+from strut.walkers.coman_hulls import HULLS, coman_hulls
 from strut.walkers.coman_robot import RANGE_SLACK
 
 WEIGHT = 28.357 * 9.81
@@ -121,6 +123,40 @@ def test_a_joint_that_leaves_its_range_ends_the_run():
     assert run.ending_meaning == "joint r_knee_sag left its range of -0.185 to 1.93"
 
 
+def test_legs_that_cross_end_the_run_and_are_named():
+    """The robot suspended, its right leg swung inwards: where the hulls meet, by points along their axes."""
+    swing = {"r_hip_lat": control.minimum_jerk(0, 0.4, 1.0)}
+    robot = walkers.coman("legs", base="fixed", ground="none", motors=False, references=swing, kp=400, kd=40)
+    run = strut.simulate(robot, t=2, rtol=1e-7, atol=1e-9, backend="virtual", ledger=False)
+    assert (run.status, run.ok) == ("self_collision", False)
+    assert run.ending_meaning == "it struck itself: r_foot and l_foot"
+    machine = coman_mechanism(walkers.coman_robot.PARTS["legs"], "fixed")
+    tree = Tree(machine)
+    states = [run[name][-1] for name in mechanism.system(machine).labels("x")[: tree.nv]]
+    along, axes = np.linspace(0, 1, 401)[:, None], []
+    for side in "rl":
+        pose = observe.pose(tree, f"{side}_foot")
+        place = ca.Function("place", [tree.q], [pose.p, pose.R])
+        p, R = (np.array(each) for each in place(states))
+        _, start, end = HULLS["r_foot"]
+        axes.append(p.T + (np.array(start) + along * (np.array(end) - np.array(start))) @ R.T)
+    apart = np.linalg.norm(axes[0][:, None] - axes[1][None], axis=-1).min()
+    assert apart == pytest.approx(2 * HULLS["r_foot"][0], abs=2e-6)  # of points 0.3 mm apart, near a minimum
+
+
+def test_neighbours_may_touch_and_all_others_are_watched():
+    watcher = coman_hulls(coman_mechanism(), ends=True)
+    pairs = {frozenset((a.body, b.body)) for a, b in watcher.pairs(coman_mechanism())}
+    assert len(pairs) == 12 * 11 / 2 - 11  # a tree of twelve hulls has eleven neighbours
+    assert frozenset(("r_foot", "l_foot")) in pairs
+    assert frozenset(("torso", "r_elbow_link")) in pairs
+    assert frozenset(("waist", "torso")) not in pairs
+    assert frozenset(("r_shank", "r_foot")) not in pairs
+    legs = coman_mechanism(walkers.coman_robot.PARTS["legs"])
+    bodies = [{a.body, b.body} for a, b in coman_hulls(legs, ends=True).pairs(legs)]
+    assert {"torso", "r_elbow_link"} not in bodies  # one rigid body there
+
+
 @pytest.mark.slow  # describes and compiles all ways in which toes and heels touch: a minute and a half
 def test_in_a_plane_it_stands_on_rigid_ground():
     robot = walkers.coman("legs", base="planar", ground="rigid")
@@ -206,10 +242,12 @@ def test_what_it_has_not_is_said():
         walkers.coman_motion("arms-up", 0.1, 1.0, parts="legs")
     with pytest.raises(UnknownNameError, match="COMAN has no joint 'r_elbow' that moves"):
         walkers.coman("legs", base="planar", references={"r_elbow": 0.1})
-    with pytest.raises(UnknownNameError, match="COMAN has no ranges 'stop'"):
-        walkers.coman("legs", base="planar", ranges="stop")
-    with pytest.raises(ModelError, match="which ranges='end' asks for: give events=True, or ranges='ignore'"):
-        walkers.coman("legs", base="planar", events=False, ranges="end")
+    for word in ("ranges", "collisions"):
+        with pytest.raises(UnknownNameError, match=f"COMAN has no {word} 'stop'"):
+            walkers.coman("legs", base="planar", **{word: "stop"})
+        sentence = f"which {word}='end' asks for: give events=True, or {word}='ignore'"
+        with pytest.raises(ModelError, match=sentence):
+            walkers.coman("legs", base="planar", events=False, **{word: "end"})
     with pytest.raises(ModelError, match=r"without servos \(kp=0\) follows nothing: r_knee_sag"):
         walkers.coman("legs", base="planar", kp=0, references={"r_knee_sag": 0.1})
 

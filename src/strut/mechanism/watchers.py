@@ -194,8 +194,8 @@ class SelfCollision:
             deepest = ca.fmax(depth, deepest)
         which = Discrete("collision_pair", 0.0, description="the number of the pair that met; 0 for none")
         names = "; ".join(f"{k} {a.body} and {b.body}" for k, (a, b) in enumerate(pairs, 1))
-        return [Alarm("self_collision", deepest, f"it struck itself; collision_pair says where: {names}",
-                      {which: number})]  # fmt: skip
+        words = f"it struck itself: {{{which.name}: {names}}}"
+        return [Alarm("self_collision", deepest, words, {which: number})]
 
     def pair_of(self, mechanism: Mechanism, number: float) -> tuple[str, str]:
         """The bodies of a pair, by the value of collision_pair."""

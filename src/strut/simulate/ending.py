@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 
 from strut.codegen import RunStatus
 from strut.simulate.names import Names
@@ -18,6 +20,22 @@ STATUS_EXPLANATIONS = {
     "not run": "the batch was interrupted before this run began",
 }
 """What each status means."""
+
+
+CHOICE = re.compile(r"\{([\w.\[\]]+): ([^{}]*)\}")
+"""In the description of an event: what stands there for each value of a discrete state, {NAME: 1 a; 2 b}."""
+
+
+def spell_choices(text: str, values: Mapping[str, float]) -> str:
+    """What an event says of itself, with the words for the values that discrete states have. values: by
+    name. Where a value has no word, all of them stand."""
+
+    def word(match: re.Match[str]) -> str:
+        words = dict(entry.strip().partition(" ")[::2] for entry in match[2].split(";"))
+        value = values.get(match[1], math.nan)
+        return words.get(f"{value:.0f}", match[0]) if math.isfinite(value) else match[0]
+
+    return CHOICE.sub(word, text)
 
 
 def ending_message(

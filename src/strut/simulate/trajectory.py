@@ -17,7 +17,7 @@ from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_
 from strut.html import card
 from strut.simulate.account import Account
 from strut.simulate.dense_output import recorded_points, states_at
-from strut.simulate.ending import ending_message
+from strut.simulate.ending import ending_message, spell_choices
 from strut.simulate.event_log import EventLog, event_log
 from strut.simulate.names import Names
 from strut.simulate.record import Raw
@@ -137,7 +137,8 @@ class Trajectory:
     @property
     def ending_meaning(self) -> str:
         """What the event that ended the run says of itself; empty where none did, or it says nothing."""
-        return self.names.meanings.get(self.status, "")
+        values = dict(zip(self.names.z, self.raw.z_end, strict=True))
+        return spell_choices(self.names.meanings.get(self.status, ""), values)
 
     @property
     def dimensionless(self) -> bool:

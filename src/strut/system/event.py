@@ -36,6 +36,8 @@ class Event(Packed):
     eager: fires also where the guard is positive when a run begins: a foot that would pull lets go at once.
     loss: energy [J] that leaves the ledger in this event, by channel, from the state before it. Without it
         the change of stored energy is booked to a channel with the event's name, and nothing is checked.
+    description: what it means, for people. {flag: 1 left; 2 right} in it is, where a run ends so, the word
+        behind the value that the discrete state `flag` then has.
     """
 
     name: str

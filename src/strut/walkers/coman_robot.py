@@ -16,9 +16,10 @@ from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_
 from strut.mechanism import Mechanism, sense, watch
 from strut.mechanism import system as system_of
 from strut.mechanism.sensors import Sensor
-from strut.mechanism.watchers import JointRange
+from strut.mechanism.watchers import JointRange, Watcher
 from strut.system import Expression, Param, System, sx, time
 from strut.walkers.coman import FOOT_POINTS, STANDING_HEIGHT, coman_mechanism
+from strut.walkers.coman_hulls import coman_hulls
 
 PARTS: Mapping[str, Sequence[str] | None] = {
     "all": None,
@@ -55,7 +56,7 @@ RANGES: Mapping[str, str] = {
     "record": "the event is recorded, and the run goes on as if nothing stopped the joint",
     "ignore": "nothing watches",
 }
-"""What happens where a joint leaves its range."""
+"""What happens where a joint leaves its range, or where the robot strikes itself."""
 RANGE_SLACK = 0.01
 """[rad] By which a joint may pass the end of its range: straight elbows are at the end of theirs, and springs
 let them pass it by milliradians."""
@@ -91,6 +92,7 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     events: bool = True,
     feet: str = "five",
     ranges: str | None = None,
+    collisions: str | None = None,
     pushed: Sequence[str] = (),
     sensors: Sequence[Sensor] = (),
 ) -> System:
@@ -110,16 +112,20 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     ranges: a name of `RANGES`, what happens where a joint leaves its range by more than `RANGE_SLACK`. 'end'
         by default, as in the public simulator: no stop is modelled, so what would follow is no motion of the
         robot. Without events nothing can watch, and 'ignore' is the default.
+    collisions: a name of `RANGES`, what happens where capsules about its bodies meet (`coman_hulls`;
+        neighbours are excused); the run says which. 'end' by default, 'ignore' without events.
     pushed: frames and bodies at which forces from outside act, 'chest': inputs chest_push_x and so on, for
         `strut.push`.
     sensors: what is read of it besides, as of `mechanism.sense`.
     """
-    ranges = ranges or ("end" if events else "ignore")
+    usual = "end" if events else "ignore"
+    ranges, collisions = ranges or usual, collisions or usual
     for word, value, allowed in (
         ("parts", parts, PARTS),
         ("ground", ground, GROUNDS),
         ("feet", feet, POINTS_PER_FOOT),
         ("ranges", ranges, RANGES),
+        ("collisions", collisions, RANGES),
     ):
         if value not in allowed:
             raise UnknownNameError(f"COMAN has no {word} '{value}': {did_you_mean(value, list(allowed))}")
@@ -128,11 +134,12 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
             "COMAN's mesh of 200 points a foot stands on compliant ground, without events: give "
             "events=False and ground='linear', 'hertz' or 'geyer', or feet='five'"
         )
-    if ranges != "ignore" and not events:
-        raise ModelError(
-            f"COMAN without events cannot watch its joints, which ranges='{ranges}' asks for: give "
-            f"events=True, or ranges='ignore'"
-        )
+    for word, value in (("ranges", ranges), ("collisions", collisions)):
+        if value != "ignore" and not events:
+            raise ModelError(
+                f"COMAN without events cannot watch itself, which {word}='{value}' asks for: give "
+                f"events=True, or {word}='ignore'"
+            )
     mechanism = coman_mechanism(PARTS[parts], base)
     for frame in pushed:
         mechanism.push(frame)
@@ -152,12 +159,21 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     if kp != 0:
         followed = {**dict.fromkeys(names, 0.0), **(references or {})}
         machine = servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
+    machine = _watched(machine, mechanism, ranges, collisions)
+    return sense(machine, mechanism, sensors) if sensors else machine
+
+
+def _watched(machine: System, mechanism: Mechanism, ranges: str, collisions: str) -> System:
+    """The machine with watchers of its joints' ranges and of its hulls."""
+    watchers: list[Watcher] = []
     if ranges != "ignore":
         limits = {
             joint: (low - RANGE_SLACK, high + RANGE_SLACK) for joint, (low, high) in mechanism.limits.items()
         }
-        machine = watch(machine, mechanism, [JointRange(limits, ends=ranges == "end")])
-    return sense(machine, mechanism, sensors) if sensors else machine
+        watchers.append(JointRange(limits, ends=ranges == "end"))
+    if collisions != "ignore":
+        watchers.append(coman_hulls(mechanism, ends=collisions == "end"))
+    return watch(machine, mechanism, watchers) if watchers else machine
 
 
 def _on_ground(machine: Mechanism, base: str, ground: str, *, events: bool, feet: str) -> System:
