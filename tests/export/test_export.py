@@ -84,6 +84,36 @@ def test_coman_with_motors_servos_and_sensors_is_one_folder(tmp_path):
     np.testing.assert_allclose(rows[-1, 1:], expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow  # compiles the whole robot twice, here and as an engineer would: a minute
+def test_the_whole_robot_is_one_folder_that_its_makefile_builds(tmp_path):
+    """COMAN with 23 motors, springs and servos, sensors, watchers, and ten points of contact, as it squats and
+    sways: `make`, run, and compared with the simulator after every second."""
+    motion = {**walkers.coman_motion("squat", 0.1, 0.5), **walkers.coman_motion("sway", 0.05, 0.4)}
+    robot = walkers.coman(
+        references=motion,
+        sensors=[
+            sensors.Imu("chest"),
+            sensors.Encoder("r_knee_sag", 2 * np.pi / 2**14),
+            sensors.FootForce("r_sole0", [f"r_sole{k}" for k in range(5)]),
+            sensors.ZeroMomentPoint(),
+        ],
+    )
+    assert sum(name.endswith("_voltage") for name in robot.outputs) == 2 * 23  # asked, and applied
+    strut.export(robot, tmp_path)
+    main = (tmp_path / "main.c").read_text()
+    (tmp_path / "main.c").write_text(main.replace("second <= 10", "second <= 2"))
+    made = subprocess.run(["make", "-C", tmp_path], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    rows = table(tmp_path / "coman")
+    shown = robot.replace(outputs={f"copy{k}": robot[q.name] for k, q in enumerate(robot.x)}, walk=None)
+    batch = strut.simulate_batch(
+        shown, t=2.0, at=np.array([1.0, 2.0]), outputs=list(shown.outputs), x0={}, ledger=False
+    )
+    expected = np.column_stack([batch[name][0] for name in shown.outputs])
+    assert rows.shape == (2, 1 + 124)
+    np.testing.assert_allclose(rows[:, 1:], expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("make", [walkers.slip, walkers.pendulum, walkers.rimless_wheel])
 def test_one_run_equals_simulate(make, tmp_path):
     system = make()
