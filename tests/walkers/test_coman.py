@@ -1,6 +1,7 @@
 """COMAN with its drives: statics of standing, the knee test of the paper, and what is left out."""
 
 import math
+import time
 from dataclasses import replace
 
 import casadi as ca
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut import actuator, control, mechanism, walkers
+from strut import Param, actuator, control, mechanism, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import Tree, observe
 from strut.walkers.coman import coman_mechanism
@@ -33,9 +34,12 @@ def test_versions_have_their_joints_and_all_the_weight(parts, base, count):
     assert m.limits["l_knee_sag"] == (-0.175, 1.920)
 
 
-def test_it_stands_on_its_feet():
-    """In a plane, with its motors: the ground carries the weight, and gives way by 0.137 mm."""
-    robot = walkers.coman("legs", base="planar")
+def test_it_stands_on_its_feet_and_squats():
+    """In a plane, with its motors: the ground carries the weight, and gives way by 0.137 mm. Its books close,
+    standing and squatting, and every loss has a name."""
+    bend = Param("bend", 0.0, "rad")
+    squat = {joint: wave * bend for joint, wave in walkers.coman_motion("squat", 1.0, 1.0).items()}
+    robot = walkers.coman("legs", base="planar", references=squat)
     run = strut.simulate(robot, t=1.2, method="dopri5", rtol=1e-6, atol=1e-8)
     assert run.ok
     end = run.at(1.2)
@@ -44,6 +48,21 @@ def test_it_stands_on_its_feet():
     assert depth == pytest.approx(0.137e-3, abs=1e-6)
     assert run.ledger.relative < 1e-7
     assert abs(end["pitch"]) < 0.02
+    down = strut.simulate(robot, t=1.0, p={"bend": 0.1}, method="dopri5", rtol=1e-6, atol=1e-8)
+    assert down.ok
+    assert down["r_knee_sag"].max() > 0.35
+    assert down.ledger.relative < 1e-7
+    drives = [f"{side}_{joint}_sag" for side in "rl" for joint in ("hip", "knee", "ankle")]
+    of_drives = {
+        f"{d}_{loss}" for d in drives for loss in ("copper", "viscous", "series_damper", "link_damper")
+    }
+    of_ground = {f"{foot}_{loss}" for foot in FEET for loss in ("damper", "friction")}
+    assert set(down.ledger.dissipated) == of_drives | of_ground
+    assert set(down.ledger.lost) == {f"{foot}_{loss}" for foot in FEET for loss in ("slack", "strain")}
+    assert set(down.ledger.supplied) == {f"{d}_electrical" for d in drives}
+    # steps of a fixed length close them by their order: sixteen times better with a quarter of the step
+    rough = strut.simulate(robot, t=1.0, p={"bend": 0.1}, method="rkc", step=1e-3)
+    assert 1e-7 < rough.ledger.relative < 1e-3
 
 
 def test_its_feet_slip_beyond_the_friction_of_its_weight_and_not_before():
@@ -262,3 +281,21 @@ def test_the_whole_robot_stands_squats_and_sways():
     end = run.at(np.linspace(1, 3, 50))
     assert end["z"].min() > 0.4
     assert np.mean(sum(end[f"{foot}_normal"] for foot in FEET)) == pytest.approx(WEIGHT, rel=0.05)
+
+
+@pytest.mark.slow  # compiles the whole robot, and runs it to 1e-10: a minute
+def test_the_whole_robot_runs_ten_times_as_fast_as_it_is_to_1e_4():
+    """Squatting and swaying for a second, in processor time of one core, against a tolerance of 1e-10."""
+    motion = {**walkers.coman_motion("squat", 0.1, 0.5), **walkers.coman_motion("sway", 0.05, 0.4)}
+    robot, times = walkers.coman(references=motion), np.linspace(0, 1, 101)
+    options = {"ledger": False, "backend": "native"}
+    exact = strut.simulate(robot, 1.0, method="dopri5", rtol=1e-10, atol=1e-10, **options).at(times)
+    spent = []
+    for _ in range(5):
+        began = time.process_time()
+        run = strut.simulate(robot, 1.0, method="rkc", step=1e-3, **options)
+        spent.append(time.process_time() - began)
+    names = ["x", "y", "z", "roll", "pitch", "yaw", *coman_mechanism().limits]
+    reached = run.at(times)
+    assert max(np.abs(reached[name] - exact[name]).max() for name in names) < 1e-4
+    assert min(spent) < 0.1  # [s]
