@@ -281,10 +281,8 @@ class Engine:
         if self._state_ends_not_finite(cause=j):
             return
         self._settle()
-        rests = i >= 0 and self.g[i] >= -self._fuzz(i, self.r[i]) and self.r[i] >= 0
-        if self.low.tables["records"][j] and rests:
-            # what only records, on a guard that rests on zero, has said so: to fire again says nothing new
-            self.holds[i] = True
+        if self.low.tables["records"][j] and self.g[i] >= -self._fuzz(i, self.r[i]) and self.r[i] >= 0:
+            self.holds[i] = True  # what only records, on a guard that rests on zero, has said so
         self.at_this_instant += 1
         if self.low.tables["terminal"][j]:
             self.status, self.cause = TERMINAL, j
@@ -304,9 +302,8 @@ class Engine:
             with np.errstate(all="ignore"):
                 trial = self.stepper.step(self.t, self.x, target)
                 if trial is None:  # is there anything to integrate, an instant ahead?
-                    instant = (
-                        16 * MACHINE_EPSILON * max(abs(self.t), MIN_NORMAL_NUMBER)
-                    )  # SciPy gives up below 10
+                    # SciPy gives up below 10 of these
+                    instant = 16 * MACHINE_EPSILON * max(abs(self.t), MIN_NORMAL_NUMBER)
                     ahead = self.rate(self.t + instant, self.x + instant * self.dx)
                     if not self._ends_not_finite(ahead[: self.nx], 0, -1):
                         self.status = TOO_SMALL

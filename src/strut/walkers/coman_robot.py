@@ -159,11 +159,11 @@ def coman(  # noqa: PLR0913 -- options of a public function, by keyword
     if kp != 0:
         followed = {**dict.fromkeys(names, 0.0), **(references or {})}
         machine = servo(machine, followed, kp=kp, kd=kd).replace(name="coman")
-    machine = _watched(machine, mechanism, ranges, collisions)
+    machine = _with_watchers(machine, mechanism, ranges, collisions)
     return sense(machine, mechanism, sensors) if sensors else machine
 
 
-def _watched(machine: System, mechanism: Mechanism, ranges: str, collisions: str) -> System:
+def _with_watchers(machine: System, mechanism: Mechanism, ranges: str, collisions: str) -> System:
     """The machine with watchers of its joints' ranges and of its hulls."""
     watchers: list[Watcher] = []
     if ranges != "ignore":
