@@ -151,6 +151,16 @@ def test_the_account_of_a_fall_closes(events):
     assert abs(run.ledger.relative) < LEDGER
 
 
+def test_a_slope_is_there_where_it_is_asked_for():
+    assert "slope" not in walkers.human(events=False).labels("p")
+    inclined = walkers.human(events=False, inclined=True, slope=0.1)
+    level = simulate(walkers.human(events=False), 0.05, rtol=1e-9, atol=1e-9)
+    down = simulate(inclined, 0.05, rtol=1e-9, atol=1e-9)
+    same = simulate(inclined.using(slope=0.0), 0.05, rtol=1e-9, atol=1e-9)
+    assert same["x"][-1] == pytest.approx(level["x"][-1], abs=1e-8)
+    assert abs(down["z"][-1] - level["z"][-1]) > 1e-4
+
+
 def test_assistance_holds_the_trunk_and_is_told():
     leaning = walkers.human(events=False, pitch=0.2)
     helped = simulate(leaning, 0.2, rtol=1e-8, atol=1e-8)

@@ -243,12 +243,13 @@ def _ligament(knee: str) -> Force:
 
 
 @checked
-def human(*, ground: str = "soft", events: bool = True, **values: Any) -> System:
+def human(*, ground: str = "soft", events: bool = True, inclined: bool = False, **values: Any) -> System:
     """A human in the sagittal plane, with torques in hips, knees and ankles; it falls unless they act.
 
     ground: 'soft' for Hunt and Crossley's law and Coulomb's friction on five points of each foot; 'rigid',
         on heel, ball and tip of the toes. events: False for contact without events, for populations and fixed
-        steps; of soft ground alone. values: of parameters and states: height, mass, load, g, assist, slope,
+        steps; of soft ground alone. inclined: whether there is a parameter `slope` [rad], which costs a
+        tenth of the time. values: of parameters and states: height, mass, load, g, assist,
         ground_stiffness, ground_dissipation, friction, friction_speed; x_rate, hip_r, ...
 
     Outputs besides those of the feet: speed, of the trunk's centre of mass [m/s]; assist_torque [N m] and
@@ -265,14 +266,15 @@ def human(*, ground: str = "soft", events: bool = True, **values: Any) -> System
         "symmetry": "auto",
         "description": MECHANISM_DESCRIPTIONS["human"],
     }
+    surface = plane(slope(0.0)) if inclined else None
     if ground == "rigid":
         if not events:
             raise ModelError("events=False is of soft ground: feet on rigid ground land and leave in events")
         feet = [f"{point}{side}" for side in ("_r", "_l") for point in ("heel", "ball", "tip")]
-        walker = rigid(m, feet, plane(slope(0.0)), friction=mu, **common)
+        walker = rigid(m, feet, surface, friction=mu, **common)
     else:
         feet = [f"{point}{side}" for side in ("_r", "_l") for point in SOLE]
-        walker = compliant(m, feet, plane(slope(0.0)), **_soft_ground(mu), events=events, **common)
+        walker = compliant(m, feet, surface, **_soft_ground(mu), events=events, **common)
     _, length, centre, _ = SEGMENTS["trunk"]
     return with_trunk(walker, centre * length * size.height.sym).using(values)
 
