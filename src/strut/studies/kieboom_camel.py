@@ -49,7 +49,7 @@ def rows() -> list[Row]:
     others = {
         "CMA-ES": evolve.CmaEs(),
         "differential evolution": evolve.DifferentialEvolution(),
-        "genetic algorithm": evolve.GeneticAlgorithm(step=0.02),
+        "genetic algorithm": evolve.GeneticAlgorithm(),
     }
     for name, method in others.items():
         evolutions = [evolve.search(whole, method, GENERATIONS, seed=seed) for seed in range(SEEDS)]

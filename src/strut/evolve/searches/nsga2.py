@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from strut.checks import checked, integer, positive
-from strut.errors import ValueRangeError
+from strut.checks import checked, integer
 from strut.evolve.fronts import crowding_distances, nondomination_ranks
 from strut.evolve.goals import best_first
 from strut.evolve.searches.method import SearchState
-from strut.evolve.searches.variation import cross_within_bounds, mutate_within_bounds
+from strut.evolve.searches.variation import VariationRates, check_rates, children_of, is_copy
 from strut.evolve.space import ParameterSpace
 from strut.evolve.streams import Draws
-
-COPY_MUTATION = 3.0
-"""[1] How many times more likely parameters of a child change that would be a copy of its parent."""
 
 
 @checked
@@ -41,12 +37,7 @@ class Nsga2:
 
     def __post_init__(self) -> None:
         integer("population", self.population, 4)
-        positive("spread", self.spread)
-        positive("mutation_spread", self.mutation_spread)
-        for name in ("crossover", "mutation"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise ValueRangeError(f"{name} is {value}: 0 to 1 is allowed")
+        check_rates(self.crossover, self.spread, self.mutation, self.mutation_spread)
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Scatter the individuals; the first generation is evaluated as it is."""
@@ -69,12 +60,12 @@ class Nsga2:
         pool_keys = np.concatenate([state["keys"].reshape(-1, keys.shape[1]), keys])
         rank, crowding = standings(pool_keys)
         # a copy of another stays only where there is room: copies take the place of what differs
-        originals = np.unique(pool_x, axis=0, return_index=True)[1]
-        rank[np.setdiff1d(np.arange(len(rank)), originals)] += len(rank)
+        rank[is_copy(pool_x)] += len(rank)
         places = np.lexsort((-crowding, rank))[: self.population]
         survivors = pool_x[places]
         winners = survivors[self._winners(pool_keys[places], crowding[places], draws)]
-        children = self._children(winners, state["low"], state["high"], draws)
+        rates = VariationRates(self.crossover, self.spread, self.mutation, self.mutation_spread)
+        children = children_of(winners, state["low"], state["high"], rates, draws)[: self.population]
         return state | {"x": survivors, "keys": pool_keys[places], "children": children}
 
     def _winners(self, keys: np.ndarray, crowding: np.ndarray, draws: Draws) -> np.ndarray:
@@ -88,25 +79,6 @@ class Nsga2:
             ~dominates(keys[a], keys[b]) & (crowding[b] > crowding[a])
         )
         return np.where(second_wins, b, a)
-
-    def _children(self, winners: np.ndarray, low: np.ndarray, high: np.ndarray, draws: Draws) -> np.ndarray:
-        """Return as many children as there is room for."""
-        mother, father = winners[::2], winners[1::2]
-        crossed = (draws.uniform(len(mother)) < self.crossover)[:, None]
-        one, other = cross_within_bounds(mother, father, low, high, spread=self.spread, draws=draws)
-        children = np.concatenate([np.where(crossed, one, mother), np.where(crossed, other, father)])
-        chance = 1 / winners.shape[1] if self.mutation is None else self.mutation
-        changed = self._mutate(children, low, high, chance, draws)
-        # to evaluate a copy of a parent again would teach nothing
-        copies = (changed == np.concatenate([mother, father])).all(axis=1)[:, None]
-        again = self._mutate(children, low, high, min(1.0, COPY_MUTATION * chance), draws)
-        return np.where(copies, again, changed)[: self.population]
-
-    def _mutate(
-        self, x: np.ndarray, low: np.ndarray, high: np.ndarray, chance: float, draws: Draws
-    ) -> np.ndarray:
-        """Return individuals some of whose parameters have changed."""
-        return mutate_within_bounds(x, low, high, chance=chance, spread=self.mutation_spread, draws=draws)
 
 
 def dominates(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -2,12 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from strut.checks import positive
+from strut.errors import ValueRangeError
 from strut.evolve.streams import Draws
+
+COPY_MUTATION = 3.0
+"""[1] How many times more likely parameters of a child change that would be a copy of its parent."""
 
 MIN_DIFFERENCE = 1e-14
 """Part of its range by which two parents differ at least in a parameter that is crossed."""
+
+
+@dataclass(frozen=True)
+class VariationRates:
+    """How children differ from their parents: the chance of a pair to be crossed, the distribution index of
+    crossover, the chance of each parameter to mutate (1 / how many there are where it is None), and the
+    distribution index of mutation."""
+
+    crossover: float
+    spread: float
+    mutation: float | None
+    mutation_spread: float
+
+
+def check_rates(crossover: float, spread: float, mutation: float | None, mutation_spread: float) -> None:
+    """Raise ValueRangeError for rates that are none."""
+    positive("spread", spread)
+    positive("mutation_spread", mutation_spread)
+    for name, value in (("crossover", crossover), ("mutation", mutation)):
+        if value is not None and not 0 <= value <= 1:
+            raise ValueRangeError(f"{name} is {value}: 0 to 1 is allowed")
+
+
+def children_of(
+    parents: np.ndarray, low: np.ndarray, high: np.ndarray, rates: VariationRates, draws: Draws
+) -> np.ndarray:
+    """Return two children of each pair of parents, which follow each other."""
+    mother, father = parents[::2], parents[1::2]
+    crossed = (draws.uniform(len(mother)) < rates.crossover)[:, None]
+    one, other = cross_within_bounds(mother, father, low, high, spread=rates.spread, draws=draws)
+    children = np.concatenate([np.where(crossed, one, mother), np.where(crossed, other, father)])
+    chance = 1 / parents.shape[1] if rates.mutation is None else rates.mutation
+    spread = rates.mutation_spread
+    changed = mutate_within_bounds(children, low, high, chance=chance, spread=spread, draws=draws)
+    # to evaluate a copy of a parent again would teach nothing
+    copies = (changed == np.concatenate([mother, father])).all(axis=1)[:, None]
+    more = min(1.0, COPY_MUTATION * chance)
+    again = mutate_within_bounds(children, low, high, chance=more, spread=spread, draws=draws)
+    return np.where(copies, again, changed)
+
+
+def is_copy(x: np.ndarray) -> np.ndarray:
+    """Tell which rows are equal to one before them."""
+    originals = np.unique(x, axis=0, return_index=True)[1]
+    copies = np.ones(len(x), dtype=bool)
+    copies[originals] = False
+    return copies
 
 
 def cross_within_bounds(
