@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from strut.codegen import CONTROLLER, compile_system
     from strut.errors import StrutError
-    from strut.export import export, export_controller, export_functions, export_matlab
+    from strut.export import equations, export, export_controller, export_functions, export_matlab
     from strut.mechanism import Mechanism, constraints, joints
     from strut.simulate import (
         Hold,
@@ -77,7 +77,7 @@ _ROOMS = (
 _HOMES = {
     "strut.codegen": ("CONTROLLER", "compile_system"),
     "strut.errors": ("StrutError",),
-    "strut.export": ("export", "export_controller", "export_functions", "export_matlab"),
+    "strut.export": ("equations", "export", "export_controller", "export_functions", "export_matlab"),
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
     "strut.simulate": (
         "Hold",
@@ -169,6 +169,7 @@ __all__ = [
     "contact",
     "control",
     "deg",
+    "equations",
     "evolve",
     "export",
     "export_controller",

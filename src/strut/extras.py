@@ -17,6 +17,7 @@ EXTRAS = {
     "imageio_ffmpeg": ("imageio-ffmpeg", "film"),
     "mujoco": ("mujoco", "bench"),
     "cmaes": ("cmaes", "evolve"),
+    "sympy": ("SymPy", "equations"),
     "qpsolvers": ("qpsolvers", "qp"),
     "proxsuite": ("proxsuite", "qp"),
     "pyarrow": ("pyarrow", "data"),

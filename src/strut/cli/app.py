@@ -21,6 +21,7 @@ from strut.version import VERSION
 
 COMMANDS = {
     "list": "strut.cli.list_models:list_models",
+    "show": "strut.cli.show_model:show",
     "run": "strut.cli.run:run",
     "gait": "strut.cli.gait:gait",
     "design": "strut.cli.design:design",

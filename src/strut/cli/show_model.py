@@ -1,0 +1,107 @@
+"""`strut show`: what a model is made of, and its equations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+import strut
+from strut.cli.console import as_json, out, table
+from strut.cli.model import Reading, find_model, with_settings
+from strut.cli.options import Ignore, Json, Model, Root, Settings, Stops
+from strut.system import System
+
+GROUP_WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
+"""What the table calls the quantities of each vector."""
+
+
+def show(
+    model: Model,
+    *,
+    equations: Annotated[
+        bool, typer.Option("--equations", help="Print its equations as LaTeX: of small systems.")
+    ] = False,
+    sympy: Annotated[
+        bool, typer.Option("--sympy", help="Print its equations as SymPy, Eq(left, right) each.")
+    ] = False,
+    settings: Settings = [],
+    stops: Stops = False,
+    ignore: Ignore = [],
+    root: Root = [],
+    json: Json = False,
+) -> None:
+    """Show what a model is made of: states, inputs, parameters, events, its account of energy; or its
+    equations, to read and to calculate with.
+
+    [bold]Examples[/bold]
+
+      strut show compass
+
+      strut show compass --equations
+
+      strut show motor.toml --sympy
+    """
+    system = with_settings(find_model(model, Reading(stops, tuple(ignore), tuple(root))), settings)
+    if equations or sympy:
+        written = strut.equations(system)
+        lines = [str(row) for row in written.sympy]
+        if json:
+            as_json({"name": system.name, "latex": written.latex, "sympy": lines})
+        else:
+            print("\n".join(lines) if sympy else written.latex)
+    elif json:
+        as_json(_data(system))
+    else:
+        _print_tables(system)
+
+
+def _data(system: System) -> dict[str, object]:
+    """What a system is made of, for machines."""
+    quantities = {
+        group: [{"name": q.name, "value": _value(q.value), "unit": q.unit} for q in getattr(system, group)]
+        for group in GROUP_WORDS
+    }
+    ledger = {group: list(getattr(system.ledger, group)) for group in ("stored", "supplied", "dissipated")}
+    return {
+        "name": system.name,
+        "description": system.description,
+        **quantities,
+        "outputs": list(system.outputs),
+        "events": [event.name for event in system.events],
+        "ledger": ledger,
+    }
+
+
+def _value(value: object) -> object:
+    """A value in numbers; an expression as its text."""
+    numbers = getattr(value, "tolist", None)
+    if numbers is None:
+        return str(value)
+    values = numbers()
+    return values[0] if len(values) == 1 else values
+
+
+def _print_tables(system: System) -> None:
+    """Print quantities, then events, outputs and the account of energy by name."""
+    out.print(f"[bold]{escape(system.name)}[/bold] {escape(system.description)}", soft_wrap=True)
+    rows = [
+        [word, q.name, str(_value(q.value)), q.unit, q.description]
+        for group, word in GROUP_WORDS.items()
+        for q in getattr(system, group)
+    ]
+    table("", ["", "name", "value", "unit", ""], rows)
+    ledger = system.ledger
+    for word, names in (
+        ("events", [event.name for event in system.events]),
+        ("outputs", list(system.outputs)),
+        ("stored", list(ledger.stored)),
+        ("supplied", list(ledger.supplied)),
+        ("dissipated", list(ledger.dissipated)),
+    ):
+        if names:
+            out.print(f"{word}: {escape(', '.join(names))}", soft_wrap=True, highlight=False)
+
+
+__all__ = ["show"]

@@ -1,0 +1,1 @@
+"""Equations for people: systems as SymPy and LaTeX."""
