@@ -40,7 +40,9 @@ class EquationRow:
         return f"{text} &= {write(self.right)}"
 
 
-def arrange_motion(sp: Any, residual: Any, accelerations: Sequence[Any], pushes: Sequence[Any]) -> EquationRow:
+def arrange_motion(
+    sp: Any, residual: Any, accelerations: Sequence[Any], pushes: Sequence[Any]
+) -> EquationRow:
     """An equation of motion that is zero, arranged: accelerations with their inertias, then velocities and
     gravity, then, on the right, torques and forces."""
     whole = canonical(sp, residual)
