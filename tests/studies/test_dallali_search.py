@@ -227,7 +227,8 @@ def test_what_a_search_cannot_do_is_refused(arguments, sentence, bowl_study, mon
     assert sentence in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.slow  # a hundred runs of COMAN's legs, and 195 for the map: minutes
+@pytest.mark.slow  # a hundred runs of COMAN's legs, and 195 for the map: a minute of processor
+@pytest.mark.timeout(900)
 def test_the_planted_ground_is_recovered_from_forces():
     rows = {row.quantity: row.ours for row in STUDIES["dallali-ground"].rows()}
     assert rows["trials"] == "100"
@@ -237,7 +238,8 @@ def test_the_planted_ground_is_recovered_from_forces():
     assert float(rows["RMS error of vertical forces [N]"]) < 2.1
 
 
-@pytest.mark.slow  # 300 walks of 15 driven joints: minutes
+@pytest.mark.slow  # 300 walks of 15 driven joints: three minutes of processor
+@pytest.mark.timeout(1800)
 def test_coman_walks():
     rows = {row.quantity: row.ours for row in STUDIES["dallali-walk"].rows()}
     assert int(rows["trials"]) == 300
