@@ -57,6 +57,9 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     crew: Annotated[
         int, typer.Option(min=0, help="Threads of a card that do each run, 1, 2, 4 or 8; 0: chosen for you.")
     ] = 0,
+    step: Annotated[
+        float, typer.Option(min=0, help="Of integration [s] in a search; 0: the study's own.")
+    ] = 0.0,
     minutes: Annotated[
         float, typer.Option(min=0, help="After which a search stops, to be gone on with later; 0: never.")
     ] = 0.0,
@@ -103,6 +106,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             device=device,
             precision=precision,
             crew=crew or "auto",
+            step=step or None,
             minutes=minutes or None,
             search=search,
             verify=verify,

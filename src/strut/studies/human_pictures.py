@@ -32,19 +32,13 @@ APART = 1.6
 def choose_bests(
     evolutions: Mapping[str, evolve.Evolution], verified: Mapping[tuple[str, int], Verified]
 ) -> dict[str, evolve.Individual]:
-    """Return by mode the best that is shown: where bests were run again, the one that keeps most goals over
-    the long run, with the least torque of these; else the search's own."""
+    """Return by mode the best that is shown: where bests were run again, the one that keeps most goals in
+    every way, with the least torque of these; else the search's own."""
     bests = {}
     for mode, evolution in evolutions.items():
         own = {run: answer for (name, run), answer in verified.items() if name == mode}
-        lasting = [
-            each for each in evolution.best_of_run if "long" in (own[each.run].measures if own else {})
-        ]
-        bests[mode] = min(
-            lasting,
-            key=lambda each: (-own[each.run].stages["long"], own[each.run].measures["long"]["torque"]),
-            default=evolution.best,
-        )
+        lasting = [best for best in evolution.best_of_run if best.run in own]
+        bests[mode] = min(lasting, key=lambda best: own[best.run].rank, default=evolution.best)
     return bests
 
 

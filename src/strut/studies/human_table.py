@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -84,10 +85,10 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
     last = len(GOAL_NAMES)
     rows = []
     for way, words in (
-        ("double", "double precision, the steps of the search"),
+        ("double", "double precision, steps of 0.25 ms"),
         ("fine", "steps of 0.1 ms"),
         ("located", "located contacts, controlled steps"),
-        ("long", f"{LONG:g} s instead"),
+        ("long", f"{LONG:g} s of steps of 0.25 ms"),
     ):
         at_last = sum(answer.stages[way] == last for answer in own)
         measured = [answer.measures[way] for answer in own if way in answer.measures]
@@ -101,30 +102,40 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
                 f"torque {_mean_text(torques)}",
             )
         )
-    best = min(own, key=lambda answer: (-answer.stages["long"], answer.measures["long"]["torque"]))
-    values, goal = best.measures["long"], best.stages["long"]
+    lasting = [answer for answer in own if answer.kept_stage == last]
+    rows.append(Row(f"{mode}: keep all goals in all four ways", "", f"{len(lasting)} of {len(own)}"))
+    best = min(own, key=lambda answer: answer.rank)
+    if "long" not in best.measures:
+        return rows
+    values, goal = best.measures["long"], best.kept_stage
     rows.append(
         Row(
-            f"{mode}: best of those over {LONG:g} s",
+            f"{mode}: best of these, over {LONG:g} s",
             "stance about 60 %",
             f"torque {values['torque']:.1f} N m, {values['speed']:.3f} m/s, spread "
             f"{values['speed_spread']:.3f} m/s, stance {100 * values['stance']:.1f} %, double support "
             f"{100 * values['double_support']:.1f} %, |power| {values['power_absolute']:.0f} W",
-            f"run {best.run + 1}, at goal {goal} of {last} ({GOAL_NAMES[goal - 1]})",
+            f"run {best.run + 1}, in every way at goal {goal} of {last} ({GOAL_NAMES[goal - 1]}) or further",
         )
     )
     return rows
 
 
 def _order_row(evolutions: Mapping[str, evolve.Evolution]) -> Row:
-    """The modes in the order of their mean torques."""
-    means = {}
+    """The modes in the order of their mean torques, with the standard errors of these."""
+    means, errors = {}, {}
     for mode, evolution in evolutions.items():
         torques = [best.value for best in evolution.best_of_run if best.stage == len(GOAL_NAMES)]
         if torques:
             means[mode] = float(np.mean(torques))
+            several = len(torques) >= MIN_SHOWN
+            errors[mode] = float(np.std(torques, ddof=1) / np.sqrt(len(torques))) if several else np.nan
     order = sorted(means, key=lambda mode: means[mode])
-    return Row("order of mean torques", "step < ppoly < const", " < ".join(order) or "none reached it")
+    sure = all(means[b] - means[a] > 2 * np.hypot(errors[a], errors[b]) for a, b in pairwise(order))
+    listed = ", ".join(f"{mode} {means[mode]:.1f} +- {errors[mode]:.1f}" for mode in order)
+    verdict = "" if sure else "; neighbours differ by less than two standard errors: no order is shown"
+    ours = " < ".join(order) or "none reached it"
+    return Row("order of mean torques", "step < ppoly < const", ours, f"standard errors: {listed}{verdict}")
 
 
 def _first_reached(evolution: evolve.Evolution, stage: int) -> str:

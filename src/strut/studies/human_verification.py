@@ -45,6 +45,17 @@ class Verified:
     measures: dict[str, dict[str, float]]
     stages: dict[str, int]
 
+    @property
+    def kept_stage(self) -> int:
+        """The number of the goal that it is at in every way, from 1; 0 where a run broke off."""
+        return min(self.stages.values())
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """By which answers are put into order, the best first: goals kept in every way, then torque over the
+        long run [N m]."""
+        return -self.kept_stage, self.measures["long"]["torque"] if "long" in self.measures else np.inf
+
 
 def verify_bests(
     folder: Path, evolutions: Mapping[str, evolve.Evolution], tell: Callable[[str], None]

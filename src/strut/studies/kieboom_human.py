@@ -59,6 +59,8 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve
     way: dict[str, Any] = {"lanes": "auto"}
     if order.device != "cpu":
         way = {"device": order.device, "crew": order.crew}
+    if order.step is not None:
+        way["step"] = order.step
     return evolve.search_side_by_side(
         human_problems(**way, precision=order.precision),
         evolve.Swarm(POPULATION),

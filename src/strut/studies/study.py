@@ -87,7 +87,8 @@ class SearchOrder:
     folder: where everything is kept; a search goes on with what is there. runs, generations: of each search;
     None for as many as were published. trials: of a study that counts these. seed: of its random numbers;
     None for its own. device, precision, crew: where and how individuals are run, as of
-    `simulate_batch`; a search is gone on with as it was begun. minutes: after which the search stops, to be
+    `simulate_batch`; step: of integration [s], None for the study's own; a search is gone on with as it was
+    begun. minutes: after which the search stops, to be
     gone on with; None for no end. search: False for what was found before, searched no further. verify:
     whether what was found is run again more exactly, compared and told.
     """
@@ -100,6 +101,7 @@ class SearchOrder:
     device: str = "cpu"
     precision: str = "double"
     crew: int | str = "auto"
+    step: float | None = None
     minutes: float | None = None
     search: bool = True
     verify: bool = True
