@@ -76,7 +76,7 @@ MADE_BY_STRUT = [
     *FOR_OTHER_ROOMS,
     *("FootLoad", "NetworkProblem", "Solution"),
     *("Bond", "Causality", "Domain", "Element", "ElementPort", "Given", "Kind", "PassivityCheck"),
-    *("PortHamiltonian", "SolvedGraph"),
+    *("PortHamiltonian", "SolvedGraph", "Equations"),
     "Account",
     "Balance",
     "Basin",

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import strut
-from strut import mechanism, network, walkers
+from strut import mechanism, network, ports, walkers
 from strut.optimal.walk.sweep_file import SweepFile, SweepPoint
 from strut.view import Result as Page
 
@@ -112,6 +112,11 @@ def samples():
     networks = [path.read_bytes() for path in sorted(ROOT.glob("examples/network/[01]*.cdn"))]
     return {
         "toml": ([TOML.encode()], ".toml", lambda path: mechanism.system(mechanism.modelfile.load(path))),
+        "graph": (
+            [(ROOT / "examples" / "hoist.toml").read_bytes()],
+            ".toml",
+            lambda path: ports.system(ports.load(path)),
+        ),
         "urdf": ([URDF.encode()], ".urdf", mechanism.urdf.load),
         "mjcf": ([MJCF.encode()], ".xml", mechanism.mjcf.load),
         "cdn": (

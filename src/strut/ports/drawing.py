@@ -38,6 +38,7 @@ INK, POWER, ENERGY = "#1c2b38", "#c2571a", "#8fc1e3"
 """Colours of the graph, of power and of stored energy."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class PowerSamples:
     """What flows through a graph over time: times [s], evenly spaced; by bond, its power [W]; by storage, its
