@@ -54,6 +54,11 @@ def number_options(options: Options) -> np.ndarray:
     )
 
 
+def _are_alike(rows: np.ndarray) -> bool:
+    """Whether all rows are equal; those that are one row in memory are."""
+    return rows.strides[0] == 0 or bool((rows[-1] == rows[0]).all() and (rows == rows[0]).all())
+
+
 @dataclass(frozen=True, eq=False)
 class BatchTask:
     """Where the runs of a batch begin, where they stop, which outputs are wanted and where results go.
@@ -77,9 +82,7 @@ class BatchTask:
         all."""
         values = self.values
         return tuple(
-            0
-            if len(rows) and bool((rows[-1] == rows[0]).all() and (rows == rows[0]).all())
-            else rows.shape[1]
+            0 if len(rows) and _are_alike(rows) else rows.shape[1]
             for rows in (values.x, values.z, values.u, values.p)
         )
 

@@ -98,9 +98,10 @@ def _vector(
         numbers of which initial values may be expressions.
     """
     quantities, size = getattr(system, group), system.size(group)
-    if given is None and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
-        return np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
     shape = (size,) if runs is None else (runs, size)
+    if given is None and all(isinstance(q.value, np.ndarray) for q in quantities):
+        own = np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
+        return own if runs is None else np.broadcast_to(own, shape)  # one row in memory for all runs
     if given is not None and not isinstance(given, Mapping):
         array = _numbers(given, f"the {WORDS[group]}s of '{system.name}'")
         if array.shape not in ((shape,) if runs is None else (shape, (size,), (1, size))):
@@ -204,15 +205,15 @@ def _evaluate_rows(f: ca.Function, arguments: list[np.ndarray]) -> np.ndarray:
         for number, argument in enumerate(arguments)
         for k in sorted(set(f.jac_sparsity(0, number).get_col()))
     )
-    rows = [np.ascontiguousarray(argument if differs else argument[:1], float) for argument in arguments]
-    count = len(rows[0])
+    count = len(arguments[0]) if differs else 1
     block = f.map(ROWS_AT_ONCE, "thread", os.cpu_count() or 1) if count >= ROWS_AT_ONCE else f
     values = np.empty((count, f.numel_out(0)))
     for begin in range(0, count, ROWS_AT_ONCE):
         end = min(count, begin + ROWS_AT_ONCE)
         buffer, evaluate = (block if end - begin == ROWS_AT_ONCE else f.map(end - begin)).buffer()
+        rows = [np.ascontiguousarray(argument[begin:end], float) for argument in arguments]
         for k, row in enumerate(rows):
-            buffer.set_arg(k, row[begin:end].data)
+            buffer.set_arg(k, row.data)
         buffer.set_res(0, values[begin:end].data)
         evaluate()
     return values
