@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import search_quality
+from bench import search_on_ray, search_quality
 from bench.peers import optional
 from bench.timing import Contender, Effort, Section, measure
 from strut import evolve, walkers
@@ -107,4 +107,5 @@ def run(effort: Effort) -> list[Section]:
         Section(title, "least value found", rows, remark),
         Section("SLIP runners of up to 24 steps by a swarm", "steps missing of 24", slips, rate_remark),
         *search_quality.run(effort),
+        *search_on_ray.run(effort),
     ]

@@ -64,6 +64,30 @@ def ray_head(cores):
         head.wait()
 
 
+@contextmanager
+def ray_node(environment, cores):
+    """Let another machine, as it were, join a cluster; it is killed in the end."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", f"--num-cpus={cores}"]
+    command += [
+        f"--address={environment['RAY_ADDRESS']}",
+        "--disable-usage-stats",
+        "--object-store-memory=100000000",
+    ]
+    own = {name: value for name, value in environment.items() if name != "RAY_ADDRESS"}
+    node = subprocess.Popen(
+        command, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        yield node
+    finally:
+        for pid in descendants(node.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        node.wait()
+
+
 def wait_for(condition, process, limit=60):
     until = time.monotonic() + limit
     while not condition():

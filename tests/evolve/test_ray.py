@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.evolve.ray_head import ROOT, ray_head, wait_for, workers_under_way
+from tests.evolve.ray_head import ROOT, ray_head, ray_node, wait_for, workers_under_way
 from tests.evolve.test_store import content
 
 JOB = """
@@ -140,6 +140,23 @@ def test_a_search_on_ray_is_killed_fifty_times_with_workers(cluster, tmp_path):
     assert start(environment, killed, "ray", 0.0, 40).wait() == 0
     assert content(killed) == content(whole)
     print(f"{kills} kills of the job, {worker_kills} of workers")
+
+
+@pytest.mark.slow  # a second node begins, works and is killed: a minute
+@pytest.mark.timeout(300)
+def test_a_machine_joins_and_is_lost_while_a_search_runs(tmp_path):
+    whole, path = tmp_path / "whole.db", tmp_path / "run.db"
+    with ray_head(1) as (environment, _):
+        assert start(environment, whole, "here", 0, 10).wait() == 0
+        job = start(environment, path, "ray", 0.3, 10)
+        wait_for(lambda: rows(path) > 0, job)
+        with ray_node(environment, 2) as node:
+            wait_for(lambda: len(workers_under_way(node)) == 2, job)
+            before = rows(path)
+            wait_for(lambda: rows(path) > before + 8, job)
+        assert job.poll() is None
+        assert job.wait() == 0
+    assert content(path) == content(whole)
 
 
 SHARED = """

@@ -29,6 +29,8 @@ from strut.version import VERSION
 
 BEATS_PER_LEASE = 5
 """How often a job gives a sign of life during a lease."""
+MAX_CREWS = 2
+"""Problems whose workers are kept."""
 PATIENCE_SECONDS = 30.0
 """Time [s] without any answer after which a warning says what is waited for."""
 
@@ -65,13 +67,10 @@ class RayWorkers:
             self._ray = join_cluster(self.address, token_file) if self.address else start_cluster(cores)
             self._owns = True
         self._errors = optional_module("ray.exceptions", PURPOSE)
-        affinity = optional_module("ray.util.scheduling_strategies", PURPOSE)
-        self._pool = _Pool(self._ray, affinity.NodeAffinitySchedulingStrategy)
+        self._crews: list[_Crew] = []
         self._broker = find_broker(self._ray)
         self.job = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self.cores: dict[str, int] = {}
-        self._problem: SearchProblem | None = None
-        self._size = ShareSize()
         self._end = threading.Event()
         self._beat()
         self._heart = threading.Thread(target=self._beat_on, daemon=True)
@@ -79,16 +78,14 @@ class RayWorkers:
 
     def evaluate(self, problem: SearchProblem, x: np.ndarray, seeds: np.ndarray) -> Shares:
         """Yield shares as they arrive."""
-        if problem is not self._problem:
-            self._problem, self._size = problem, ShareSize()
-            self._pool.clear(self._ray.put(on_one_core(problem)))
+        crew = self._crew(problem)
         shares = LostShares(np.arange(len(x)), whole=not problem.evaluation.divisible)
         requests: list[Any] = []
         running: dict[Any, _Task] = {}
         heard = clock.monotonic()
         try:
             while shares.backlog or running:
-                requests += self._ask(shares, len(requests), len(running))
+                requests += self._ask(crew, shares, len(requests), len(running))
                 ready, _ = self._ray.wait([*requests, *running], num_returns=1, timeout=1.0)
                 heard = self._watch_silence(heard, bool(ready))
                 for ref in ready:
@@ -96,21 +93,21 @@ class RayWorkers:
                         requests.remove(ref)
                         ticket, node = self._ticket(ref)
                         if ticket >= 0 and shares.backlog:
-                            places = shares.take(self._size.count)
-                            worker = self._pool.worker(node, self.cores.get(node, 1))
+                            places = shares.take(self._share_count(crew, shares.backlog))
+                            worker = crew.pool.worker(node, self.cores.get(node, 1))
                             task = worker.evaluate(x[places], seeds[places])
                             running[task] = _Task(places, ticket, clock.monotonic(), worker)
                         elif ticket >= 0:
                             self._release(ticket, 0.0)
                         continue
                     share = running.pop(ref)
-                    answers = self._answers(ref, share)
+                    answers = self._answers(crew, ref, share)
                     if answers is None:
                         answers = shares.give_back(share.places, len(problem.evaluation.measures))
                     if answers is not None:
                         yield share.places, answers
         finally:
-            self._abandon(requests, running)
+            self._abandon(crew, requests, running)
 
     def close(self) -> None:
         """Leave the cluster, and end it where it was started here."""
@@ -120,7 +117,8 @@ class RayWorkers:
         self._heart.join()
         with contextlib.suppress(Exception):  # a cluster that is gone needs no farewell
             self._ray.get(self._broker.leave.remote(self.job), timeout=2.0)
-        self._pool.clear(None)
+        for crew in self._crews:
+            crew.pool.clear()
         if self._owns:
             self._ray.shutdown()
 
@@ -131,17 +129,34 @@ class RayWorkers:
 
     # ---- tickets ----
 
-    def _ask(self, shares: LostShares, requests: int, running: int) -> list[Any]:
-        """Ask the broker for as many tickets as there are shares, and no more than it may ever give."""
-        count = 1 if self._size.seconds_each is None else self._size.count
-        share_count = -(-shares.backlog // count) if self._problem_is_divisible else min(shares.backlog, 1)
-        more = min(share_count, 2 * sum(self.cores.values()) + 1 - running) - requests
-        expected = self._size.expected_seconds
-        return [self._broker.acquire.remote(self.job, self._terms, expected) for _ in range(more)]
+    def _crew(self, problem: SearchProblem) -> _Crew:
+        """Return the workers that evaluate a problem. Those of the one before stay, too: a search that
+        confirms its best goes back and forth between two."""
+        for crew in self._crews:
+            if crew.problem is problem:
+                return crew
+        while len(self._crews) >= MAX_CREWS:
+            self._crews.pop(0).pool.clear()
+        pool = _Pool(self._ray, self._ray.put(on_one_core(problem)))
+        self._crews.append(_Crew(problem, pool, ShareSize()))
+        return self._crews[-1]
 
-    @property
-    def _problem_is_divisible(self) -> bool:
-        return self._problem is not None and self._problem.evaluation.divisible
+    def _share_count(self, crew: _Crew, backlog: int) -> int:
+        """Return how many individuals the next share has: towards the end of a generation fewer, down to half
+        of what is worthwhile, so that all cores end together."""
+        count = crew.size.count
+        return max(-(-count // 2), min(count, -(-backlog // max(sum(self.cores.values()), 1))))
+
+    def _ask(self, crew: _Crew, shares: LostShares, requests: int, running: int) -> list[Any]:
+        """Ask the broker for as many tickets as there are shares, and no more than it may ever give."""
+        whole = not crew.problem.evaluation.divisible
+        share_count = min(shares.backlog, 1) if whole else -(-shares.backlog // crew.size.count)
+        cores = max(sum(self.cores.values()), 1)
+        # towards the end of a generation none goes ahead: it would wait behind one while other cores rest
+        limit = cores if share_count <= cores else 2 * cores
+        more = min(share_count, limit - running) - requests
+        expected = crew.size.expected_seconds
+        return [self._broker.acquire.remote(self.job, self._terms, expected) for _ in range(more)]
 
     def _ticket(self, ref: Any) -> tuple[int, str]:
         """Return a ticket and the machine that it is for; -1 where our lease had ended or the broker was
@@ -158,7 +173,7 @@ class RayWorkers:
 
     # ---- answers ----
 
-    def _answers(self, ref: Any, share: _Task) -> Evaluated | None:
+    def _answers(self, crew: _Crew, ref: Any, share: _Task) -> Evaluated | None:
         """Return what a task measured; None where its worker was lost."""
         share.worker.busy -= 1
         try:
@@ -171,7 +186,7 @@ class RayWorkers:
             self._errors.ObjectLostError,
             self._errors.WorkerCrashedError,
         ):
-            self._pool.drop(share.worker)
+            crew.pool.drop(share.worker)
             self._release(share.ticket, clock.monotonic() - share.began)
             return None
         self._release(share.ticket, answer["seconds"])
@@ -180,14 +195,14 @@ class RayWorkers:
                 f"the worker on {answer['host']} has strut {answer['version']}, and this is {VERSION}: "
                 "install the same everywhere"
             )
-        self._size.observe(len(share.places), answer["seconds"])
+        crew.size.observe(len(share.places), answer["seconds"])
         return Evaluated(answer["measures"], answer["status"])
 
-    def _abandon(self, requests: list[Any], running: dict[Any, _Task]) -> None:
+    def _abandon(self, crew: _Crew, requests: list[Any], running: dict[Any, _Task]) -> None:
         """Take back what is still asked for at the end of a generation, and under way after an error."""
         with contextlib.suppress(Exception):  # the cluster may be what failed
             for share in running.values():
-                self._pool.drop(share.worker)
+                crew.pool.drop(share.worker)
                 self._release(share.ticket, clock.monotonic() - share.began)
             if requests:
                 self._broker.rest.remote(self.job)
@@ -238,10 +253,12 @@ class _Pool:
     """Our actors, which stay while the job runs. Ray's own tasks would not do: it ends processes that wait,
     and where jobs take turns each turn would begin with importing everything anew."""
 
-    def __init__(self, ray: Any, affinity: Any) -> None:
-        self._ray, self._affinity = ray, affinity
+    def __init__(self, ray: Any, problem: Any) -> None:
+        """problem: a reference of it."""
+        scheduling = optional_module("ray.util.scheduling_strategies", PURPOSE)
+        self._ray, self._problem = ray, problem
+        self._affinity = scheduling.NodeAffinitySchedulingStrategy
         self._workers: list[_Worker] = []
-        self._problem: Any = None
 
     def worker(self, node: str, cores: int) -> _Worker:
         """Return one on a machine, a new one where all are busy and it has more cores."""
@@ -261,11 +278,19 @@ class _Pool:
             self._workers.remove(worker)
             self._ray.kill(worker.actor)
 
-    def clear(self, problem: Any) -> None:
-        """Let go of all; the next ones evaluate another problem, given by reference."""
+    def clear(self) -> None:
+        """Let go of all."""
         for worker in list(self._workers):
             self.drop(worker)
-        self._problem = problem
+
+
+@dataclass(frozen=True, eq=False)
+class _Crew:
+    """The workers that evaluate one problem, and the size of their shares."""
+
+    problem: SearchProblem
+    pool: _Pool
+    size: ShareSize
 
 
 @dataclass(frozen=True, eq=False)
