@@ -83,6 +83,7 @@ def test_a_search_on_ray_loses_a_worker_and_is_killed_and_ends_as_here(cluster, 
 
 TOKENS = """
 import time
+import ray  # a busy machine takes long for it
 from strut import evolve
 from strut.errors import ClusterError
 began = time.monotonic()

@@ -32,7 +32,7 @@ class LostShares:
     def next_is_suspect(self) -> bool:
         """Whether the next share is one individual that lost its worker twice: where workers fall together,
         it should be evaluated while no other is."""
-        return bool(self._alone) and self._losses[self._alone[0]] >= 2
+        return bool(self._alone) and self._losses.get(self._alone[0], 0) >= 2
 
     def take(self, count: int) -> np.ndarray:
         """Return the places of the next share of so many."""
@@ -42,6 +42,13 @@ class LostShares:
         share, self._fresh = self._fresh[:count], self._fresh[count:]
         return share
 
+    def put_back(self, places: np.ndarray) -> None:
+        """Take back a share that nobody began, as its machine was gone before, or that is tried again."""
+        if self._whole:
+            self._fresh = places
+        else:
+            self._alone += places.tolist()
+
     def give_back(self, places: np.ndarray, width: int) -> Evaluated | None:
         """Take back a share whose worker was lost. Return its failure, of `width` measures, where that
         happened too often; else it waits again, and None is returned."""
@@ -50,8 +57,5 @@ class LostShares:
         if (len(places) == 1 or self._whole) and self._losses[int(places[0])] >= MAX_LOSSES:
             reason = f"its worker was lost {MAX_LOSSES} times: the evaluation ends the process"
             return Evaluated(np.full((len(places), width), np.nan), (reason,) * len(places))
-        if self._whole:
-            self._fresh = places
-        else:
-            self._alone += places.tolist()
+        self.put_back(places)
         return None

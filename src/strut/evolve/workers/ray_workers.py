@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
 import threading
 import time as clock
 import uuid
@@ -62,8 +63,8 @@ class RayWorkers:
             integer("cores", cores, 1)
         self.address = address or os.environ.get("RAY_ADDRESS") or ""
         self._owns = False
-        self._ray = optional_module("ray", PURPOSE)
-        if not self._ray.is_initialized():  # else it was joined by whoever called us
+        self._ray: Any = sys.modules.get("ray")
+        if self._ray is None or not self._ray.is_initialized():  # else whoever called us has joined one
             self._ray = join_cluster(self.address, token_file) if self.address else start_cluster(cores)
             self._owns = True
         self._errors = optional_module("ray.exceptions", PURPOSE)
@@ -101,7 +102,12 @@ class RayWorkers:
                             self._release(ticket, 0.0)
                         continue
                     share = running.pop(ref)
-                    answers = self._answers(crew, ref, share)
+                    try:
+                        answers = self._answers(crew, ref, share)
+                    except self._errors.ActorUnschedulableError:  # its machine was gone before it began
+                        self._let_go(crew, share)
+                        shares.put_back(share.places)
+                        continue
                     if answers is None:
                         answers = shares.give_back(share.places, len(problem.evaluation.measures))
                     if answers is not None:
@@ -186,8 +192,7 @@ class RayWorkers:
             self._errors.ObjectLostError,
             self._errors.WorkerCrashedError,
         ):
-            crew.pool.drop(share.worker)
-            self._release(share.ticket, clock.monotonic() - share.began)
+            self._let_go(crew, share)
             return None
         self._release(share.ticket, answer["seconds"])
         if answer["version"] != VERSION:
@@ -198,12 +203,16 @@ class RayWorkers:
         crew.size.observe(len(share.places), answer["seconds"])
         return Evaluated(answer["measures"], answer["status"])
 
+    def _let_go(self, crew: _Crew, share: _Task) -> None:
+        """Give up a worker, and the core that it was to use."""
+        crew.pool.drop(share.worker)
+        self._release(share.ticket, clock.monotonic() - share.began)
+
     def _abandon(self, crew: _Crew, requests: list[Any], running: dict[Any, _Task]) -> None:
         """Take back what is still asked for at the end of a generation, and under way after an error."""
         with contextlib.suppress(Exception):  # the cluster may be what failed
             for share in running.values():
-                crew.pool.drop(share.worker)
-                self._release(share.ticket, clock.monotonic() - share.began)
+                self._let_go(crew, share)
             if requests:
                 self._broker.rest.remote(self.job)
 
