@@ -198,7 +198,8 @@ def test_a_job_that_rests_keeps_its_place_and_no_core():
 @pytest.fixture
 def bare_environment(monkeypatch, tmp_path):
     for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE", "RAY_ADDRESS"):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")  # so that what joining sets is undone
+        monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     return monkeypatch
 
