@@ -29,6 +29,7 @@ struct strut_qp {
     double *met, *gradient, *size, *row_lam, *goal_lam; /* of the program as given */
     double *identity, *zeros, *wide_low, *wide_up; /* of the program of least misses, and bounds that hold them */
     double *origin; /* the point about which the next program is written */
+    int moved;      /* whether it is another than zero */
     DAQPSettings settings;
     DAQPWorkspace work;
     DAQPProblem problem;
@@ -129,7 +130,7 @@ static double at_origin(const strut_qp *s, const double *row)
 {
     double sum = 0;
     int i;
-    for (i = 0; i < s->n; i++) sum += row[i] * s->origin[i];
+    for (i = 0; s->moved && i < s->n; i++) sum += row[i] * s->origin[i];
     return sum;
 }
 
@@ -167,14 +168,15 @@ static int write_program(strut_qp *s, const given *q, const attempt *a, int *row
     for (k = 0; k < n + s->rows; k++) {
         int relaxed = a->relax && s->rank[k] == a->relax && (q->low[k] > -NO_BOUND || q->up[k] < NO_BOUND);
         s->slack_of[k] = relaxed ? N++ : -1;
-        if (is_fixed(s, q, k)) s->origin[k] = q->low[k];
+        if (is_fixed(s, q, k)) s->origin[k] = q->low[k], s->moved |= q->low[k] != 0;
     }
     memset(s->H, 0, sizeof(double) * (size_t)N * (size_t)N);
     memset(s->f, 0, sizeof(double) * (size_t)N);
     for (i = 0; i < n; i++) { /* H and g count at the last level */
         for (j = i; j < n; j++) s->H[i * N + j] = last ? q->H[i * n + j] : 0;
         s->f[i] = last ? q->g[i] : 0;
-        for (j = 0; last && j < n; j++) s->f[i] += (i <= j ? q->H[i * n + j] : q->H[j * n + i]) * s->origin[j];
+        for (j = 0; last && s->moved && j < n; j++)
+            s->f[i] += (i <= j ? q->H[i * n + j] : q->H[j * n + i]) * s->origin[j];
     }
     if (!a->slack) add_goals(s, q, a->level, N, s->H, s->f);
     for (i = 0; i < n; i++) { /* scaled as if every goal were there, so that all levels share a scale */
@@ -217,15 +219,18 @@ static int write_program(strut_qp *s, const given *q, const attempt *a, int *row
         }
     }
     for (k = 0; k < n + s->rows; k++) {
-        double *row = s->A + r * N, norm = 0, shift = k < n ? s->origin[k] : at_origin(s, q->A + (k - n) * n);
+        double *row = s->A + r * N, norm = 0, shift;
         if (k < n && s->slack_of[k] < 0) continue;
+        shift = k < n ? s->origin[k] : at_origin(s, q->A + (k - n) * n);
         memset(row, 0, sizeof(double) * (size_t)N);
-        for (i = 0; i < n; i++) {
-            row[i] = (k < n ? i == k : q->A[(k - n) * n + i]) * s->d[i];
-            norm += row[i] * row[i];
+        if (k < n) row[k] = s->d[k];
+        else {
+            const double *given_row = q->A + (k - n) * n;
+            for (i = 0; i < n; i++) row[i] = given_row[i] * s->d[i];
         }
         if (s->slack_of[k] >= 0) {
             int variable = s->slack_of[k];
+            for (i = 0; i < n; i++) norm += row[i] * row[i];
             row[variable] = -(norm > 0 ? sqrt(norm) : 1);
             s->H[variable * N + variable] = MISS_WEIGHT;
         }
@@ -304,7 +309,7 @@ static void check(const strut_qp *s, const given *q, const attempt *a, const dou
         }
     }
     for (k = 0; k < s->rows; k++)
-        for (i = 0; i < n; i++) {
+        for (i = 0; s->row_lam[n + k] != 0 && i < n; i++) {
             double part = q->A[k * n + i] * s->row_lam[n + k];
             s->gradient[i] += part, s->size[i] = larger(s->size[i], fabs(part));
         }
@@ -420,6 +425,7 @@ static int hold_least_misses(strut_qp *s, const given *q, int relax, double marg
     given least = {s->identity, s->zeros, q->T, s->zeros, s->zeros, q->A, s->wide_low, s->wide_up};
     int rank = relax, k, all = s->n + s->rows;
     memset(s->origin, 0, sizeof(double) * (size_t)s->n);
+    s->moved = 0;
     for (k = 0; k < all; k++) {
         s->wide_low[k] = s->rank[k] < relax ? q->low[k] : -10 * NO_BOUND;
         s->wide_up[k] = s->rank[k] < relax ? q->up[k] : 10 * NO_BOUND;
@@ -437,6 +443,7 @@ static int hold_least_misses(strut_qp *s, const given *q, int relax, double marg
         }
     } while (++rank <= s->top_rank);
     memcpy(s->origin, y, sizeof(double) * (size_t)s->n);
+    s->moved = 1;
     return 1;
 }
 
@@ -451,6 +458,7 @@ int strut_qp_solve(strut_qp *s, const double *H, const double *g, const double *
     report->missed_row = -1;
     if (!is_good(s, &q)) return (int)(report->status = STRUT_QP_BAD_DATA);
     memset(s->origin, 0, sizeof(double) * (size_t)s->n);
+    s->moved = 0;
     attempts = solve_levels(s, &q, 1, y, report);
     if (attempts) return (int)(report->status = attempts > 1 ? STRUT_QP_RETRIED : STRUT_QP_SOLVED);
     /* first with nothing relaxed: about a point that keeps all rows, where there is one */
