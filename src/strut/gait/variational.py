@@ -2,7 +2,8 @@
 and on parameters.
 
 Along the flow the dependence Y obeys Y' = f_y Y + f_p; an event shears it, because a neighbour meets the
-guard a little earlier or later (the saltation matrix). Everything is an expression of the system's own, so
+guard a little earlier or later (the saltation matrix). An event that another one causes, as a foot that
+slides as soon as it lands, comes as much earlier or later as that one. Everything is an expression of the system's own, so
 the result is a `System` like any other: compiled, with its events located to rounding. Discrete states that
 hold numbers others depend on, a foothold, an anchor, are carried too.
 """
@@ -20,6 +21,11 @@ from strut.system import BatchRewrite, Discrete, Event, Ledger, Param, Scene, St
 
 BY_STATE, BY_HELD, OF_TIME, ALONG = "variation", "held_variation", "time_variation", "direction"
 """Names of what a variational system has besides: see `variational`."""
+LAST_EVENT = "last_event_time"
+"""The name of the discrete state that is the time of the last event [s]."""
+MIN_CAUSED_GUARD = 1e-9
+"""Value of a guard, in its unit, beyond which an event at the very time of another was caused by it: where a
+guard crosses zero by itself, it is zero but for rounding."""
 
 
 def variational(
@@ -36,8 +42,8 @@ def variational(
 
     States `variation` (nx x n, n = nx + directions, column by column) and, where needed, `held_variation` of
     discrete states. After the section the columns are derivatives of the state just after the event, at the
-    time it happens: those of the return map; the discrete `time_variation` (n) is how the time of the section
-    varies. The parameter `direction` (number of parameters x directions, column by column) says along what
+    time it happens: those of the return map; the discrete `time_variation` (n) is how the time of the last
+    event, and so of the section, varies. The parameter `direction` (number of parameters x directions, column by column) says along what
     parameters vary, so that one system serves for all of them.
     events: those that may happen before the section, where that is known; any other ends the run. flags:
     discrete states that keep a value until the section, by name. Both leave out most of the code of a walker
@@ -164,6 +170,7 @@ class _Variational:
             ca.reshape(self.discrete.sym, self.nz, self.n) if self.discrete is not None else ca.SX(0, self.n)
         )
         self.timing = Discrete(OF_TIME, np.zeros(self.n))
+        self.last_event = Discrete(LAST_EVENT, 0.0, "s")
 
     def _along(self, expression: ca.SX) -> ca.SX:
         """The variation of an expression: its derivative by x, z and p times theirs."""
@@ -190,7 +197,9 @@ class _Variational:
         reset = {n: sx(e) for n, e in event.reset.items()}
         x_after = ca.vertcat(*[reset.get(q.name, q.sym) for q in system.x])
         z_after = ca.vertcat(*[reset.get(q.name, q.sym) for q in self.held], ca.SX(0, 1))
-        sooner = self._along(guard) / self._rate(guard)  # by how much a neighbour is ahead: -dt
+        # by how much a neighbour is ahead, -dt; of what another event causes, as much as with that one
+        is_caused = ca.logic_and(time == self.last_event.sym, guard > MIN_CAUSED_GUARD)
+        sooner = ca.if_else(is_caused, -self.timing.sym.T, self._along(guard) / self._rate(guard))
         shifted = self._along(x_after) - self._rate(x_after) @ sooner
         shifted_z = self._along(z_after) - self._rate(z_after) @ sooner if self.nz else ca.SX(0, self.n)
         if event.name != self.section and event.name not in self.restarts:
@@ -202,8 +211,8 @@ class _Variational:
         if self.nz:
             changes[BY_HELD] = ca.vec(ca.densify(shifted_z))
         ends = event.name == self.section
-        if ends:
-            changes[OF_TIME] = ca.vec(ca.densify(-sooner))
+        changes[OF_TIME] = ca.vec(ca.densify(-sooner))
+        changes[LAST_EVENT] = time
         return replace(event, reset=reset | changes, terminal=event.terminal or ends, loss=None)
 
     def build(self) -> System:
@@ -213,7 +222,11 @@ class _Variational:
         return replace(
             system,
             x=(*system.x, self.state),
-            z=(*system.z, *([self.discrete] if self.discrete is not None else []), self.timing),
+            z=(
+                *system.z,
+                *([self.discrete] if self.discrete is not None else []),
+                *(self.last_event, self.timing),
+            ),
             p=(*system.p, *([self.direction] if self.direction is not None else [])),
             flow={**system.flow, BY_STATE: ca.vec(along)},
             events=tuple(self._event(e) for e in system.events),
