@@ -40,11 +40,12 @@ def variational(
     """A system whose runs carry how their state depends on the initial x and on parameters, along so many
     directions, and end after the event `section`.
 
-    States `variation` (nx x n, n = nx + directions, column by column) and, where needed, `held_variation` of
-    discrete states. After the section the columns are derivatives of the state just after the event, at the
-    time it happens: those of the return map; the discrete `time_variation` (n) is how the time of the last
-    event, and so of the section, varies. The parameter `direction` (number of parameters x directions, column by column) says along what
-    parameters vary, so that one system serves for all of them.
+    States `variation` (nx x n, n = nx + directions, column by column) and, where needed, `held_variation`
+    of discrete states. After the section the columns are derivatives of the state just after the event,
+    at the time it happens: those of the return map; the discrete `time_variation` (n) is how the time of
+    the last event, and so of the section, varies. The parameter `direction` (number of parameters x
+    directions, column by column) says along what parameters vary, so that one system serves for all of
+    them.
     events: those that may happen before the section, where that is known; any other ends the run. flags:
     discrete states that keep a value until the section, by name. Both leave out most of the code of a walker
     on rigid ground, which is made of saltation matrices and of feet that do not stand.
