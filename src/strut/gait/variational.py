@@ -3,9 +3,9 @@ and on parameters.
 
 Along the flow the dependence Y obeys Y' = f_y Y + f_p; an event shears it, because a neighbour meets the
 guard a little earlier or later (the saltation matrix). An event that another one causes, as a foot that
-slides as soon as it lands, comes as much earlier or later as that one. Everything is an expression of the system's own, so
-the result is a `System` like any other: compiled, with its events located to rounding. Discrete states that
-hold numbers others depend on, a foothold, an anchor, are carried too.
+slides as soon as it lands, comes as much earlier or later as that one. Everything is an expression of the
+system's own, so the result is a `System` like any other: compiled, with its events located to rounding.
+Discrete states that hold numbers others depend on, a foothold, an anchor, are carried too.
 """
 
 from __future__ import annotations
