@@ -161,3 +161,27 @@ def test_a_law_the_wrong_way_round_says_what_to_write():
 def test_kinds_of_errors():
     assert issubclass(ShapeError, ModelError)
     assert issubclass(UnknownNameError, ModelError)
+
+
+def motor_without_domains(unit):
+    g = graph()
+    g.gyrator("motor", strut.Param("kt", 0.05, unit))  # its neighbours say what it joins
+    g.one("speed")
+    g.inertia("rotor", 1.0, domain="rotation")
+    g.resistor("bearing", 1.0, domain="rotation")
+    g.bond("j", "motor")
+    g.bond("motor", "speed")
+    g.bond("speed", "rotor", "bearing")
+    return g
+
+
+def test_a_ratio_whose_unit_does_not_fit_the_neighbours():
+    ports.system(motor_without_domains("N m/A"))
+    with pytest.raises(ModelError, match=r"ratio of gyrator 'motor' of 'wrong' is in N m: .*\(N m\)/\(A\)"):
+        ports.system(motor_without_domains("N m"))
+
+
+def test_a_unit_that_is_unknown_names_the_element():
+    g = graph()
+    with pytest.raises(ModelError, match="the resistance of resistor 'copper': .*'ohm'.*did you mean 'Ohm'"):
+        g.resistor("copper", strut.Param("R", 1.0, "ohm"), domain="electrical")

@@ -47,7 +47,11 @@ class Domain:
 
 def check_ratio(unit: str, above: str, below: str, what: str) -> None:
     """Raise ModelError where `unit` is not that of `above` divided by `below`."""
-    own, top, bottom = dimensions(unit), dimensions(above), dimensions(below)
+    try:
+        own = dimensions(unit)
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from error
+    top, bottom = dimensions(above), dimensions(below)
     if tuple(o + b for o, b in zip(own, bottom, strict=True)) != top:
         needed = f"({above})/({below})" if below else above
         raise ModelError(f"{what} is in {unit}: a quantity in {needed} is needed here")

@@ -197,26 +197,35 @@ class _Elements:
             return g.flow_source(name, self._value(table, "flow", REQUIRED), domain=domain, size=size)
         if kind in (Kind.RESISTOR, Kind.HEATER):
             resistor = g.resistor if kind is Kind.RESISTOR else g.heater
+            resistance, conductance = self._value(table, "resistance"), self._value(table, "conductance")
+            effort = self._law(table, "effort", "f", self.signals)
+            flow = self._law(table, "flow", "e", self.signals)
+            table.refuse_unknown_keys()  # before an element says that it was given nothing: a typo is why
             return resistor(
                 name,
-                self._value(table, "resistance"),
+                resistance,
                 domain=domain,
-                conductance=self._value(table, "conductance"),
-                effort=self._law(table, "effort", "f", self.signals),
-                flow=self._law(table, "flow", "e", self.signals),
+                conductance=conductance,
+                effort=effort,
+                flow=flow,
                 size=size,
             )
         initial = self._initial(table)
         if kind is Kind.INERTIA:
             energy = self._law(table, "energy", "p", {})
             inertia = self._value(table, "inertia", signals={})
+            table.refuse_unknown_keys()
             return g.inertia(name, inertia, domain=domain, energy=energy, initial=initial, size=size)
+        stiffness = self._value(table, "stiffness", signals={})
+        capacity = self._value(table, "capacity", signals={})
+        energy = self._law(table, "energy", "q", {})
+        table.refuse_unknown_keys()
         return g.compliance(
             name,
             domain=domain,
-            stiffness=self._value(table, "stiffness", signals={}),
-            capacity=self._value(table, "capacity", signals={}),
-            energy=self._law(table, "energy", "q", {}),
+            stiffness=stiffness,
+            capacity=capacity,
+            energy=energy,
             initial=initial,
             size=size,
         )

@@ -53,10 +53,16 @@ def ratio_matrix(
     value: Expression, first: Domain | None, second: Domain | None, kind: Kind, what: str
 ) -> ca.SX:
     """The ratio of a transformer or gyrator as a matrix; its unit must fit where both domains are known."""
-    if first is not None and second is not None and first.flow_unit and second.flow_unit and unit_of(value):
-        above = second.flow_unit if kind is Kind.TRANSFORMER else second.effort_unit
-        check_ratio(unit_of(value), above, first.flow_unit, f"the ratio of {what}")
+    check_ratio_unit(unit_of(value), first, second, kind, what)
     return _matrix(value, f"the ratio of {what}")
+
+
+def check_ratio_unit(unit: str, first: Domain | None, second: Domain | None, kind: Kind, what: str) -> None:
+    """Raise ModelError where the unit of a ratio does not lead from the first domain to the second. One that
+    is empty is not checked, nor one beside a domain that is not known or has several units."""
+    if unit and first is not None and second is not None and first.flow_unit and second.flow_unit:
+        above = second.flow_unit if kind is Kind.TRANSFORMER else second.effort_unit
+        check_ratio(unit, above, first.flow_unit, f"the ratio of {what}")
 
 
 def storage_energy(energy: Callable[..., Expression], states: Sequence[ca.SX], what: str) -> ca.SX:

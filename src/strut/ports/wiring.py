@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from strut.errors import ModelError
 from strut.ports.domains import Domain
-from strut.ports.elements import JUNCTIONS, Bond, Element, ElementPort
+from strut.ports.elements import JUNCTIONS, Bond, Element, ElementPort, Kind
 from strut.ports.graph import BondGraph
+from strut.ports.laws import check_ratio_unit
+from strut.system import known_symbol
 
 MIN_BONDS_OF_JUNCTION = 2
 """Bonds that a junction has at least: one with a single bond lets no power through."""
@@ -54,7 +56,7 @@ def wire(graph: BondGraph) -> Wiring:
     """Check how a graph is joined, and return its wiring.
 
     Raises ModelError for a port without a bond or with two, for junctions of fewer than two bonds, and for
-    bonds between domains or sizes that differ.
+    bonds between domains or sizes that differ, and for a ratio whose unit does not fit its neighbours.
     """
     if not graph.elements:
         raise ModelError(f"bond graph '{graph.name}' is empty: add elements and bonds")
@@ -66,7 +68,21 @@ def wire(graph: BondGraph) -> Wiring:
             used.setdefault(end, []).append(loose[end[0]][-1])
     at = {name: _attachments(graph, element, loose[name], used) for name, element in graph.elements.items()}
     domains, sizes = _propagate(graph, at)
+    _check_ratio_units(graph, at, domains)
     return Wiring(graph.name, dict(graph.elements), tuple(graph.bonds), at, domains, sizes)
+
+
+def _check_ratio_units(
+    graph: BondGraph, at: Mapping[str, tuple[Attachment, ...]], domains: tuple[Domain | None, ...]
+) -> None:
+    """Check the units of ratios against the domains of the bonds: of a transformer or gyrator that says none
+    itself these are known only now."""
+    for name, element in graph.elements.items():
+        if element.kind in (Kind.TRANSFORMER, Kind.GYRATOR) and element.laws["ratio"].is_symbolic():
+            owner = known_symbol(element.laws["ratio"])
+            first, second = (domains[attachment.bond] for attachment in at[name])
+            unit = owner.unit if owner is not None and owner.size == 1 else ""
+            check_ratio_unit(unit, first, second, element.kind, f"{element} of '{graph.name}'")
 
 
 def _attachments(
