@@ -178,6 +178,23 @@ def test_only_the_goal_that_an_individual_is_at_is_polished():
     assert polished.value < polished.before
 
 
+def test_an_optimum_at_an_earlier_goal_is_not_called_converged():
+    """The optimum of the last goal, 0, breaks the condition of the first: slope and convergence are those of
+    what is returned, not of what was refused."""
+    evaluation = evolve.of_function(
+        lambda x: {"near": x, "cost": x**4}, ("near", "cost"), gradient=lambda x: {"near": {"x": 1.0}, "cost": {"x": 4 * x**3}}
+    )  # fmt: skip
+    problem = evolve.SearchProblem(
+        {"x": (-1.0, 1.0)}, evaluation, [evolve.maximise("near", "near > 0.4"), evolve.minimise("cost")]
+    )
+    polished = evolve.polish(problem, {"x": 0.5})
+    x = polished.parameters["x"]
+    assert 0.4 < x <= 0.5
+    assert polished.slope == pytest.approx(2 * 4 * x**3)  # by x as part of its range, which is 2
+    assert not polished.converged
+    assert "its optimum is at an earlier goal" in polished.message
+
+
 def drawn():
     x, held, noise = State("x", 0.0), Discrete("held", 0.0), Random("noise")
     kick = Event("kick", x.sym - 0.5, {held: noise.sym})

@@ -35,7 +35,7 @@ class PolishedIndividual:
     parameters, measures, value: after it. before: the value from which it began. gain: by how much the value
     is better, in the goal's own unit. iterations, evaluations: steps of the optimiser, and runs with
     derivatives. slope: the largest derivative of the goal by a parameter that is not on a bound, as part of
-    its range. converged: whether the optimiser said so. message: what it said.
+    its range, where the parameters are. converged: whether the optimiser said so. message: what it said.
     """
 
     parameters: Mapping[str, float]
@@ -93,6 +93,8 @@ def polish(
     of a function they are those that it gives. For the goal only measures that vary smoothly may be read: of
     states and outputs at the end, `end.time`, integrals, means, largest and least values, not counts. What a
     point is worth is judged by the problem itself: one that fails, or is at an earlier goal, is not taken.
+    Where the optimum of the goal is such a one, the best point on the way to it is the answer, and has not
+    converged.
 
     begin: what a search found, or values by name. Needs SciPy (the extra 'stiff').
     """
@@ -141,6 +143,8 @@ class _PolishTask:
         if not np.isfinite(value):
             raise ModelError("the goal has no derivatives where polishing would begin")
         self.size = max(abs(value), float(np.abs(gradient).max()), np.finfo(float).tiny)
+        self.best_row, self.best_key = self.first, self.first_key
+        self.best_value, self.best_gradient = value, gradient
 
     # ---- the goal and its derivatives ----
 
@@ -193,6 +197,7 @@ class _PolishTask:
         if answer is None or not np.isfinite(answer[1]).all():
             return FAILED_VALUE, np.zeros(len(scaled))
         value, gradient = answer
+        self._note_best(self.low + scaled * (self.high - self.low), value, gradient)
         return value / self.size, gradient * (self.high - self.low) / self.size
 
     def _judge(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -205,19 +210,30 @@ class _PolishTask:
             keys[0] = self.problem.staged_goals.failed_key
         return keys[0], answers.measures[0]
 
+    def _note_best(self, row: np.ndarray, value: float, gradient: np.ndarray) -> None:
+        """Keep a point that is better than all before it, as the problem judges."""
+        if value < self.best_value:
+            key, _ = self._judge(row)
+            if precedes(key, self.best_key):
+                self.best_row, self.best_key = row, key
+                self.best_value, self.best_gradient = value, gradient
+
     def answer(self, outcome: Any) -> PolishedIndividual:
-        """Return what came out; the individual as it was where that is not better."""
+        """Return what came out; where that is at an earlier goal, the best point on the way there."""
         row = np.clip(self.low + outcome.x * (self.high - self.low), self.low, self.high)
         key, measures = self._judge(row)
-        better = bool(precedes(key, self.first_key))
-        message = str(outcome.message)
-        if not better:
-            row, key = self.first, self.first_key
-            measures = self._judge(row)[1]
-            message = f"nothing better was found ({message})"
         goals = self.problem.staged_goals
-        free = (outcome.x > 0) & (outcome.x < 1)
-        slopes = np.abs(np.asarray(outcome.jac))[free] * self.size
+        gradient = np.asarray(outcome.jac) * self.size
+        message = str(outcome.message)
+        left = bool(goals.stage(key) < goals.stage(self.first_key))
+        if not precedes(key, self.first_key):
+            row, key, gradient = self.best_row, self.best_key, self.best_gradient * (self.high - self.low)
+            measures = self._judge(row)[1]
+            why = "its optimum is at an earlier goal, or fails" if left else message
+            better = bool(precedes(key, self.first_key))
+            message = f"the best on the way: {why}" if better else f"nothing better was found ({why})"
+        free = (row > self.low) & (row < self.high)
+        slopes = np.abs(gradient)[free]
         return PolishedIndividual(
             parameters=dict(zip(self.names, row.tolist(), strict=True)),
             measures=dict(zip(self.problem.evaluation.measures, measures.tolist(), strict=True)),
@@ -226,6 +242,6 @@ class _PolishTask:
             iterations=int(outcome.nit),
             evaluations=self.evaluations,
             slope=float(slopes.max(initial=0.0)),
-            converged=bool(outcome.success),
+            converged=bool(outcome.success) and not left,
             message=message,
         )
