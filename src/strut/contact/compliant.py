@@ -172,8 +172,8 @@ def system_with_pads(
     beside = companions or PadCompanions()
     more, z, events = dict(beside.rates), list(beside.z), list(beside.events)
     flags: dict[str, ca.SX] = {}
+    assembly.tau = assembly.tau + _pushes(assembly.tree, pads)
     for pad in pads:
-        assembly.tau = assembly.tau + pad.push
         for group, entries in pad.entries.items():
             assembly.entries[group] |= entries
         for unit, outputs in pad.outputs.items():
@@ -187,6 +187,7 @@ def system_with_pads(
     else:
         acceleration, force = Constrained(assembly.tree, assembly.closure, stabilise).forward(assembly.tau)
         assembly.note_closure(force)
+    acceleration, more = _share_expressions(assembly, acceleration, more)
     arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
     samples = []
     if beside.begin:
@@ -204,6 +205,33 @@ def system_with_pads(
         arrows=arrows,
         walk=walk,
     )
+
+
+def _pushes(tree: Tree, pads: Sequence[Pad | ContinuousPad]) -> ca.SX:
+    """The generalised forces of all pads. Those of points of bodies are the gradient of force times place, by
+    reverse differentiation: the forces on a body are summed up before they go down its chain of joints."""
+    total = sum((pad.push for pad in pads if not pad.spot.moves_with_body), ca.SX.zeros(tree.nv))
+    own = [pad for pad in pads if pad.spot.moves_with_body]
+    if own:
+        points, forces = (
+            ca.vertcat(*each) for each in zip(*[(p.spot.point, p.force) for p in own], strict=True)
+        )
+        along = ca.jtimes(points, tree.q, forces, True)
+        total = total + ca.jtimes(tree.qdot, tree.v, along, True)
+    return ca.densify(total)
+
+
+def _share_expressions(
+    assembly: Assembly, acceleration: ca.SX, rates: Mapping[State, ca.SX]
+) -> tuple[ca.SX, dict[State, ca.SX]]:
+    """Accelerations and rates, and the entries of the ledger in the assembly, with what they have in common
+    computed once (common subexpressions): differentiation writes poses anew."""
+    entries = [(group, name) for group, own in assembly.entries.items() for name in own]
+    own = [ca.SX(assembly.entries[group][name]) for group, name in entries]
+    first, *others = ca.cse([acceleration, *map(ca.SX, rates.values()), *own])
+    for (group, name), expression in zip(entries, others[len(rates) :], strict=True):
+        assembly.entries[group][name] = expression
+    return first, dict(zip(rates, others[: len(rates)], strict=True))
 
 
 def _initial_values(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:

@@ -45,8 +45,9 @@ class ContinuousPad:
         name = at.name
         self.spot, self.friction = at, friction
         row = at.K[0, :] if gradient is None else gradient
-        self.depth, rate = -at.gap, -(row @ tree.v)
-        self.along = at.K[1:, :] @ tree.v
+        velocity = at.velocity(tree)
+        self.depth, rate = -at.gap, -(velocity[0] if gradient is None else row @ tree.v)
+        self.along = velocity[1:]
         self.suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
         self.normal = law.force(self.depth, rate)
         self.entries: dict[str, dict[str, ca.SX]] = {

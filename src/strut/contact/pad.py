@@ -68,14 +68,15 @@ class Pad:
         name = at.name
         self.spot, self.law, self.friction = at, law, friction
         row = at.K[0, :] if gradient is None else gradient
-        self.depth, self.rate = -at.gap, -(row @ tree.v)
+        velocity = at.velocity(tree)
+        self.depth, self.rate = -at.gap, -(velocity[0] if gradient is None else row @ tree.v)
         inside_now = self.depth > 0 if inside is None else ca.SX(inside)
         goes_slack = ca.SX(0)
         if inside is None and law.grip is not None:
             goes_slack = self.depth * inside_now * (law.grip(self.depth, self.rate) <= 0)
         self.touching = Flag(Discrete(f"{name}_on", begin(inside_now)))
         self.slack = Flag(Discrete(f"{name}_slack", begin(goes_slack))) if law.grip is not None else None
-        self.along = at.K[1:, :] @ tree.v
+        self.along = velocity[1:]
         suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
         self.rates: dict[State, ca.SX] = {}
         on = self.touching.on

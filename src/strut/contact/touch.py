@@ -44,13 +44,22 @@ class Touch:
 @dataclass(frozen=True, eq=False)
 class Spot:
     """A touch worked out on a tree: the gap, the point, and rows that give the velocity of the body's
-    material there along the normal and the tangents."""
+    material there along the normal and the tangents. moves_with_body: whether the point is one of the body's
+    own, so that its velocity is the rate of its place; that of a ball rolls through the body."""
 
     name: str
     gap: ca.SX
     point: ca.SX
     K: ca.SX  # rows: normal, forward, (left)
     directions: ca.SX  # columns: normal, forward, (left), in the world
+    moves_with_body: bool = False
+
+    def velocity(self, tree: Tree) -> ca.SX:
+        """Return the velocity of the material there along the normal and the tangents [m/s]. Of a point of
+        the body it is the rate of its place, which points of one body have mostly in common."""
+        if self.moves_with_body:
+            return self.directions.T @ ca.jtimes(self.point, tree.q, tree.qdot)
+        return self.K @ tree.v
 
 
 @checked
@@ -193,7 +202,8 @@ def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     K = ca.densify(used.T @ linear)
     if ground.kind == "profile":  # the normal turns under way: the rate of the gap itself
         K = ca.vertcat(ca.jacobian(ca.jtimes(gap, tree.q, tree.qdot), tree.v), K[1:, :])
-    return Spot(touch.name, gap, X.p + arm, ca.densify(K), used)
+    own = bool(radius.is_zero()) and ground.kind != "profile"
+    return Spot(touch.name, gap, X.p + arm, ca.densify(K), used, moves_with_body=own)
 
 
 def reachable_spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
