@@ -30,7 +30,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "actuator": {"system"},
     "network": {"system"},
     "contact": {"system", "mechanism", "actuator", "control"},
-    "ports": {"system", "mechanism", "contact"},
+    "ports": {"system", "mechanism", "contact", "network"},
     "walkers": {"system", "mechanism", "contact", "actuator", "control"},
     "codegen": {"system"},
     "simulate": {"system", "codegen"},

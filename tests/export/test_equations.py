@@ -165,6 +165,14 @@ def test_forces_of_constraints_stand_in_the_equations():
     assert held.latex(written.names) == r"\ddot{x} &= 0"
 
 
+def test_numbers_are_written_without_their_rounding():
+    x = strut.State("x", 0.0, "m")
+    s = strut.System("decay", x=(x,), flow={x: -(0.1 + 0.2) * x})
+    written = strut.equations(s)
+    assert written.rows[0].latex(written.names) == r"\dot{x} &= - 0.3 x"
+    assert float(written.rates["x"].subs(written.symbols["x"], 1)) == -(0.1 + 0.2)
+
+
 def test_names_are_what_people_write():
     quantities = [
         strut.Param("leg_length", 1.0, "m"),

@@ -92,6 +92,68 @@ def test_what_cannot_be_joined_is_said():
         ports.interconnect(form, pd, ports={"hand": "hand"})
 
 
+def test_a_gear_is_strictly_proper_and_can_be_held():
+    """In derivative causality P is nothing but rounding: it must not keep two forms from being joined."""
+    form = ports.port_hamiltonian(gears(n=1 / 3))
+    assert np.all(form.matrices()["P"] == 0)
+    g = controller()
+    joined = ports.interconnect(form, ports.port_hamiltonian(g), ports={"motor": "hand"}, name="held")
+    assert ports.power_residual(joined.system()) < BALANCE
+    assert np.linalg.eigvalsh(joined.matrices()["R"]).min() >= -ROUNDING
+    with pytest.raises(ModelError, match="'gears' and 'gears' both have 'rotor.p'"):
+        ports.interconnect(form, form, ports={"motor": "motor"})
+
+
+def test_values_of_matrices_are_checked():
+    form = ports.port_hamiltonian(motor())
+    assert form.matrices({"kt": 0.2})["J"][1, 0] == 0.2
+    with pytest.raises(ModelError, match="'motor' has no 'k': .*kt"):
+        form.matrices({"k": 0.2})
+    with pytest.raises(ModelError, match=r"'kt' of 'motor' is given 2 number\(s\): 1 are needed"):
+        form.matrices({"kt": [0.2, 0.3]})
+
+
+def test_a_source_that_follows_a_signal_is_no_input():
+    g = oscillator("cart", 2.0, 5.0, 0.3)
+    g.effort_source("assist", g["cart_mass"].flow, domain="translation")
+    g.bond("assist", "v")
+    with pytest.raises(
+        ModelError, match="effort source 'assist' of 'cart' is a function of 'cart_mass_flow'"
+    ):
+        ports.port_hamiltonian(g)
+
+
+@pytest.mark.parametrize(
+    ("energy", "says"),
+    [
+        (lambda q: -(q**2), "an eigenvalue of its matrix is -1"),
+        (lambda q: q**2 - q**4, r"it is -1e\+24 J at"),
+        (lambda q: q**3, "it is -1e.18 J at"),
+        (lambda q: q**4 - q**2, ""),
+        (lambda q: ca.cos(q), ""),
+        (lambda q: 0 * q, ""),
+    ],
+)
+def test_an_energy_without_a_least_value_is_not_passive(energy, says):
+    g = ports.BondGraph("hill")
+    g.one("v")
+    g.inertia("mass", 1.0, domain="translation")
+    g.compliance("hill", energy=energy, domain="translation")
+    g.bond("v", "mass", "hill")
+    found = ports.check_passivity(g).findings
+    assert len(found) == (1 if says else 0)
+    assert re.search(f"compliance 'hill' has no least value: {says}" if says else "", "".join(found))
+
+
+def test_a_law_that_supplies_far_away_is_not_passive():
+    g = ports.BondGraph("orifice")
+    g.one("v")
+    g.inertia("water", 1e5, domain="hydraulic")
+    g.resistor("orifice", effort=lambda f: f * (1 - f**2 / 100), domain="hydraulic")
+    g.bond("v", "water", "orifice")
+    assert not ports.check_passivity(g).ok
+
+
 def test_a_form_that_does_not_exist_names_the_element():
     g = oscillator("cart", 2.0, 5.0, 0.3)
     g.resistor("air", effort=lambda f: 0.1 * f * ca.fabs(f), domain="translation")
@@ -162,6 +224,59 @@ def attempt(make, g):
         return make(g), ""
     except ModelError as error:
         return None, str(error)
+
+
+def equations_of(g, s):
+    """What each element and junction of a graph says, as expressions of its system that should be zero: a second
+    reading of the graph, which knows nothing of causality. Also all efforts and flows, by bond."""
+    solved = ports.solve_graph(g)
+    e, f = (
+        {k: solved.solution.values[k, which] for k in range(len(g.bonds))}
+        for which in (ports.Given.EFFORT, ports.Given.FLOW)
+    )
+    rate = ca.vertcat(*[s.flow[q.name] for q in s.x], ca.SX(0, 1))
+    values = {q.name: q.sym for q in s.x} | dict(s.outputs)
+    sums = []
+    for name, element in g.elements.items():
+        at = solved.wiring.at[name]
+        first, last, kind = at[0].bond, at[-1].bond, element.kind.value
+        if kind in ("0", "1"):
+            common, summed = (e, f) if kind == "0" else (f, e)
+            sums += [common[a.bond] - common[first] for a in at[1:]]
+            sums += [sum((summed[a.bond] if a.inward else -summed[a.bond] for a in at), start=ca.SX(0))]
+            continue
+        law = next(iter(element.laws.values()))
+        if kind in ("I", "C"):
+            own = element.ports[0].state
+            state, (given, answer) = values[own.name], (e, f) if kind == "I" else (f, e)
+            moves = ca.jtimes(state, s.vector("x"), rate) if rate.numel() else ca.SX(0)
+            slope = ca.jacobian(element.energy_slope(element.ports[0]), own.sym)
+            sums += [moves + ca.jacobian(state, strut.time) - given[first], answer[first] - slope * state]
+        elif kind == "R":
+            sums += [e[first] - law * f[first]]
+        elif kind in ("Se", "Sf"):
+            sums += [(e if kind == "Se" else f)[first] - ca.sin(strut.time)]
+        elif kind == "TF":
+            sums += [f[last] - law * f[first], e[first] - law * e[last]]
+        elif kind == "GY":
+            sums += [e[last] - law * f[first], e[first] - law * f[last]]
+        if len(element.ports) == 1:  # what the system shows is what the bond carries
+            sums += [values[f"{name}.effort"] - e[first], values[f"{name}.flow"] - f[first]]
+    return sums, [*e.values(), *f.values()]
+
+
+@settings(max_examples=40, deadline=None)
+@given(passive_graphs())
+def test_random_graphs_fulfil_all_equations_of_their_elements(g):
+    s, _ = attempt(ports.system, g)
+    if s is None:
+        return
+    sums, carried = equations_of(g, s)
+    assert len(sums) >= 2 * len(g.bonds)  # as many as determine all efforts and flows
+    residuals, sizes = ca.vertcat(*sums), ca.vertcat(*carried, ca.SX(1))
+    x = np.random.default_rng(0).uniform(-1, 1, s.size("x"))
+    off, size = s.function("residuals", [residuals, sizes])(0.7, x, [], [], [])
+    assert np.abs(np.array(off)).max(initial=0) < ROUNDING * np.abs(np.array(size)).max()
 
 
 @settings(max_examples=60, deadline=None)

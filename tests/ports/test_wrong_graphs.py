@@ -158,6 +158,79 @@ def test_a_law_the_wrong_way_round_says_what_to_write():
         ports.system(g)
 
 
+def geared(ratio=0.5, initial=0.0):
+    g = ports.BondGraph("geared")
+    g.one("fast")
+    g.one("slow")
+    g.inertia("rotor", 1.0, domain="rotation", initial=2.0)
+    g.inertia("wheel", 3.0, domain="rotation", initial=initial)
+    g.transformer("gear", ratio)
+    g.resistor("bearing", 1.0, domain="rotation")
+    g.bond("fast", "rotor", "gear")
+    g.bond("gear", "slow")
+    g.bond("slow", "wheel", "bearing")
+    return g
+
+
+def test_a_storage_that_follows_cannot_begin_elsewhere():
+    ports.system(geared(initial=3.0))  # 3 kg m^2 at half of 2 rad/s
+    with pytest.raises(
+        ModelError,
+        match=r"inertia 'wheel' of 'geared' begins at \[4.0\], .* what it is tied to makes that \[3.0\]. Leave its initial value away",
+    ):
+        ports.system(geared(initial=4.0))
+
+
+def test_what_must_be_divided_by_zero_is_named():
+    g = ports.BondGraph("wrong")
+    g.effort_source("supply", 1.0, domain="electrical")
+    g.zero("node")
+    g.resistor("short", 0.0, domain="electrical")
+    g.resistor("load", 1.0, domain="electrical")
+    g.bond("supply", "node")
+    g.bond("node", "short", "load")
+    with pytest.raises(
+        StrutError, match="the resistance of resistor 'short' is zero, and what the graph gives"
+    ):
+        ports.system(g)
+    h = ports.BondGraph("wrong")
+    h.effort_source("motor", 1.0, domain="rotation")
+    h.transformer("gear", 0.0)
+    h.inertia("wheel", 1.0, domain="rotation")
+    h.bond("motor", "gear")
+    h.bond("gear", "wheel")
+    with pytest.raises(StrutError, match="the ratio of transformer 'gear' is zero"):
+        ports.system(h)
+
+
+def test_an_element_that_was_taken_out_leaves_its_bond():
+    g = geared()
+    del g.elements["wheel"]
+    with pytest.raises(
+        ModelError, match="bond slow -> wheel of 'geared' ends at 'wheel', which is no element any more"
+    ):
+        ports.system(g)
+
+
+def test_an_energy_takes_as_many_arguments_as_there_are_ports():
+    with pytest.raises(
+        ModelError, match=r"the energy of storage 's' does not take the states of its 2 port\(s\)"
+    ):
+        graph().storage("s", {"a": ("C", "rotation"), "b": ("C", "rotation")}, lambda q: q**2)
+
+
+def test_equal_domains_of_ones_own_are_one():
+    def chemical():
+        return ports.Domain("chemical", "potential", "rate", "J/mol", "mol/s", "J s/mol", "mol")
+
+    g = ports.BondGraph("cell")
+    g.zero("node")
+    g.compliance("store", capacity=1.0, domain=chemical())
+    g.resistor("reaction", 1.0, domain=chemical())
+    g.bond("node", "store", "reaction")
+    assert [q.name for q in ports.system(g).x] == ["store.q"]
+
+
 def test_kinds_of_errors():
     assert issubclass(ShapeError, ModelError)
     assert issubclass(UnknownNameError, ModelError)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
+from strut.errors import ValueRangeError
 from strut.ports.causality import Causality
-from strut.ports.elements import Given, Kind
+from strut.ports.elements import Element, Given, Kind
 from strut.ports.wiring import Wiring
 
 Values = Mapping[tuple[int, Given], ca.SX]
@@ -108,7 +110,7 @@ class _Scope:
         argument = port.effort if incoming is Given.EFFORT else port.flow
         multiplies = ("conductance" in element.laws) == (incoming is Given.EFFORT)
         matrix = next(iter(element.laws.values()))
-        return self.expression(name, matrix @ argument if multiplies else ca.solve(matrix, argument))
+        return self.expression(name, matrix @ argument if multiplies else _solve(matrix, argument, element))
 
     def heat(self, name: str) -> Answer:
         """The entropy flow of a heater: its loss divided by the temperature."""
@@ -130,7 +132,7 @@ class _Scope:
             argument = other.flow if incoming is Given.FLOW else other.effort
             direct = incoming is Given.FLOW
             matrix = matrix if direct else matrix.T
-        return self.expression(name, matrix @ argument if direct else ca.solve(matrix, argument))
+        return self.expression(name, matrix @ argument if direct else _solve(matrix, argument, element))
 
     def junction(self, name: str, k: int) -> Answer:
         """What a junction answers on one of its bonds: the common effort or flow, or, on its strong bond,
@@ -155,6 +157,21 @@ class _Scope:
             return total
 
         return Answer(name, tuple(variable for variable, _ in terms), compute)
+
+
+def _solve(matrix: ca.SX, argument: ca.SX, element: Element) -> ca.SX:
+    """matrix^-1 argument. Raises ValueRangeError where the matrix of an element is a number without an
+    inverse."""
+    if matrix.is_constant():
+        numbers = np.array(ca.DM(matrix))
+        if np.linalg.matrix_rank(numbers) < len(numbers):
+            law = next(iter(element.laws))
+            value = "zero" if numbers.size == 1 else "a matrix without an inverse"
+            raise ValueRangeError(
+                f"the {law} of {element} is {value}, and what the graph gives the element must be divided "
+                f"by it: leave the element out, or give it the other variable, by a storage beside it"
+            )
+    return ca.solve(matrix, argument)
 
 
 def _signals(wiring: Wiring) -> dict[int, tuple[tuple[int, Given], int]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
@@ -16,7 +17,22 @@ from strut.ports.elements import SOURCES, Element, Kind
 from strut.ports.graph import BondGraph
 from strut.ports.solve import PortValues, solve
 from strut.ports.wiring import Wiring, wire
-from strut.system import Input, Ledger, Param, Quantity, State, System, join, known_symbol, sx, time
+from strut.system import (
+    Input,
+    Ledger,
+    Param,
+    Quantity,
+    State,
+    System,
+    join,
+    known_symbol,
+    own_value,
+    sx,
+    time,
+)
+
+START_TOLERANCE = 1e-9
+"""[1] By which a storage in derivative causality may be said to begin beside where it follows from others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +106,7 @@ def system_of(solved: SolvedGraph, *, outputs: bool = True, description: str = "
     """Make a system of a graph that is solved."""
     wiring = solved.wiring
     machines = _machines(wiring)
+    _check_starts(solved, machines)
     ledger = _ledger(solved)
     observed = _outputs(solved) if outputs else {}
     followers = {
@@ -258,6 +275,27 @@ def _check_impacts(machines: Sequence[Element], dependent: DependentStates) -> N
                         f"give the "
                         f"joint its inertia, joint(..., armature=...)"
                     )
+
+
+def _check_starts(solved: SolvedGraph, machines: Sequence[Element]) -> None:
+    """Raise ModelError where a storage in derivative causality is said to begin elsewhere than where it
+    follows from the others. Zero, which nobody may have said, is not looked at."""
+    quantities = [*solved.states, *(q for e in machines if e.system is not None for q in e.system.x)]
+    old, new = [q.sym for q in quantities], [sx(q.value) for q in quantities]
+    for (name, port_name), follows in solved.dependent.states.items():
+        element = solved.wiring.elements[name]
+        state = element.port(port_name).state
+        assert state is not None
+        stated = own_value(state.value)
+        begins = own_value(ca.substitute([follows], [*old, time], [*new, ca.SX(0)])[0])
+        if stated is None or begins is None or not np.any(stated):
+            continue
+        if not np.allclose(stated, begins, rtol=START_TOLERANCE, atol=START_TOLERANCE):
+            raise ModelError(
+                f"{element} of '{solved.wiring.name}' begins at {stated.ravel().tolist()}, but it has "
+                f"derivative causality: what it is tied to makes that {begins.ravel().tolist()}. Leave its "
+                f"initial value away, and give the others theirs"
+            )
 
 
 def _ledger(solved: SolvedGraph) -> Ledger:

@@ -121,7 +121,8 @@ def _check_coenergy(coenergy: ca.SX, unknown: ca.SX, where: str, incoming: Given
         )
     if ca.depends_on(coenergy, unknown):
         raise ModelError(
-            f"{where} by what depends on the rate of another such storage: its rate would be a second "
+            f"{where} by what depends on its own rate, or on that of another such storage: its rate would be "
+            f"a second "
             f"derivative; "
             f"put a compliance or a resistor between them"
         )

@@ -35,12 +35,15 @@ what stores nothing also of inputs, of the time t and of signals of elements abo
 NAME.p, NAME.q. The energy of a storage is an expression of p or q (of several ports: of their names); the
 effort of a resistor that is not linear one of f, its flow one of e, in quotes.
 
-A machine is another model file, model = "leg.toml", and ports = { knee = "knee_torque" }; a part is another
-graph, file = "motor.toml". Both lie in the folder of the file."""
+A machine is another model file, model = "leg.toml", and ports = { knee = "knee_torque" }, or a network,
+model = "cart.cdn"; where its account of energy does not know the power of an input, as a network's does not,
+the flow is said: ports = { push = { input = "cart.f", flow = "cart.v" } }. A part is another graph, file =
+"motor.toml". All lie in the folder of the file."""
 
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -287,19 +290,37 @@ class _Elements:
 
     def _machine(self, table: TomlTable) -> System:
         path = self._file(table, "model")
-        if path.suffix != ".toml":
-            raise table.error(f"model is '{path.name}': a model file, .toml, is needed", "model")
-        from strut import contact, mechanism  # here: they bring much that most graphs do without
+        if path.suffix not in (".toml", ".cdn"):
+            raise table.error(
+                f"model is '{path.name}': a model file, .toml, or a network, .cdn, is needed", "model"
+            )
+        from strut import contact, mechanism, network  # here: they bring much that most graphs do without
 
+        if path.suffix == ".cdn":
+            net = network.load(path)
+            system = net.system()
+            for problem in net.warnings:
+                warnings.warn(str(problem), stacklevel=2)
+            return system
         if contact.has_ground(path):
             return contact.load(path)
         return mechanism.system(mechanism.modelfile.load(path))
 
-    def _ports_of_machine(self, table: TomlTable) -> dict[str, str]:
+    def _ports_of_machine(self, table: TomlTable) -> dict[str, str | tuple[str, Any]]:
+        """By port, an input of the machine, or an input and the name of the flow that answers it."""
         inner = table.table("ports")
         if inner is None:
             raise table.error("'ports' is missing: ports = { NAME = \"INPUT\" }")
-        return {key: inner.word(key) for key in inner.data}
+        ports: dict[str, str | tuple[str, Any]] = {}
+        for key, value in inner.data.items():
+            if isinstance(value, dict):
+                entry = inner.table(key)
+                assert entry is not None
+                ports[key] = (entry.word("input"), entry.word("flow"))
+                entry.refuse_unknown_keys()
+            else:
+                ports[key] = inner.word(key)
+        return ports
 
     def _file(self, table: TomlTable, key: str) -> Path:
         """A file that a table names, inside of the folder of this one."""

@@ -3,6 +3,7 @@ checked."""
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -68,11 +69,26 @@ def check_ratio_unit(unit: str, first: Domain | None, second: Domain | None, kin
 def storage_energy(energy: Callable[..., Expression], states: Sequence[ca.SX], what: str) -> ca.SX:
     """The energy of a storage as an expression of its states. It may use parameters and nothing else: what is
     modulated from outside would change its energy without power."""
+    _check_argument_count(energy, len(states), what)
     H = sx(energy(*states))
     if H.numel() != 1:
         raise ShapeError(f"the energy of {what} has {H.numel()} numbers: one is needed")
     check_unmodulated(H, states, what)
     return H
+
+
+def _check_argument_count(energy: Callable[..., Expression], count: int, what: str) -> None:
+    """Raise ModelError where the energy of a storage does not take one argument for each port."""
+    try:
+        signature = inspect.signature(energy)
+    except (TypeError, ValueError):  # of functions written in C
+        return
+    try:
+        signature.bind(*range(count))
+    except TypeError as error:
+        raise ModelError(
+            f"the energy of {what} does not take the states of its {count} port(s), in order: {error}"
+        ) from error
 
 
 def check_unmodulated(H: ca.SX, states: Sequence[ca.SX], what: str) -> None:

@@ -52,6 +52,10 @@ def machine_element(name: str, system: System, ports: Mapping[str, str | tuple[s
         input_names[port] = input_name
         domain = _domain_of_input(source)
         element_ports.append(make_port(name, port, domain, size=source.size, inward=True, needs=Given.EFFORT))
+    # a flow that depends on efforts at once, that of a damper, is one more answer in the graph's loops
+    old = [inputs[input_names[port.name]].sym for port in element_ports]
+    new = [port.effort for port in element_ports]
+    flows = {port: ca.substitute([flow], old, new)[0] for port, flow in flows.items()}
     return Element(
         name,
         Kind.MACHINE,

@@ -20,8 +20,15 @@ STATE_SPREAD = 1.0
 """The standard deviation of these states from the one a run begins in, relative to 1 and to their size."""
 PSD_SLACK = 1e-12
 """[1] By which the least eigenvalue of a matrix may be negative, relative to the largest, by rounding."""
-LAW_RANGE = 3.0
-"""Largest effort or flow at which the law of a resistor is looked at, times one of its units."""
+LAW_DECADES = (-3, 6)
+"""Powers of ten between which efforts and flows lie at which the law of a resistor is looked at, in its
+units."""
+NEAR, FAR = 10.0, 1e6
+"""Distances from zero, in units of the state, between which an energy that falls without end has fallen
+much."""
+MUCH = 100.0
+"""[1] By how many times more an energy falls up to `FAR` than it changes up to `NEAR`, if it has no least
+value."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +96,11 @@ def junction_residual(graph: BondGraph) -> float:
 
 @checked
 def check_passivity(graph: BondGraph) -> PassivityCheck:
-    """Look whether a graph is passive: every resistor dissipates, every energy that is quadratic has a least
-    value, and no machine is in it whose own account nobody checked. Junctions, transformers and gyrators are
-    power-continuous whatever their ratio, so nothing else can make energy."""
+    """Look whether a graph is passive: every resistor dissipates, every energy has a least value, and no
+    machine is in it whose own account nobody checked. Junctions, transformers and gyrators are
+    power-continuous whatever their ratio, so nothing else can make energy. Laws that are not linear, and
+    energies that are not quadratic, are looked at in random places over many decades: there a finding is
+    certain, and none is not a proof."""
     solved = solve_graph(graph)
     findings: list[str] = []
     for element in solved.wiring.elements.values():
@@ -126,7 +135,7 @@ def _resistor_findings(element: Element) -> list[str]:
     random = np.random.default_rng(0)
     others_at = [_number(s, random) for s in others]
     for _ in range(10 * STATE_COUNT):
-        value = random.uniform(-LAW_RANGE, LAW_RANGE, argument.numel())
+        value = random.standard_normal(argument.numel()) * 10 ** random.uniform(*LAW_DECADES)
         power = float(f(value, others_at))
         if power < 0:
             return [
@@ -145,16 +154,44 @@ def _storage_findings(element: Element) -> list[str]:
 
 
 def _energy_findings(element: Element) -> list[str]:
-    """An energy that is linear in its state has no least value: a weight can always sink further."""
-    for port in element.ports:
-        assert port.state is not None
-        slope = element.energy_slope(port)
-        if not ca.depends_on(slope, ca.vertcat(*[p.state.sym for p in element.ports if p.state is not None])):
-            return [
-                f"the energy of {element} grows without end in its state, as that of a weight: it has no "
-                f"least value"
-            ]
-    return []
+    """An energy that is linear in its state has no least value, a weight can always sink further; nor has a
+    quadratic one with a negative eigenvalue, or any that falls further the farther one goes. One that is zero
+    only integrates."""
+    x = ca.vertcat(*[port.state.sym for port in element.ports if port.state is not None])
+    slopes = [element.energy_slope(port) for port in element.ports]
+    if any(not ca.depends_on(slope, x) and not ca.simplify(slope).is_zero() for slope in slopes):
+        return [
+            f"the energy of {element} grows without end in its state, as that of a weight: it has no "
+            f"least value"
+        ]
+    hessian = ca.jacobian(ca.vertcat(*slopes), x)
+    if not ca.depends_on(hessian, x):
+        least = _least_eigenvalue((hessian + hessian.T) / 2)
+        if least < -PSD_SLACK:
+            return [f"the energy of {element} has no least value: an eigenvalue of its matrix is {least:g}"]
+        return []
+    fall = _far_fall(element.laws["energy"], x)
+    return [f"the energy of {element} has no least value: {fall}"] if fall else []
+
+
+def _far_fall(energy: ca.SX, x: ca.SX) -> str:
+    """Where an energy falls without end, as words; empty where none was found."""
+    others = [s for s in ca.symvar(energy) if not ca.depends_on(x, s)]
+    random = np.random.default_rng(0)
+    numbers = [_number(s, random) for s in others]
+    f = ca.Function("energy", [x, ca.vertcat(*others, ca.SX(0, 1))], [energy])
+    n = x.numel()
+    directions = [*np.eye(n), *-np.eye(n), *random.standard_normal((STATE_COUNT, n))]
+    zero = float(f(np.zeros(n), numbers))
+    for direction in directions:
+        # several places nearby, so that a wave is not mistaken for a slope
+        near = max(
+            abs(float(f(part * NEAR * direction, numbers)) - zero) for part in (0.1, 0.2, 0.3, 0.5, 0.7, 1)
+        )
+        far = float(f(FAR * direction, numbers))
+        if far == -np.inf or zero - far > MUCH * max(near, 1e-300):
+            return f"it is {far:g} J at {(FAR * direction).tolist()}"
+    return ""
 
 
 def _least_eigenvalue(matrix: ca.SX) -> float:

@@ -25,6 +25,8 @@ from strut.system import Input, Ledger, Param, Quantity, State, System, known_sy
 
 FORM_TOLERANCE = 1e-9
 """[1] By which the matrices may miss the flow of the graph itself, relative to its size, in random states."""
+VANISHING = 1e-12
+"""[1] By which P may differ from zero by rounding, relative to g."""
 SAMPLE_COUNT = 5
 """States in which that is looked at."""
 
@@ -76,6 +78,15 @@ class PortHamiltonian:
         inputs unless `values` has others."""
         names = ("J", "R", "g", "K", "S", "P")
         quantities: list[Quantity] = [*self.x, *self.u, *self.p]
+        by_name = {q.name: q for q in quantities}
+        for key, value in (values or {}).items():
+            if key not in by_name:
+                raise UnknownNameError(f"'{self.name}' has no '{key}': {did_you_mean(key, list(by_name))}")
+            if np.size(value) != by_name[key].size:
+                raise ShapeError(
+                    f"'{key}' of '{self.name}' is given {np.size(value)} number(s): {by_name[key].size} are "
+                    f"needed"
+                )
         numbers = [np.asarray((values or {}).get(q.name, _own(sx(q.value)))).reshape(-1) for q in quantities]
         f = ca.Function(
             "matrices",
@@ -113,7 +124,8 @@ class PortHamiltonian:
 def port_hamiltonian(graph: BondGraph) -> PortHamiltonian:
     """Return the explicit port-Hamiltonian form of a bond graph.
 
-    Its inputs are the sources, each called after its element. Raises ModelError, which names the element,
+    Its inputs are the sources, each called after its element; their values are those of the sources, 0 where
+    that is an expression of inputs or of the time. Raises ModelError, which names the element,
     where the graph has none: with a resistor that is not linear, a heater, or a machine (a mechanism's own
     form is `mechanism.hamiltonian_system`)."""
     causality = assign(wire(graph))
@@ -144,6 +156,7 @@ def port_hamiltonian(graph: BondGraph) -> PortHamiltonian:
     old, new = list(source_symbols.values()), [q.sym for q in inputs]
     A, B, C, D = ca.substitute([A, B, C, D], old, new) if old else (A, B, C, D)
     H = sum((solved.energy(e) for e in solved.wiring.elements.values() if "energy" in e.laws), start=ca.SX(0))
+    g, shared = ca.densify((B + C.T) / 2), ca.densify((C.T - B) / 2)
     form = PortHamiltonian(
         graph.name,
         solved.states,
@@ -152,10 +165,10 @@ def port_hamiltonian(graph: BondGraph) -> PortHamiltonian:
         H,
         ca.densify((A - A.T) / 2),
         ca.densify(-(A + A.T) / 2),
-        ca.densify((B + C.T) / 2),
+        g,
         ca.densify((D - D.T) / 2),
         ca.densify((D + D.T) / 2),
-        ca.densify((C.T - B) / 2),
+        ca.SX.zeros(*g.shape) if _vanishes(shared, g) else shared,
     )
     _check_form(form, solved, [sx(next(iter(e.laws.values()))) for e in sources.values()])
     return form
@@ -247,11 +260,23 @@ def _check_kinds(solved: SolvedGraph) -> None:
                 f"slopes of "
                 f"the energy; ports.system makes a system of it all the same"
             )
+        if element.kind in SOURCES:
+            _check_from_outside(element, solved)
         if element.kind is Kind.RESISTOR and ("effort" in element.laws or "flow" in element.laws):
             raise ModelError(
                 f"{element} of '{solved.wiring.name}' is not linear, so there is no matrix R: give it a "
                 f"resistance, "
                 f"which may depend on states and signals, or use ports.system"
+            )
+
+
+def _check_from_outside(element: Element, solved: SolvedGraph) -> None:
+    """Raise ModelError where a source is a function of states or signals: then it is no input."""
+    for symbol in ca.symvar(next(iter(element.laws.values()))):
+        if not isinstance(known_symbol(symbol), (Param, Input)) and not ca.depends_on(time, symbol):
+            raise ModelError(
+                f"{element} of '{solved.wiring.name}' is a function of '{symbol.name()}', so it is no input "
+                f"of an explicit port-Hamiltonian form: make it an Input, or use ports.system"
             )
 
 
@@ -293,6 +318,13 @@ def interconnect(
     chosen_1 = [_index(first, key) for key in ports]
     chosen_2 = [_index(second, key) for key in ports.values()]
     free = [k for k in range(len(second.u)) if k not in chosen_2]
+    names = [q.name for q in (*first.x, *first.u)]
+    twice = [q.name for q in (*second.x, *[second.u[k] for k in free]) if q.name in names]
+    if twice:
+        raise ModelError(
+            f"'{first.name}' and '{second.name}' both have '{twice[0]}': name the elements of one of them "
+            f"otherwise"
+        )
     direct = second.K + second.S
     if not all(ca.simplify(ca.sparsify(m)).is_zero() for m in (first.K + first.S, first.P)):
         raise ModelError(
@@ -320,6 +352,18 @@ def interconnect(
         ca.densify((E + E.T) / 2),
         ca.densify(ca.diagcat(first.P, second.P[:, free])),
     )
+
+
+def _vanishes(matrix: ca.SX, beside: ca.SX) -> bool:
+    """Is a matrix nothing but rounding beside another, at random values of all they depend on?"""
+    symbols = ca.symvar(ca.vertcat(ca.vec(matrix), ca.vec(beside)))
+    f = ca.Function("sizes", [ca.vertcat(*symbols, ca.SX(0, 1))], [ca.densify(matrix), ca.densify(beside)])
+    random = np.random.default_rng(0)
+    for _ in range(SAMPLE_COUNT):
+        small, large = (np.abs(np.array(e)) for e in f(random.uniform(0.5, 1.5, len(symbols))))
+        if small.size and not small.max() <= VANISHING * large.max():
+            return False
+    return True
 
 
 def _index(form: PortHamiltonian, name: str) -> int:

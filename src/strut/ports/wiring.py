@@ -64,6 +64,11 @@ def wire(graph: BondGraph) -> Wiring:
     used: dict[tuple[str, str], list[Attachment]] = {}
     for k, bond in enumerate(graph.bonds):
         for end, inward in ((bond.tail, False), (bond.head, True)):
+            if end[0] not in graph.elements:
+                raise ModelError(
+                    f"bond {bond} of '{graph.name}' ends at '{end[0]}', which is no element any more: take "
+                    f"the bond out, too"
+                )
             loose[end[0]].append(Attachment(k, inward))
             used.setdefault(end, []).append(loose[end[0]][-1])
     at = {name: _attachments(graph, element, loose[name], used) for name, element in graph.elements.items()}
@@ -127,7 +132,7 @@ def _propagate(
 
     def tell(bond: int, domain: Domain | None, size: int | None, teller: str) -> None:
         old_domain, old_size, old_teller = facts[bond]
-        if domain and old_domain and domain is not old_domain:
+        if domain and old_domain and domain != old_domain:
             raise ModelError(
                 f"bond {graph.bonds[bond]} of '{graph.name}' joins domains: {teller} is {domain.name}, "
                 f"{old_teller} "

@@ -10,6 +10,9 @@ from typing import Any
 from strut.export.reading.to_sympy import sympy_module
 from strut.extras import optional_module
 
+WRITTEN_DIGITS = 12
+"""Significant digits of a number in LaTeX: the rest is rounding of what it was computed from. SymPy keeps
+all."""
 MAX_SIMPLIFIED = 250
 """Operations of a rate that SymPy still simplifies; beyond, that takes minutes."""
 
@@ -31,13 +34,21 @@ class EquationRow:
         sp = sympy_module()
 
         def write(term: Any) -> str:
-            return str(sp.latex(term, symbol_names=dict(names)))
+            return write_latex(sp, term, names)
 
         text = write(self.terms[0])
         for term in self.terms[1:]:
             minus = term.could_extract_minus_sign()
             text += f" {'-' if minus else '+'} {write(-term if minus else term)}"
         return f"{text} &= {write(self.right)}"
+
+
+def write_latex(sp: Any, expression: Any, names: Mapping[Any, str]) -> str:
+    """An expression as LaTeX, its numbers in `WRITTEN_DIGITS`: 1.1, and not 1.1000000000000001."""
+    numbers = {
+        number: sp.Float(f"{float(number):.{WRITTEN_DIGITS}g}") for number in expression.atoms(sp.Float)
+    }
+    return str(sp.latex(expression.xreplace(numbers), symbol_names=dict(names)))
 
 
 def arrange_motion(

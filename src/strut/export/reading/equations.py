@@ -14,7 +14,14 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.errors import ModelError
-from strut.export.reading.arrange import EquationRow, arrange_motion, arrange_rate, canonical, collect_terms
+from strut.export.reading.arrange import (
+    EquationRow,
+    arrange_motion,
+    arrange_rate,
+    canonical,
+    collect_terms,
+    write_latex,
+)
 from strut.export.reading.letters import letters
 from strut.export.reading.to_sympy import sympy_module, to_sympy
 from strut.system import System, operation_count, sx, time
@@ -55,9 +62,7 @@ class Equations:
         lines = [row.latex(self.names) for row in self.rows]
         sp = sympy_module()
         for event, guard in self.guards.items():
-            lines.append(
-                f"\\text{{{_plain(event)} when }} {sp.latex(guard, symbol_names=dict(self.names))} &= 0"
-            )
+            lines.append(f"\\text{{{_plain(event)} when }} {write_latex(sp, guard, self.names)} &= 0")
         if self.unwritten:
             lines.append(f"\\text{{events too long to write: {', '.join(map(_plain, self.unwritten))}}} &")
         body = " \\\\\n".join(lines)
