@@ -48,6 +48,7 @@ def test_a_job_runs_stops_and_is_shown(tmp_path):
     assert 10000 <= data["best"]["parameters"]["stiffness"] <= 40000
     again = json.loads(run("jobs", output, "--json").output)
     assert again[0]["best"] == data["best"]
+    assert again[0]["pid"] is None  # finished: no process works at it
     assert isinstance(run("evolve", path, "-o", output).exception, StorageError)
     assert json.loads(run("evolve", path, "-o", output, "--resume", "--json").output)["best"] == data["best"]
     assert "finished" in run("jobs", output).output

@@ -216,7 +216,7 @@ def test_energies_and_vectors_are_read():
         ('resistance = 0.3', '', "is given 0 of resistance, conductance"),
         ('resistance = 0.3', 'resistance = 0.3\nheat = 1', r"line LATER: \[element\] 'heat' is unknown here"),
         ('to = "speed"', 'to = "sped"', r"line BEFORE: \[bond\] a bond of 'motor' ends at 'sped', which is no element: did you mean 'speed'"),
-        ('from = "motor"', 'form = "motor"', r"\[bond\] 'from' is missing"),
+        ('from = "motor"', 'form = "motor"', r"\[bond\] 'from' is missing: is 'form' meant for it"),
         ('shaft = "speed"', 'shaft = "spade"', "no element 'spade'"),
         ('unit = "N m/A"', 'unit = "N m/V"', "the ratio of gyrator 'motor' is in N m/V"),
         ('[inputs.voltage]', '[inputs.kt]', "'kt' is a parameter and an input"),

@@ -76,12 +76,11 @@ def jobs(
                 notes.print(escape(": ".join(filter(None, (path.name, state, str(error))))))
             continue
         holder = populations.job_state(path, finished=evolution.finished)
-        data.append(
-            evolution_data(evolution, path) | {"state": holder.word, "pid": holder.pid, "host": holder.host}
-        )
+        process = {"pid": holder.pid or None, "host": holder.host or None}  # no 0: `kill 0` ends the asker
+        data.append(evolution_data(evolution, path) | {"state": holder.word} | process)
         rows.append(_row(path, evolution, holder))
-        process = f" (process {holder.pid} on {holder.host})" if holder.pid else ""
-        meanings.append(f"{path.name} is {holder.word}{process}: {STATES[holder.word]}")
+        place = f" (process {holder.pid} on {holder.host})" if holder.pid else ""
+        meanings.append(f"{path.name} is {holder.word}{place}: {STATES[holder.word]}")
     if json:
         as_json(data)
         return

@@ -14,7 +14,7 @@ Model = Annotated[
         "returning one) of your own; "
         "or a robot: FILE.toml (a model file of ours, on the ground that its table contact describes), "
         "FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's "
-        "MJCF); or a network, FILE.cdn."
+        "MJCF); or a network, FILE.cdn; or a bond graph, FILE.toml."
     ),
 ]
 Settings = Annotated[

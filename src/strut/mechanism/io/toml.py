@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -55,7 +56,8 @@ class TomlTable:
         if key in self.data:
             return self.data[key]
         if default is REQUIRED:
-            raise self.error(f"'{key}' is missing")
+            near = difflib.get_close_matches(key, [each for each in self.data if each not in self.known], n=1)
+            raise self.error(f"'{key}' is missing" + (f": is '{near[0]}' meant for it?" if near else ""))
         return default
 
     def word(self, key: str, default: Any = REQUIRED) -> str:

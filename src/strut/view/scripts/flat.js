@@ -36,6 +36,7 @@ const strutFlat = (film, canvas) => {
   return now => {
     const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
     canvas.width = width * ratio; canvas.height = height * ratio;
+    if (width < 1 || height <= 24) return;  /* not laid out yet, or hidden: a scale would be negative */
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     const [k, a] = film.between(now), middle = film.centre.at(k, a);
     const scale = Math.min(width / windowWide, (height - 24) / windowHigh);
