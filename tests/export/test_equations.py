@@ -171,6 +171,9 @@ def test_numbers_are_written_without_their_rounding():
     written = strut.equations(s)
     assert written.rows[0].latex(written.names) == r"\dot{x} &= - 0.3 x"
     assert float(written.rates["x"].subs(written.symbols["x"], 1)) == -(0.1 + 0.2)
+    u = strut.Input("u")
+    driven = strut.equations(strut.System("driven", x=(x,), flow={x: u / 1e-3 - 0.25 * x}, u=(u,)))
+    assert driven.rows[0].latex(driven.names) == r"\dot{x} &= 1000 u - \frac{x}{4}"
 
 
 def test_names_are_what_people_write():

@@ -306,8 +306,10 @@ def _check_form(form: PortHamiltonian, solved: SolvedGraph, sources: Sequence[ca
 def interconnect(
     first: PortHamiltonian, second: PortHamiltonian, *, ports: Mapping[str, str], name: str = ""
 ) -> PortHamiltonian:
-    """Join two port-Hamiltonian forms by ports, (B.3) to (B.5): what an input of the first is answered is the
-    input of the second, and what that one is answered is taken off the input of the first:
+    """Join two port-Hamiltonian forms by ports, (B.3) to (B.5), such as a cart, which takes a force and
+    answers with its velocity, and a controller, which takes a velocity and answers with a force. The output
+    y_1 that answers an input of the first becomes the input of the second, whose own output y_2 acts against
+    the first:
 
         u_2 = y_1,   u_1 = u_new - y_2.
 

@@ -44,10 +44,12 @@ class EquationRow:
 
 
 def write_latex(sp: Any, expression: Any, names: Mapping[Any, str]) -> str:
-    """An expression as LaTeX, its numbers in `WRITTEN_DIGITS`: 1.1, and not 1.1000000000000001."""
-    numbers = {
-        number: sp.Float(f"{float(number):.{WRITTEN_DIGITS}g}") for number in expression.atoms(sp.Float)
-    }
+    """An expression as LaTeX, its numbers in `WRITTEN_DIGITS`, whole ones without a point: 1.1 and 1000, not
+    1.1000000000000001 and 1000.0."""
+    numbers = {}
+    for number in expression.atoms(sp.Float):
+        text = f"{float(number):.{WRITTEN_DIGITS}g}"
+        numbers[number] = sp.Integer(text) if text.lstrip("-").isdigit() else sp.Float(text)
     return str(sp.latex(expression.xreplace(numbers), symbol_names=dict(names)))
 
 
