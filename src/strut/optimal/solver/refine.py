@@ -23,7 +23,9 @@ def refine_mesh(
 ) -> list[np.ndarray] | None:
     """Return the fractions of every phase that its intervals take, split where their defect is too large,
     into as many as the order says and at least `least_parts`, where a requirement does not hold between the
-    points, and where inputs cost too much; None where nothing needs it, or can be split any more."""
+    points, and where inputs cost too much; None where nothing needs it, or can be split any more. Where
+    halves were not enough (`least_parts` above 2), intervals that are nearly too inaccurate are halved with
+    the others: on the next mesh they would be."""
     meshes, changed = [], False
     for k, (m, d) in enumerate(zip(result.phases, result.defects, strict=True)):
         widths = np.diff(m.t) / m.duration
@@ -32,7 +34,8 @@ def refine_mesh(
             int
         )
         split = (size > accuracy) | result.exceeds_limits(k)
-        parts = np.where(split, np.maximum(parts, least_parts), 1)
+        nearly = (size > DEFECT_AIM * accuracy) & (least_parts > 2) & split.any()
+        parts = np.where(split, np.maximum(parts, least_parts), np.where(nearly, 2, 1))
         if result.inputs_too_coarse:
             parts = add_input_parts(parts, input_parts(result)[k])
         if parts.sum() > MAX_INTERVALS:
