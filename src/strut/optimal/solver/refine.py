@@ -34,8 +34,8 @@ def refine_mesh(
             int
         )
         split = (size > accuracy) | result.exceeds_limits(k)
-        nearly = (size > DEFECT_AIM * accuracy) & (least_parts > 2) & split.any()
-        parts = np.where(split, np.maximum(parts, least_parts), np.where(nearly, 2, 1))
+        borderline = (size > DEFECT_AIM * accuracy) & (least_parts > 2) & split.any()
+        parts = np.where(split, np.maximum(parts, least_parts), np.where(borderline, 2, 1))
         if result.inputs_too_coarse:
             parts = add_input_parts(parts, input_parts(result)[k])
         if parts.sum() > MAX_INTERVALS:
