@@ -58,8 +58,9 @@ def test_integrals_and_means_over_a_run_are_those_of_its_curves():
 
 
 def test_a_swarm_finds_runners_that_make_24_steps():
+    """Every one of 50 searches."""
     problem = slip_problem()
-    for seed in range(5):
+    for seed in range(50):
         best = evolve.search(problem, evolve.Swarm(20), 15, seed=seed).best
         assert best.measures["steps"] >= 24
 
@@ -237,6 +238,30 @@ def test_programs_that_crash_hang_or_talk_nonsense_fail_alone(tmp_path):
     assert "no answer within 2 s" in answers.status[3]
     assert answers.status[4] == "fell at once"
     assert "without ['y']" in answers.status[5]
+
+
+ONE_ANSWER = textwrap.dedent(
+    """
+    import json, os, sys
+    for answered, line in enumerate(sys.stdin):
+        if answered: os._exit(4)
+        task = json.loads(line)
+        print(json.dumps({"id": task["id"], "measures": {"y": 2 * task["parameters"]["x"]}}), flush=True)
+    """
+)
+
+
+def test_a_program_that_crashed_is_asked_again(tmp_path):
+    """It answers once and crashes when it is asked more; the next one answers."""
+    path = tmp_path / "program.py"
+    path.write_text(ONE_ANSWER)
+    x, seeds = np.array([[0.1], [0.2], [0.3]]), np.zeros(3, dtype=np.uint64)
+    command = [sys.executable, str(path)]
+    again = evolve.of_program(command, ["y"], retries=1, workers=1).evaluate(("x",), x, seeds)
+    assert again.status == ("ok",) * 3
+    np.testing.assert_allclose(again.measures[:, 0], [0.2, 0.4, 0.6])
+    once = evolve.of_program(command, ["y"], retries=0, workers=1).evaluate(("x",), x, seeds)
+    assert [each == "ok" for each in once.status] == [True, False, True]
 
 
 def test_a_program_that_is_not_there_is_named():

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from strut import evolve, report
 from strut.cli.app import application
-from strut.errors import ModelError
+from strut.errors import ArgumentError, ModelError, ShapeError
 from strut.evolve.fronts import compromise, crowding_distances, is_on_front, nondomination_ranks
 from strut.evolve.searches.nsga2 import standings
 from strut.evolve.searches.variation import cross_within_bounds, mutate_within_bounds
@@ -163,6 +163,18 @@ def test_hypervolume_of_three_goals_by_inclusion_and_exclusion():
     a, b = np.array([0.2, 0.5, 0.6]), np.array([0.4, 0.3, 0.5])
     box = [float(np.prod(1 - row)) for row in (a, b, np.maximum(a, b))]
     assert evolve.hypervolume(np.array([a, b]), np.ones(3)) == pytest.approx(box[0] + box[1] - box[2])
+
+
+def test_hypervolume_of_other_shapes_is_refused():
+    for values, reference in (
+        (np.zeros((3, 4)), np.ones(4)),
+        (np.zeros((3, 1)), np.ones(1)),
+        (np.zeros((3, 2)), np.ones(3)),
+    ):
+        with pytest.raises(ShapeError, match="rows of 2 to 3 goals and as many numbers are needed"):
+            evolve.hypervolume(values, reference)
+    with pytest.raises(ArgumentError, match="reference"):
+        evolve.hypervolume(np.zeros((3, 2)), "text")
 
 
 def test_crowding_is_the_distance_of_neighbours():

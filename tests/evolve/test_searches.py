@@ -25,6 +25,7 @@ METHODS = {
     "cma-es": (evolve.CmaEs(), 30, 5e-5),
     "differential": (evolve.DifferentialEvolution(), 60, 5e-5),
     "genetic": (evolve.GeneticAlgorithm(), 80, 5e-5),
+    "nsga2": (evolve.Nsga2(population=40), 60, 5e-5),
     "particle-filter": (evolve.ParticleFilter(population=20, first=100), 60, 2e-3),
     "spsa": (evolve.Spsa(descents=20), 80, 5e-3),
 }
@@ -41,12 +42,15 @@ def test_every_search_finds_the_camels_minimum_from_every_seed(name):
 
 def test_staged_goals_are_reached_in_order():
     problem = camel_problem(CAMEL_STAGES)
+    paths = set()
     for seed in range(SEEDS):
         evolution = evolve.search(problem, evolve.Swarm(population=8), 90, seed=seed)
         stages = evolution.columns()["best_stage"]
         assert (np.diff(stages) >= 0).all()
         assert stages[-1] == 3
         assert evolution.best.value == pytest.approx(CAMEL_MINIMUM, abs=1e-4)
+        paths.add(tuple(np.unique(stages)))
+    assert (1, 2, 3) in paths  # luck may begin further
 
 
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {"spsa"}))
@@ -239,6 +243,28 @@ def test_stationary_populations_of_the_toy_example():
     counts = np.bincount(groups.ravel(), minlength=2)
     expected = 200 * 40 * np.array([0.01, 0.106525]) / 0.116525
     assert expected[0] / 200 == pytest.approx(3.43, abs=0.005)
+    assert ((counts - expected) ** 2 / expected).sum() < 10.83  # chi-square, one degree of freedom, 0.1 %
+
+
+def test_a_metamorphic_swarm_has_these_populations():
+    """The same by its own moves: particles of 200 runs in one swarm, which migrate independently of one another
+    once all have seen the second group."""
+    space = evolve.ParameterSpace(tuple(evolve.SearchParameter(name, 0.0, 1.0) for name in "xy"))
+    method = evolve.MetamorphicSwarm(
+        {"pool": {"one": ["x"], "two": ["x", "y"]}},
+        explore=0.01,
+        own=0.05,
+        social=0.05,
+        swarm=evolve.Swarm(200 * 40),
+    )
+    stream, generations = RandomStream(5), 200
+    state = method.begin(space, stream.draws(0, Purpose.BEGIN), generations)
+    for generation in range(generations):
+        x = method.ask(state, stream.draws(generation, Purpose.ASK))
+        keys = np.column_stack([np.zeros(len(x)), np.isnan(x[:, 1])])
+        state = method.tell(state, x, keys, stream.draws(generation, Purpose.TELL))
+    counts = np.bincount(state["groups"][:, 0], minlength=2)
+    expected = 200 * 40 * np.array([0.01, 0.106525]) / 0.116525
     assert ((counts - expected) ** 2 / expected).sum() < 10.83  # chi-square, one degree of freedom, 0.1 %
 
 

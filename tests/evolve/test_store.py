@@ -1,5 +1,6 @@
 """Stores: a killed job goes on and ends as if nothing had happened; wrong files are refused."""
 
+import json
 import os
 import signal
 import socket
@@ -138,6 +139,18 @@ def test_another_job_is_refused(tmp_path):
         evolve.search(camel_problem(), evolve.Swarm(5), 2, output=path)
     with pytest.raises(ModelError, match="another job: its search.population is 5, not 6"):
         evolve.search(camel_problem(), evolve.Swarm(6), 2, output=path, resume=True)
+
+
+def test_other_versions_are_kept_and_told(tmp_path):
+    path = tmp_path / "run.db"
+    evolve.search(camel_problem(), evolve.Swarm(5), 2, output=path)
+    with sqlite3.connect(path) as database:
+        (text,) = database.execute("SELECT versions FROM job").fetchone()
+        versions = json.loads(text)
+        assert {"strut", "python", "numpy", "casadi", "cmaes"} == set(versions)
+        database.execute("UPDATE job SET versions = ?", (json.dumps(versions | {"numpy": "1.0"}),))
+    with pytest.warns(UserWarning, match="began with numpy 1.0, not"):
+        evolve.search(camel_problem(), evolve.Swarm(5), 4, output=path, resume=True)
 
 
 def test_a_search_that_cannot_begin_leaves_no_file(tmp_path):

@@ -110,6 +110,7 @@ def phase_impedance(
     return loop.replace(output_units={**loop.output_units, **units})
 
 
+@checked
 def phase_tables(joints: Mapping[str, PhaseJoint], mode: str, *, knots: int = 4) -> PhaseTables:
     """Return what turns the parameters of a mode into the tables of the machine of mode 'table'."""
     parameters: list[Param] = []

@@ -240,6 +240,7 @@ class _ProgramParts:
             self.goals.append(QpGoal(asked.name, miss, task.weight, task.level))
 
 
+@checked
 def body_unknowns(body: BodyModel, contacts: Sequence[PointContact]) -> tuple[QpUnknown, ...]:
     """The unknowns of a whole-body program: `acceleration`, one for each velocity, and FRAME_force of each
     contact, along x and z in a plane, x, y and z in space. Made once for a model, so that outputs may use

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from strut.checks import checked
+from strut.errors import ShapeError
+
 MAX_FRONT_GOALS = 3
 """Goals of a front: with more nearly every individual is on it, and crowding says little."""
 CHUNK_ROWS = 512
@@ -95,9 +98,15 @@ def crowding_distances(values: np.ndarray) -> np.ndarray:
     return total
 
 
+@checked
 def hypervolume(values: np.ndarray, reference: np.ndarray) -> float:
     """Return how much of the space of goals the rows dominate, up to a reference point, which is worse than
     all that count: the measure of Zitzler and Thiele, in the product of the goals' units."""
+    if values.ndim != 2 or reference.shape != values.shape[1:] or not 2 <= len(reference) <= MAX_FRONT_GOALS:
+        raise ShapeError(
+            f"hypervolume has values of shape {values.shape} and a reference of shape {reference.shape}: "
+            f"rows of 2 to {MAX_FRONT_GOALS} goals and as many numbers are needed"
+        )
     inside = values[(values < reference).all(axis=1)]
     if not len(inside):
         return 0.0

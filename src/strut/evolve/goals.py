@@ -96,6 +96,7 @@ class SearchFront:
         return "front: " + ", ".join(goal.label for goal in self.goals)
 
 
+@checked
 def front(*goals: SearchGoal, reference: Sequence[float] | None = None) -> SearchFront:
     """Return the aim of a front of several goals: see `SearchFront`."""
     return SearchFront(goals, None if reference is None else tuple(reference))

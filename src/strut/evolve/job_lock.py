@@ -25,6 +25,7 @@ try:
 except ImportError:  # Windows has no such locks: there, signs of life tell who runs
     fcntl = None  # type: ignore[assignment]  # not on this system
 
+from strut.checks import checked
 from strut.errors import ModelError, StorageError
 
 BEAT_SECONDS = 2.0
@@ -107,6 +108,7 @@ class JobLock:
                 os.utime(self._file)
 
 
+@checked
 def job_state(path: Path, *, finished: bool) -> JobState:
     """Return how the job of a file is. finished: whether all its runs came to their end."""
     if finished:

@@ -46,6 +46,7 @@ class SearchParameter:
                 )
 
 
+@checked
 @dataclass(frozen=True)
 class ParameterSpace:
     """All parameters of a search, in order."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 import sqlite3
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +46,8 @@ CREATE TABLE IF NOT EXISTS machine (system BLOB, options TEXT);
 """Numbers in BLOBs are float64, little-endian. `keys` and `state` are there once a generation is done, and
 `state` only of the last one of a run. `final` has what was done with the best of a run at its end: see
 `finals`."""
+PACKAGES = ("numpy", "casadi", "cmaes")
+"""Whose versions a file keeps beside those of strut and Python: results may depend on them."""
 FLOAT = np.dtype("<f8")
 """How numbers are stored."""
 
@@ -77,6 +82,31 @@ class StoredFinal:
     status: str
 
 
+def present_versions() -> dict[str, str]:
+    """Return the versions of strut, Python and packages that are here and that results may depend on."""
+    versions = {"strut": VERSION, "python": platform.python_version()}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
+
+
+def _warn_of_versions(path: Path | None, before: Mapping[str, str]) -> None:
+    """Say which versions a job began with and no longer has."""
+    now = present_versions()
+    others = [
+        f"{name} {version}, not {now.get(name, 'absent')}"
+        for name, version in before.items()
+        if now.get(name) != version
+    ]
+    if others:
+        warnings.warn(
+            f"{path} began with {'; '.join(others)}: what is evaluated from here on may differ in its digits "
+            "from what one version would have given",
+            stacklevel=5,
+        )
+
+
 class JobStore:
     """The file of one job.
 
@@ -106,7 +136,7 @@ class JobStore:
                 self._database.execute("PRAGMA journal_mode=WAL")
                 self._database.execute("PRAGMA synchronous=NORMAL")
                 self._database.executescript(TABLES)
-            row = self._database.execute("SELECT layout, spec, sha FROM job").fetchone()
+            row = self._database.execute("SELECT layout, spec, sha, versions FROM job").fetchone()
         except sqlite3.Error as error:
             self.close()
             raise StorageError(f"{path} is no file of a job, or damaged: {error}") from error
@@ -138,12 +168,13 @@ class JobStore:
         self.spec = json.loads(json.dumps(spec))
         sha = hashlib.sha256(json.dumps(self.spec, sort_keys=True).encode()).hexdigest()
         if row is None:
-            versions = json.dumps({"strut": VERSION, "numpy": np.__version__})
             with self._transaction() as database:
                 database.execute(
-                    "INSERT INTO job VALUES (?, ?, ?, ?)", (LAYOUT, json.dumps(self.spec), sha, versions)
+                    "INSERT INTO job VALUES (?, ?, ?, ?)",
+                    (LAYOUT, json.dumps(self.spec), sha, json.dumps(present_versions())),
                 )
             return
+        _warn_of_versions(self.path, json.loads(row[3]))
         if row[2] == sha:
             return
         old = json.loads(row[1])

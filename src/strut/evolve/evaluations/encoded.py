@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.evolve.evaluations.evaluation import Evaluated
 from strut.evolve.evaluations.system_runs import SystemEvaluation
@@ -38,6 +39,7 @@ class Encoding(Protocol):
         """Return what it writes, a row for each row of what it reads."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class EncodedEvaluation:
     """Evaluates individuals by a system whose parameters follow from theirs. inner: of the system."""

@@ -147,6 +147,7 @@ class FunctionGradients:
         return GradientRun(answers.measures[0], np.array(table))
 
 
+@checked
 def of_function(
     function: Callable[..., Any],
     measures: Sequence[str] = ("value",),

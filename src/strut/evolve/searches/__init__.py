@@ -3,6 +3,7 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from strut.checks import checked
 from strut.errors import ModelError, did_you_mean
 from strut.evolve.searches.cma_es import CmaEs
 from strut.evolve.searches.differential import DifferentialEvolution
@@ -41,6 +42,7 @@ def search_settings(method: SearchMethod) -> dict[str, Any]:
     return {"kind": kind, **values}
 
 
+@checked
 def make_search(settings: dict[str, Any]) -> SearchMethod:
     """Return the search that a job file or a store describes: its `kind`, and settings by name."""
     values = dict(settings)
