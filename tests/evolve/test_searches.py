@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from strut import evolve
-from strut.errors import ModelError, ValueRangeError
+from strut.errors import ArgumentError, ModelError, ValueRangeError
 from strut.evolve.searches import make_search, search_settings
 from strut.evolve.searches.bounds import bounce, reflect
 from strut.evolve.searches.metamorphic import migration_table
@@ -285,6 +285,11 @@ def test_a_metamorphic_swarm_moves_to_the_better_subspace():
 # ---- wrong input ----
 
 
+def test_a_name_is_a_search_with_its_defaults():
+    named = evolve.search(camel_problem(), "differential", 2, seed=1).best
+    assert named == evolve.search(camel_problem(), evolve.DifferentialEvolution(), 2, seed=1).best
+
+
 def test_settings_describe_a_search():
     for method, _, _ in METHODS.values():
         assert make_search(search_settings(method)) == method
@@ -305,6 +310,8 @@ def test_settings_describe_a_search():
             ModelError,
             "points: 1e\\+09 are allowed",
         ),
+        (lambda: evolve.search(camel_problem(), evolve.Swarm, 2), ArgumentError, "such as Swarm"),
+        (lambda: evolve.search(camel_problem(), "swam", 2), ModelError, "did you mean 'swarm'"),
     ],
 )
 def test_wrong_settings_are_explained(make, error, message):

@@ -32,6 +32,7 @@ def relative_residual(run):
 def test_two_inertias_through_a_gear_are_one_in_derivative_causality():
     g = gears()
     assert ports.causality(g).dependent == (("wheel", ""),)
+    assert "bonds; dependent wheel" in repr(ports.causality(g))
     s = ports.system(g)
     assert [q.name for q in s.x] == ["rotor.p"]
     J1, J2, n, d, torque, p = 2.0, 3.0, 0.25, 0.1, 0.7, 1.3

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, integer, seed_number
-from strut.errors import ModelError
+from strut.checks import checked, integer, seed_number, short_repr
+from strut.errors import ArgumentError, ModelError
 from strut.evolve.best_runs import keep_machine
 from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evolution import Evolution, read_evolution
 from strut.evolve.finals import write_confirmed, write_polished
 from strut.evolve.polish import check_polishable
 from strut.evolve.problem import SearchProblem
-from strut.evolve.searches import Grid, SearchMethod, SearchState, search_settings
+from strut.evolve.searches import Grid, SearchMethod, SearchState, make_search, search_settings
 from strut.evolve.store import JobStore, StoredGeneration, is_unbegun, pack_state
 from strut.evolve.streams import Purpose, RandomStream
 from strut.evolve.workers import Threads, Workers
@@ -70,19 +70,26 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
 ) -> Evolution:
     """Search, and return the `Evolution`: every individual of every generation, and the best.
 
-    method: `Swarm`, `CmaEs`, ... generations: how many; a `Grid` needs none. runs: how often it begins anew
-    with other random numbers. seed: of all of them. output: the file that keeps everything while it runs
-    (SQLite); without one it is kept in memory. resume: go on with a file that is there, from where it was
-    when it was stopped or killed, to the same end; or, with more generations than it was asked for at
-    first, to the end that it had come to if it had been asked for these. progress: called after each
-    generation. workers: where generations are evaluated, which changes nothing that is found: `Threads()`,
-    this process, unless given; `Processes()` for Python functions, `RayWorkers()` for a cluster. Those that
-    are given are not closed. polish: improve the best of each run at its end by exact gradients, where the
-    goal is smooth; see `evolve.polish`.
+    method: `Swarm()`, `CmaEs()`, ..., or the name that one has in job files, 'swarm', for its defaults.
+    generations: how many; a `Grid` needs none. runs: how often it begins anew with other random numbers.
+    seed: of all of them. output: the file that keeps everything while it runs (SQLite); without one it is
+    kept in memory. resume: go on with a file that is there, from where it was when it was stopped or
+    killed, to the same end; or, with more generations than it was asked for at first, to the end that it
+    had come to if it had been asked for these. progress: called after each generation. workers: where
+    generations are evaluated, which changes nothing that is found: `Threads()`, this process, unless given;
+    `Processes()` for Python functions, `RayWorkers()` for a cluster. Those that are given are not closed.
+    polish: improve the best of each run at its end by exact gradients, where the goal is smooth; see
+    `evolve.polish`.
 
     A keyboard interrupt, or `strut jobs FILE --stop`, ends it between two writes; what was done is in the
     file and in what is returned, whose `finished` is then false.
     """
+    if isinstance(method, str):
+        method = make_search({"kind": method})
+    if isinstance(method, type) or not hasattr(method, "begin"):
+        raise ArgumentError(
+            f"method is {short_repr(method)}: a search is needed, such as Swarm(population=20), or 'swarm'"
+        )
     seed_number(seed)
     integer("runs", runs, 1)
     if generations is None and isinstance(method, Grid):

@@ -31,6 +31,13 @@ class Causality:
     dependent: tuple[tuple[str, str], ...]
     free: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        names = ", ".join(f"{element}.{port}" if port else element for element, port in self.dependent)
+        parts = [f"{len(self.effort_to_head)} bonds"]
+        parts += [f"dependent {names}"] if names else []
+        parts += [f"free {', '.join(self.free)}"] if self.free else []
+        return f"<Causality of {self.wiring.name}: {'; '.join(parts)}>"
+
     def input_at(self, element: str, k: int) -> Given:
         """What the k-th attachment of an element is given."""
         attachment = self.wiring.at[element][k]

@@ -40,7 +40,8 @@ class JobPictures:
 
 def _title(individual: Individual) -> str:
     where = f"run {individual.run + 1}, generation {individual.generation + 1}"
-    return f"{where}: goal {individual.stage}, {individual.value:.6g}"
+    values = [f"{name} {value:.6g}" for name, value in individual.goals.items()]  # of a front, one for each
+    return f"{where}: goal {individual.stage}, {', '.join(values) or f'{individual.value:.6g}'}"
 
 
 def _place(individual: Individual) -> tuple[int, int, int]:
