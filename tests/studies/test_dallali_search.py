@@ -118,7 +118,7 @@ def test_a_search_recovers_the_ground(monkeypatch, tmp_path):
     # within the noise of the last trials, 1 % of the range, and of the readings, whose cost is flat there
     assert float(rows["stiffness of one point [N/m]"].ours) == pytest.approx(203600, rel=0.1)
     assert float(rows["damping of one point [N s/m]"].ours) == pytest.approx(1006, rel=0.2)
-    assert float(rows["RMS error of vertical forces [N]"].ours) < 1.1 * dallali_ground.NOISE
+    assert float(rows["RMS error of vertical forces [N]"].ours) < 1.1 * dallali_ground.FORCE_NOISE
     cost = np.array(findings.maps[0].values)
     row, column = np.unravel_index(cost.argmin(), cost.shape)
     # the least of the map is at the planted ground, as far as its grid tells
@@ -144,7 +144,7 @@ def test_ranges_are_what_a_pattern_takes_and_a_player_can_hold():
     slowest = {name: high for name, (_, high, _) in trials.RANGES.items()}
     quickest = {name: low for name, (low, _, _) in trials.RANGES.items()}
     for parameters in (slowest, quickest):
-        pattern = WalkPattern(**parameters, steps=trials.STEPS, spread=trials.SPREAD)
+        pattern = WalkPattern(**parameters, steps=trials.STEPS, spread=trials.HALF_HIP_DISTANCE)
         every = pattern.step_time / trials.KNOTS_PER_STEP
         assert np.ceil(pattern.duration / every) + 1 <= trials.KNOTS
 

@@ -22,7 +22,7 @@ from strut.studies.human_gait import (
 )
 from strut.studies.human_pictures import choose_bests, impedance_plots, stage_plots, stride_plots
 from strut.studies.human_table import human_rows
-from strut.studies.human_verification import FILE, Verified, verify_bests
+from strut.studies.human_verification import VERIFICATION_FILE, Verified, verify_bests
 from tests.simulate.fake_card import fake_driver, fake_driver_file
 
 __all__ = ["fake_driver", "fake_driver_file"]
@@ -181,7 +181,7 @@ def test_impedances_are_drawn_as_they_act():
 
 
 def test_answers_are_kept_and_a_damaged_file_is_told(tmp_path):
-    (tmp_path / FILE).write_text("{")
+    (tmp_path / VERIFICATION_FILE).write_text("{")
     with pytest.raises(StorageError, match="is damaged"):
         verify_bests(tmp_path, {"const": made_up_evolution("const", [1.0])}, lambda _: None)
 

@@ -12,9 +12,10 @@ from strut import evolve, report
 from strut.cli.console import as_json, notes, table
 from strut.cli.evolve import read_described_job
 from strut.cli.options import Json, Root
+from strut.evolve.comparison import SEARCHES_LEFT_OUT
 from strut.evolve.searches import SEARCHES, search_settings
 
-COMPARED = [word for word in SEARCHES if word not in ("grid", "metamorphic")]
+COMPARABLE_SEARCHES = [word for word in SEARCHES if word not in SEARCHES_LEFT_OUT]
 """Searches that can be named."""
 
 
@@ -22,7 +23,10 @@ def compare(  # noqa: PLR0913 the options of a command are its arguments
     job: Annotated[Path, typer.Argument(metavar="JOB.toml", help="What is searched; its own search is one.")],
     *,
     searches: Annotated[
-        str, typer.Option(help=f"Which others, with commas between: {', '.join(COMPARED)}; all unless given.")
+        str,
+        typer.Option(
+            help=f"Which others, with commas between: {', '.join(COMPARABLE_SEARCHES)}; all unless given."
+        ),
     ] = "",
     seeds: Annotated[int, typer.Option(help="From how many seeds each begins.")] = 10,
     evaluations: Annotated[int, typer.Option(help="How many individuals each evaluates.")] = 2000,
@@ -60,10 +64,12 @@ def compare(  # noqa: PLR0913 the options of a command are its arguments
     front = described.problem.staged_goals.front is not None
     words = [word.strip() for word in searches.split(",") if word.strip()]
     if not words:
-        words = [word for word in COMPARED if not front or hasattr(SEARCHES[word], "takes_fronts")]
-    unknown = [word for word in words if word not in COMPARED]
+        words = [word for word in COMPARABLE_SEARCHES if not front or hasattr(SEARCHES[word], "takes_fronts")]
+    unknown = [word for word in words if word not in COMPARABLE_SEARCHES]
     if unknown:
-        raise typer.BadParameter(f"there is no search '{unknown[0]}': allowed are {', '.join(COMPARED)}")
+        raise typer.BadParameter(
+            f"there is no search '{unknown[0]}': allowed are {', '.join(COMPARABLE_SEARCHES)}"
+        )
     methods = {f"{own} (as in the job)": described.method}
     methods |= {word: SEARCHES[word]() for word in words if word != own}
 

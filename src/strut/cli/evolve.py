@@ -24,7 +24,7 @@ from strut.system import System
 
 MAX_FRONT_ROWS = 15
 """Individuals of a front that are printed; of more, evenly spaced ones."""
-PLACES = {
+WORKER_OPTIONS = {
     "here": (),
     "processes": ("workers",),
     "ray": ("workers", "address", "token-file", "priority"),
@@ -160,11 +160,11 @@ def _workers(
     priority: float | None,
 ) -> populations.Workers:
     """Return where generations are evaluated; options of another place are refused."""
-    if on not in PLACES:
-        raise ModelError(f"--on is '{on}': {did_you_mean(on, list(PLACES))}")
+    if on not in WORKER_OPTIONS:
+        raise ModelError(f"--on is '{on}': {did_you_mean(on, list(WORKER_OPTIONS))}")
     options = {"workers": count, "address": address, "token-file": token_file, "priority": priority}
     for name, value in options.items():
-        if value is not None and name not in PLACES[on]:
+        if value is not None and name not in WORKER_OPTIONS[on]:
             raise ModelError(f"--{name} is of no use with --on {on}: leave it out, or say --on ray")
     if on == "here":
         return populations.Threads()

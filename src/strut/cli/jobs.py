@@ -15,7 +15,7 @@ from strut.cli.options import Json
 from strut.errors import ModelError, StrutError
 from strut.evolve.job_lock import Request, request_of_job
 
-STATES = {
+STATE_MEANINGS = {
     "running": "a process works at it",
     "paused": "a process waits: --go-on",
     "stopped": "--resume goes on with it",
@@ -80,7 +80,7 @@ def jobs(
         data.append(evolution_data(evolution, path) | {"state": holder.word} | process)
         rows.append(_row(path, evolution, holder))
         place = f" (process {holder.pid} on {holder.host})" if holder.pid else ""
-        meanings.append(f"{path.name} is {holder.word}{place}: {STATES[holder.word]}")
+        meanings.append(f"{path.name} is {holder.word}{place}: {STATE_MEANINGS[holder.word]}")
     if json:
         as_json(data)
         return

@@ -29,9 +29,9 @@ from strut.system import System
 if TYPE_CHECKING:
     from strut.control import ReferenceSignal
 
-WORDS = ("side",)
+WORD_ARGUMENTS = ("side",)
 """Arguments of `control.servo` that are words."""
-FLAGS = ("follow_rate",)
+FLAG_ARGUMENTS = ("follow_rate",)
 """Arguments of `control.servo` that are true or false."""
 NOT_IN_FILES = ("angles",)
 """Arguments of `control.servo` that a file cannot say: expressions of states."""
@@ -56,8 +56,8 @@ def _servo(system: System, references: Mapping[str, Any], table: TomlTable) -> S
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY or key in NOT_IN_FILES:
             continue
         if key in table.data:
-            read = table.word if key in WORDS else table.flag if key in FLAGS else _constant(table)
-            options[key] = read(key)
+            reader = table.flag if key in FLAG_ARGUMENTS else _constant(table)
+            options[key] = table.word(key) if key in WORD_ARGUMENTS else reader(key)
         elif parameter.default is inspect.Parameter.empty:
             table.take(key)  # raises that it is missing
         else:

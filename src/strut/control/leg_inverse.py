@@ -74,7 +74,7 @@ class LegInverse:
             )
         object.__setattr__(self, "legs", tuple(legs))
         object.__setattr__(self, "columns", tuple(columns))
-        object.__setattr__(self, "begin", self._begin())
+        object.__setattr__(self, "begin", self._posture_coordinates())
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -103,11 +103,11 @@ class LegInverse:
             if not len(busy):
                 return q
             # least squares by a hair of damping: a straight leg has no inverse, and must not stop the others
-            damped = np.swapaxes(slopes, 1, 2) @ slopes + DAMPING * np.eye(slopes.shape[2])
+            damped = np.swapaxes(slopes, 1, 2) @ slopes + NEWTON_DAMPING * np.eye(slopes.shape[2])
             steps = -np.linalg.solve(damped, np.swapaxes(slopes, 1, 2) @ errors[..., None])[..., 0]
             largest = np.abs(steps).max(axis=1, keepdims=True)
             steps *= np.minimum(1.0, MAX_TURN / np.maximum(largest, 1e-300))
-            q[busy] = self._steps(q[busy], steps)[0]
+            q[busy] = self._move(q[busy], steps)[0]
         worst = int(np.argmax(residual))
         raise ValueRangeError(
             f"the legs of '{self.mechanism.name}' do not reach: at moment {worst + 1} of {count} feet, "
@@ -151,7 +151,7 @@ class LegInverse:
         # columns come first, as CasADi has them
         return errors, slopes.reshape(len(q), width, errors.shape[1]).transpose(0, 2, 1)
 
-    def _begin(self) -> np.ndarray:
+    def _posture_coordinates(self) -> np.ndarray:
         """Return the coordinates of the posture."""
         states = joint_states(self.tree)[0]
         names = [state.name for state in states]
@@ -166,7 +166,7 @@ class LegInverse:
         )
 
     @cached_property
-    def _steps(self) -> RowFunction:
+    def _move(self) -> RowFunction:
         """Coordinates moved along velocities, as a function of both."""
         tree, step = self.tree, ca.SX.sym("step", len(self.columns))
         moved = tree.q + ca.jacobian(tree.qdot, tree.v)[:, list(self.columns)] @ step
@@ -186,8 +186,8 @@ class LegInverse:
         rows = []
         for k, foot in enumerate(self.feet):
             at = observe.pose(tree, foot)
-            rows += [at.p - targets[3 * k : 3 * k + 3], _turn(at.R)]
-        rows += [observe.com(tree) - targets[6:9], _turn(lean.T @ observe.pose(tree, self.base).R)]
+            rows += [at.p - targets[3 * k : 3 * k + 3], _rotation_error(at.R)]
+        rows += [observe.com(tree) - targets[6:9], _rotation_error(lean.T @ observe.pose(tree, self.base).R)]
         errors = ca.vertcat(*rows)
         rates = ca.jacobian(tree.qdot, tree.v)[:, list(self.columns)]
         slopes = ca.jacobian(errors, tree.q) @ rates
@@ -215,7 +215,7 @@ def _targets(feet: np.ndarray, com: np.ndarray, pitch: float) -> np.ndarray:
     return np.column_stack([feet.reshape(count, 6), com, np.full(count, finite("pitch", pitch, "rad"))])
 
 
-DAMPING = 1e-14
+NEWTON_DAMPING = 1e-14
 """[1] Of the least-squares Newton steps (Levenberg), absolute: far below what bent legs have."""
 
 
@@ -230,7 +230,7 @@ def _with_own_values(expressions: list[ca.SX]) -> list[ca.SX]:
     return [ca.densify(e) for e in ca.substitute(dense, [ca.vertcat(*numbers)], [values])]
 
 
-def _turn(R: ca.SX) -> ca.SX:
+def _rotation_error(R: ca.SX) -> ca.SX:
     """The rotation that a matrix makes [rad], as the axis times the sine of the angle, which has the right
     slope at none; half a turn is none to it."""
     return ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2

@@ -67,7 +67,7 @@ class MotionPlayer:
         }
         knot = ca.fmin(ca.floor(time / every.sym + KNOT_SLACK), self.knots - 2)
         knot = ca.fmax(knot, 0)
-        here = [knot == k for k in range(self.knots - 1)]
+        at_knot = [knot == k for k in range(self.knots - 1)]
         changes: dict[Any, Any] = {place: knot}
         signals = {}
         # the part of the way to the next knot; before the first and after the last it rests
@@ -76,8 +76,10 @@ class MotionPlayer:
         for number, joint in enumerate(self.joints):
             row = table.sym[number * width : (number + 1) * width]
             # one entry of a row, chosen by a sum: there is no index that is an expression
-            chosen = [sum((here[k] * row[k + m] for k in range(len(here))), ca.SX(0)) for m in range(4)]
-            changes[splines[joint]] = ca.vertcat(*chosen)
+            coefficients = [
+                sum((at_knot[k] * row[k + m] for k in range(len(at_knot))), ca.SX(0)) for m in range(4)
+            ]
+            changes[splines[joint]] = ca.vertcat(*coefficients)
             signals[joint] = ReferenceSignal(ca.dot(splines[joint].sym, weights))
         reader = System(
             f"{self.name}_player",
@@ -85,8 +87,8 @@ class MotionPlayer:
             p=(every, table),
             samples=(Sample(f"{self.name}_tick", every=every.sym, set=changes, description="the next knot"),),
         )
-        whole = join(system.name, system, reader)
-        return servo(whole, {**signals, **(hold or {})}, **options).replace(name=system.name)
+        with_reader = join(system.name, system, reader)
+        return servo(with_reader, {**signals, **(hold or {})}, **options).replace(name=system.name)
 
     def table(self, t: Any, angles: Mapping[str, Any]) -> dict[str, Any]:
         """Return a motion as parameters, for p of `simulate` and `simulate_batch`.

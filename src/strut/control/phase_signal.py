@@ -19,14 +19,14 @@ KINDS = ("const", "step", "ppoly")
 MIN_SHARE = 1e-3
 """[1] Least share of the cycle that is asked for between knots, of the sum of all shares: knots that fall
 together would leave no cubic between them."""
-CUBIC = 4
+CUBIC_COEFFICIENTS = 4
 """Coefficients of a cubic."""
 
 
 def table_size(knots: int) -> int:
     """How many numbers a phase table has: where its first knot is, how far the others are behind it, and of
     every piece one over its length and its coefficients."""
-    return knots + knots * (1 + CUBIC)
+    return knots + knots * (1 + CUBIC_COEFFICIENTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class PhaseSignal:
         """The signal at a phase from 0 to below 1."""
         if self.kind == "ppoly":
             return table_value(self.table, phase)
-        knots = self.table.numel() // (2 + CUBIC)
+        knots = self.table.numel() // (2 + CUBIC_COEFFICIENTS)
         first, second, value = self.table[0], self.table[1] + self.table[0], self.table[2 * knots :]
         if self.kind == "const":
             return value[0]
@@ -138,18 +138,18 @@ def table_value(table: ca.SX, phase: ca.SX) -> ca.SX:
     Lengths of pieces are taken out, so that coefficients are no larger than the values are, and knots near
     each other do no harm in single precision.
     """
-    knots = table.numel() // (2 + CUBIC)
+    knots = table.numel() // (2 + CUBIC_COEFFICIENTS)
     offsets, numbers = table[1:knots], table[knots:]
     since = phase - table[0]
     since = since + (since < 0)  # from the first knot on, around the end of the cycle
     reached = [ca.SX(1), *[since >= offsets[k] for k in range(knots - 1)], ca.SX(0)]
     inside = [reached[k] - reached[k + 1] for k in range(knots)]  # 1 in one piece, 0 in the others
 
-    def here(values: ca.SX) -> ca.SX:
+    def value_of_piece(values: ca.SX) -> ca.SX:
         return sum((inside[k] * values[k] for k in range(knots)), ca.SX(0))
 
     begin = sum((inside[k + 1] * offsets[k] for k in range(knots - 1)), ca.SX(0))
-    parts = [here(numbers[k * knots : (k + 1) * knots]) for k in range(1 + CUBIC)]
+    parts = [value_of_piece(numbers[k * knots : (k + 1) * knots]) for k in range(1 + CUBIC_COEFFICIENTS)]
     part = (since - begin) * parts[0]
     return parts[1] + part * (parts[2] + part * (parts[3] + part * parts[4]))
 

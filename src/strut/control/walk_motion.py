@@ -17,7 +17,7 @@ from strut.errors import ValueRangeError
 Sole = tuple[tuple[float, float], tuple[float, float]]
 """A rectangle in a foot's frame [m]: from back to front along x, from right to left along y."""
 
-CORRECTIONS = 2
+ZMP_CORRECTIONS = 2
 """How often the motion of the centre of mass is corrected for what the bodies' own motion does to the ZMP."""
 
 
@@ -87,7 +87,7 @@ def zmp_walk(legs: LegInverse, pattern: WalkPattern, knots_per_step: int = 20) -
     feet, reference = pattern.feet(t), pattern.zmp_reference(t)
     carts = [pattern.cart]
     q = None
-    for _ in range(1 + CORRECTIONS):
+    for _ in range(1 + ZMP_CORRECTIONS):
         com = np.column_stack([sum(cart.place_at(t) for cart in carts), np.full(len(t), pattern.com_height)])
         q = legs.solve(feet, com, pattern.trunk_pitch, near=q)
         zmp = legs.zmp(q, every, pattern.g)

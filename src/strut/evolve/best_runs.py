@@ -19,7 +19,7 @@ from strut.simulate.archive_file import system_bytes, system_from_bytes
 
 NOT_OF_A_RUN = ("threads", "device", "precision", "lanes", "crew", "ledger")
 """Options of a batch that one run of it does not have."""
-GROUPS = {"p": "p", "x": "x0", "z": "z0", "u": "u"}
+RUN_ARGUMENTS = {"p": "p", "x": "x0", "z": "z0", "u": "u"}
 """What of a system an individual may set, and the argument of a run that sets it."""
 
 
@@ -57,12 +57,12 @@ def run_individuals(
     system, options = system_from_bytes(machine[0]), machine[1]
     time = float(evaluation["time"])
     time = time if seconds is None else min(time, seconds)
-    groups = {group: set(system.labels(group)) for group in GROUPS}
+    groups = {group: set(system.labels(group)) for group in RUN_ARGUMENTS}
     runs = []
     for individual in individuals:
         values: dict[str, Any] = {}
         for name, value in individual.parameters.items():
             group = next(key for key, labels in groups.items() if name in labels)
-            values.setdefault(GROUPS[group], {})[name] = float(np.asarray(value))
+            values.setdefault(RUN_ARGUMENTS[group], {})[name] = float(np.asarray(value))
         runs.append(simulate(system, time, **values, **options))
     return runs

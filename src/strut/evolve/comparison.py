@@ -15,7 +15,7 @@ from strut.evolve.search import search
 from strut.evolve.searches import SEARCHES, SearchMethod
 from strut.tabular import Tabular
 
-LEFT_OUT = ("grid", "metamorphic")
+SEARCHES_LEFT_OUT = ("grid", "metamorphic")
 """Searches that are not compared unless they are given: a grid has no end of its own, pools are not known."""
 
 
@@ -142,7 +142,7 @@ def _methods(problem: SearchProblem, searches: Any) -> dict[str, SearchMethod]:
     """Return the searches that are to be compared, by name."""
     front = problem.staged_goals.front is not None
     if searches is None:
-        kinds = {name: kind for name, kind in SEARCHES.items() if name not in LEFT_OUT}
+        kinds = {name: kind for name, kind in SEARCHES.items() if name not in SEARCHES_LEFT_OUT}
         able = {name: kind for name, kind in kinds.items() if not front or hasattr(kind, "takes_fronts")}
         return {name: kind() for name, kind in able.items()}
     if not searches:

@@ -148,7 +148,7 @@ def _evolution_in(
             rows.append((run, number, *own.stage_and_value, *standing.stage_and_value))
     if not standings:
         raise ModelError("no generation was finished: there is nothing to show yet")
-    reader = _Reader(store, goals, names, measures)
+    reader = _IndividualReader(store, goals, names, measures)
     bests, best_keys = zip(*(reader.best(run, each) for run, each in standings.items()), strict=True)
     front = reader.front(standings) if goals.front is not None else None
     order = best_first(np.array(best_keys))
@@ -169,7 +169,7 @@ def _evolution_in(
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _IndividualReader:
     """Reads individuals of a store."""
 
     store: JobStore

@@ -12,7 +12,7 @@ from strut.checks import checked, finite, positive
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.system import System, sx
 
-PREFIX = "walk"
+OUTPUT_PREFIX = "walk"
 """What names of the outputs begin with that measures integrate."""
 
 
@@ -83,7 +83,7 @@ def walk_measures(
         "power_positive": sum((ca.fmax(p, 0) for p in powers.values()), ca.SX(0)),
         "power_net": sum(powers.values(), ca.SX(0)),
     }
-    outputs = {f"{PREFIX}_{name}": signal for name, signal in signals.items()}
+    outputs = {f"{OUTPUT_PREFIX}_{name}": signal for name, signal in signals.items()}
     extended = system.replace(outputs={**system.outputs, **outputs})
 
     def mean(text: str) -> str:
@@ -95,8 +95,8 @@ def walk_measures(
         "speed": f"{near_speed!r} + {mean(off)}",
         "speed_spread": f"sqrt(max({mean(f'{off}**2')} - ({mean(off)})**2, 0))",
         **({"assist_time": f"integral_after({assisting}, {first!r})"} if assisting else {}),
-        "airborne_time": f"integral_after({PREFIX}_airborne, {first!r})",
-        **{name: mean(f"{PREFIX}_{name}") for name in signals if name != "airborne"},
+        "airborne_time": f"integral_after({OUTPUT_PREFIX}_airborne, {first!r})",
+        **{name: mean(f"{OUTPUT_PREFIX}_{name}") for name in signals if name != "airborne"},
     }
     return WalkMeasures(extended, expressions)
 

@@ -9,7 +9,7 @@ from strut.errors import ModelError, did_you_mean
 Dimensions = tuple[int, ...]
 """Powers of kg, m, s, A and K; angles have none."""
 
-BASE: dict[str, Dimensions] = {
+UNIT_DIMENSIONS: dict[str, Dimensions] = {
     "1": (0, 0, 0, 0, 0),
     "rad": (0, 0, 0, 0, 0),
     "kg": (1, 0, 0, 0, 0),
@@ -37,13 +37,15 @@ _WORD = re.compile(r"([A-Za-z]+|1)(?:\^(-?\d+))?")
 def dimensions(unit: str) -> Dimensions:
     """Return the dimensions of a unit as people write it: words with powers, a space or a dot between
     factors; every slash divides by the one factor behind it, or by those in brackets behind it."""
-    powers = [0] * len(BASE["1"])
+    powers = [0] * len(UNIT_DIMENSIONS["1"])
     for sign, factor in _factors(unit.replace("·", " ").replace("*", " ")):
         for word in factor.split():
             match = _WORD.fullmatch(word)
-            if not match or match[1] not in BASE:
-                raise ModelError(f"the unit '{unit}' has '{word}': {did_you_mean(word, list(BASE))}")
-            for k, power in enumerate(BASE[match[1]]):
+            if not match or match[1] not in UNIT_DIMENSIONS:
+                raise ModelError(
+                    f"the unit '{unit}' has '{word}': {did_you_mean(word, list(UNIT_DIMENSIONS))}"
+                )
+            for k, power in enumerate(UNIT_DIMENSIONS[match[1]]):
                 powers[k] += sign * int(match[2] or 1) * power
     return tuple(powers)
 

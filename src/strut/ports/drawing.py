@@ -24,17 +24,17 @@ PICTURE_MARGIN = 40.0
 """[px] Around the picture."""
 CHARACTER_WIDTH = 7.2
 """[px] Of a character, about."""
-ARROW = 9.0
+ARROW_LENGTH = 9.0
 """[px] Length of a half arrow."""
-STROKE = 7.0
+HALF_STROKE = 7.0
 """[px] Half the length of a causal stroke."""
 MAX_WIDTH = 9.0
 """[px] Of the line that the largest power makes."""
-FLOW_SPEED = 60.0
-"""[px/s] Of dashes that the largest power moves."""
+MAX_DASH_SPEED = 60.0
+"""[px/s] The speed of dashes on a bond with the largest power."""
 MAX_RADIUS = 26.0
 """[px] Of the disc of the largest energy."""
-INK, POWER, ENERGY = "#1c2b38", "#c2571a", "#8fc1e3"
+GRAPH_COLOUR, POWER_COLOUR, ENERGY_COLOUR = "#1c2b38", "#c2571a", "#8fc1e3"
 """Colours of the graph, of power and of stored energy."""
 
 
@@ -108,12 +108,13 @@ def _label(element: Element, at: np.ndarray) -> str:
     letters, name = _caption(element)
     if element.kind in JUNCTIONS:
         return (
-            f'<g text-anchor="middle" fill="{INK}"><title>{escape(name)}</title>'
+            f'<g text-anchor="middle" fill="{GRAPH_COLOUR}"><title>{escape(name)}</title>'
             f'<text x="{at[0]:.1f}" y="{at[1] + 5:.1f}" font-weight="bold" font-size="15">{letters}</text>'
             f"</g>"
         )
     return (
-        f'<g text-anchor="middle" fill="{INK}"><text x="{at[0]:.1f}" y="{at[1] - 2:.1f}" font-weight="bold">'
+        f'<g text-anchor="middle" fill="{GRAPH_COLOUR}">'
+        f'<text x="{at[0]:.1f}" y="{at[1] - 2:.1f}" font-weight="bold">'
         f'{escape(letters)}</text><text x="{at[0]:.1f}" y="{at[1] + 13:.1f}" font-size="11">'
         f"{escape(name)}</text></g>"
     )
@@ -143,9 +144,9 @@ def _bond(ends: tuple[np.ndarray, np.ndarray], assigned: Causality, k: int) -> s
     start, end = ends
     unit = (end - start) / (float(np.linalg.norm(end - start)) or 1.0)
     across = np.array([-unit[1], unit[0]])
-    barb = end - ARROW * unit - 0.6 * ARROW * across
+    barb = end - ARROW_LENGTH * unit - 0.6 * ARROW_LENGTH * across
     at = end if assigned.effort_to_head[k] else start
-    a, b = at - STROKE * across, at + STROKE * across
+    a, b = at - HALF_STROKE * across, at + HALF_STROKE * across
     lines = [_line(start, end), _line(barb, end), _line(a, b, 2.2)]
     if assigned.wiring.sizes[k] > 1:
         lines.append(_line(start + 3 * across, end + 3 * across))
@@ -155,7 +156,7 @@ def _bond(ends: tuple[np.ndarray, np.ndarray], assigned: Causality, k: int) -> s
 
 def _line(a: np.ndarray, b: np.ndarray, width: float = 1.3) -> str:
     return (
-        f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{INK}" '
+        f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{GRAPH_COLOUR}" '
         f'stroke-width="{width}"/>'
     )
 
@@ -172,10 +173,10 @@ def _flow(ends: tuple[np.ndarray, np.ndarray], samples: PowerSamples, bond: str)
     width = MAX_WIDTH * np.sqrt(np.abs(share))
     # a dash moves by the integral of its speed; towards the head the offset falls
     steps = np.diff(samples.times) * (share[1:] + share[:-1]) / 2
-    offset = -FLOW_SPEED * np.concatenate([[0.0], np.cumsum(steps)])
+    offset = -MAX_DASH_SPEED * np.concatenate([[0.0], np.cumsum(steps)])
     (x1, y1), (x2, y2) = ends
     return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{POWER}" '
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{POWER_COLOUR}" '
         f'stroke-opacity="0.75" stroke-dasharray="7 4" stroke-width="{width[0]:.2f}">'
         f"{_animate('stroke-width', width, samples)}{_animate('stroke-dashoffset', offset, samples)}</line>"
     )
@@ -187,7 +188,8 @@ def _disc(at: np.ndarray, samples: PowerSamples, name: str) -> str:
     largest = max(float(np.max(e)) - lows[key] for key, e in samples.energies.items()) or 1.0
     radius = MAX_RADIUS * np.sqrt((np.asarray(samples.energies[name]) - lows[name]) / largest)
     return (
-        f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius[0]:.1f}" fill="{ENERGY}" fill-opacity="0.6">'
+        f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius[0]:.1f}" '
+        f'fill="{ENERGY_COLOUR}" fill-opacity="0.6">'
         f"{_animate('r', radius, samples)}</circle>"
     )
 

@@ -62,9 +62,9 @@ from strut.ports.graph import BondGraph
 from strut.system import Input, Param, System, time
 from strut.units import to_si
 
-PART = "part"
+PART_KIND = "part"
 """The kind of an element that stands for a graph in another file."""
-KINDS = [kind.value for kind in Kind] + [PART]
+KINDS = [kind.value for kind in Kind] + [PART_KIND]
 """Kinds of elements, as a file says them."""
 MAX_DEPTH = 8
 """Graphs in graphs in graphs: one that is part of itself has no end."""
@@ -163,7 +163,7 @@ class _Elements:
     def read(self, table: TomlTable) -> None:
         """Read one table of [[element]]."""
         name, kind = table.word("name"), table.choice("kind", KINDS)
-        if kind == PART:
+        if kind == PART_KIND:
             part = _load(self._file(table, "file"), self.depth + 1)
             self.graph.include(name, part)
             added = [e for e in self.graph.elements.values() if e.name.startswith(f"{name}.")]

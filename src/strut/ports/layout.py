@@ -10,7 +10,7 @@ MAX_STRESS_NODES = 250
 """Elements that are placed by stress majorisation; more are put in rows."""
 STRESS_ROUNDS = 150
 """Iterations of stress majorisation."""
-STARTS = 8
+LAYOUT_STARTS = 8
 """Random places to begin from, of which the best result is taken."""
 
 
@@ -27,7 +27,8 @@ def place_nodes(count: int, edges: Sequence[tuple[int, int]]) -> np.ndarray:
     random = np.random.default_rng(0)
     spread = np.sqrt(count)
     attempts = [
-        _lessen_stress(spread * random.standard_normal((count, 2)), distance, weights) for _ in range(STARTS)
+        _lessen_stress(spread * random.standard_normal((count, 2)), distance, weights)
+        for _ in range(LAYOUT_STARTS)
     ]
     best = min(attempts, key=lambda x: float((weights * (_gaps(x) - distance) ** 2).sum()))
     return _lay_flat(best)

@@ -21,14 +21,14 @@ from strut.ports.wiring import Wiring
 
 Variable = tuple[int, Given]
 """The effort or the flow of a bond."""
-SINGULAR = 1e-12
+MIN_SINGULAR_RATIO = 1e-12
 """[1] A loop whose matrix has a smaller ratio of singular values has no solution, or many."""
-SEED = 0
-"""Of the random numbers at which a loop's matrix is looked at."""
+LOOP_CHECK_SEED = 0
+"""The seed of the random numbers at which a loop's matrix is looked at."""
 
 
 @dataclass(frozen=True)
-class Loop:
+class AlgebraicLoop:
     """An algebraic loop that was solved: the elements on its shortest round, and how many variables were
     cut."""
 
@@ -44,7 +44,7 @@ class PortValues:
 
     values: Mapping[Variable, ca.SX]
     rates: Mapping[tuple[str, str], ca.SX]
-    loops: tuple[Loop, ...] = field(default=())
+    loops: tuple[AlgebraicLoop, ...] = field(default=())
 
     def at(self, wiring: Wiring, element: str, k: int) -> tuple[ca.SX, ca.SX]:
         """Effort and flow of the k-th attachment of an element."""
@@ -71,7 +71,7 @@ def solve(
     table = answers(causality, rates, energy_slopes or {}, source_values or {})
     needs = {variable: answer.needs for variable, answer in table.items()}
     values: dict[Variable, ca.SX] = {}
-    loops: list[Loop] = []
+    loops: list[AlgebraicLoop] = []
     for group in components(needs):
         if is_loop(group, needs):
             loops.append(_solve_loop(causality.wiring, group, table, values))
@@ -87,7 +87,7 @@ def _rank(wiring: Wiring, answer: Answer) -> int:
 
 def _solve_loop(
     wiring: Wiring, group: Sequence[Variable], table: Mapping[Variable, Answer], values: dict[Variable, ca.SX]
-) -> Loop:
+) -> AlgebraicLoop:
     """Solve one loop, and add its variables to `values`."""
     inside = set(group)
     local = {v: [n for n in table[v].needs if n in inside] for v in group}
@@ -115,18 +115,18 @@ def _solve_loop(
     values.update(zip(order, updated, strict=True))
     pieces = ca.vertsplit(solved, [0, *np.cumsum([s.numel() for s in symbols]).tolist()])
     values.update(zip(cut, pieces, strict=True))
-    return Loop(elements, drawing, len(cut))
+    return AlgebraicLoop(elements, drawing, len(cut))
 
 
 def _check_regular(A: ca.SX, wiring: Wiring, drawing: str) -> None:
     """Raise AlgebraicLoopError where the matrix of a loop has no inverse, at random values of all it depends
     on."""
     symbols = ca.symvar(A)
-    generator = np.random.default_rng(SEED)
+    generator = np.random.default_rng(LOOP_CHECK_SEED)
     numbers = generator.uniform(0.5, 1.5, len(symbols))
     matrix = np.array(ca.Function("loop", [ca.vertcat(*symbols, ca.SX(0, 1))], [ca.densify(A)])(numbers))
     sizes = np.linalg.svd(matrix, compute_uv=False)
-    if not np.all(np.isfinite(sizes)) or sizes[-1] <= SINGULAR * sizes[0]:
+    if not np.all(np.isfinite(sizes)) or sizes[-1] <= MIN_SINGULAR_RATIO * sizes[0]:
         raise AlgebraicLoopError(
             f"bond graph '{wiring.name}' has an algebraic loop without a unique solution: {drawing}. What is "
             f"in it "

@@ -13,12 +13,12 @@ from strut.simulate.trajectory import Trajectory
 from strut.view.pages.page import run_report
 from strut.view.pages.report import Report
 
-FRAMES = 120
+POWER_FRAMES = 120
 """Moments of a run at which powers are drawn."""
 
 
 @checked
-def power_samples(graph: BondGraph, run: Trajectory, frames: int = FRAMES) -> PowerSamples:
+def power_samples(graph: BondGraph, run: Trajectory, frames: int = POWER_FRAMES) -> PowerSamples:
     """Return the power of every bond [W], and the energy of every storage [J], over a run of the graph's
     system."""
     solved, system = solve_graph(graph), run.system

@@ -22,7 +22,7 @@ STATUS_EXPLANATIONS = {
 """What each status means."""
 
 
-CHOICE = re.compile(r"\{([\w.\[\]]+): ([^{}]*)\}")
+CHOICE_PATTERN = re.compile(r"\{([\w.\[\]]+): ([^{}]*)\}")
 """In the description of an event: what stands there for each value of a discrete state, {NAME: 1 a; 2 b}."""
 
 
@@ -35,7 +35,7 @@ def spell_choices(text: str, values: Mapping[str, float]) -> str:
         value = values.get(match[1], math.nan)
         return words.get(f"{value:.0f}", match[0]) if math.isfinite(value) else match[0]
 
-    return CHOICE.sub(word, text)
+    return CHOICE_PATTERN.sub(word, text)
 
 
 def ending_message(

@@ -18,7 +18,7 @@ from strut.errors import StrutError
 from strut.simulate import simulate_batch
 from strut.studies.dallali_sway import FREQUENCY, LEG_LENGTH, POINTS, SWAY
 from strut.studies.study import ColourMap, Plot, Row, SearchOrder, SearchOutcome
-from strut.studies.trial_search import JOB, search_trials, trial_study, trials_row
+from strut.studies.trial_search import TRIALS_FILE, search_trials, trial_study, trials_row
 from strut.system import System
 from strut.walkers import coman, coman_motion
 
@@ -26,21 +26,21 @@ PLANTED_STIFFNESS, PLANTED_DAMPING = 203600.0, 1006.0
 """[N/m, N s/m] Of the ground whose forces are searched for: what Dallali et al. found."""
 STIFFNESS_RANGE, DAMPING_RANGE = (5e4, 5e5), (100.0, 2500.0)
 """[N/m, N s/m] In which the search looks; the paper prints no range."""
-TRIALS, POPULATION, FIRST = 100, 5, 20
+TRIALS, POPULATION, RANDOM_TRIALS = 100, 5, 20
 """How often the robot sways, as in the paper; how many trials are done together, and how many are random
 before the search learns."""
 DURATION, READ_EVERY = 2.5, 2e-3
 """[s] One period of swaying, and how often forces are read."""
 STEP = 5e-4
 """[s] Of the integrator: forces are right to 0.02 N, in the stiffest corner of the range to 0.01 N."""
-NOISE = 2.0
+FORCE_NOISE = 2.0
 """[N] Deviation of what is added to each reading: a sensor's."""
 NOISE_SEED = 7
 """Of the readings' noise: the same in every search."""
-GRID = (15, 13)
+COST_MAP_SIZE = (15, 13)
 """Stiffnesses and dampings in the map of the cost."""
-WEIGHT = 28.357 * 9.81
-"""[N] Of the robot."""
+ROBOT_WEIGHT = 28.357 * 9.81
+"""[N] The weight of the robot."""
 FEET = {side: [f"{side}_sole{k}_normal" for k in range(POINTS)] for side in "rl"}
 """The outputs that are forces under each foot."""
 
@@ -73,7 +73,7 @@ def foot_forces(stiffness: np.ndarray, damping: np.ndarray) -> np.ndarray:
 def measured_forces() -> np.ndarray:
     """Return the forces of the planted ground with noise, 2 x times [N]."""
     forces = foot_forces(np.array([PLANTED_STIFFNESS]), np.array([PLANTED_DAMPING]))[0]
-    noise = np.random.default_rng(NOISE_SEED).normal(0.0, NOISE, forces.shape)
+    noise = np.random.default_rng(NOISE_SEED).normal(0.0, FORCE_NOISE, forces.shape)
     return np.asarray(forces + noise)
 
 
@@ -97,7 +97,7 @@ def problem() -> evolve.SearchProblem:
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     """Search, and compare with what was planted and published."""
-    method = evolve.ParticleFilter(POPULATION, first=min(FIRST, order.trials or TRIALS))
+    method = evolve.ParticleFilter(POPULATION, first=min(RANDOM_TRIALS, order.trials or TRIALS))
     evolution = search_trials(problem(), method, order, tell, trials=TRIALS)
     best = evolution.best
     if not best.stage:
@@ -129,7 +129,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         Row(
             "RMS error, of the weight",
             "18 % (derived)",
-            f"{100 * best.value / WEIGHT:.2f} %",
+            f"{100 * best.value / ROBOT_WEIGHT:.2f} %",
             "a sway of 5 cm at 0.4 Hz, its readings and their noise are ours",
         ),
     ]
@@ -143,7 +143,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     )
     maps = []
     if order.verify:
-        tried = evolve.load_individuals(order.folder / JOB)
+        tried = evolve.load_individuals(order.folder / TRIALS_FILE)
         trials = (tried["stiffness"].tolist(), tried["damping"].tolist())
         maps.append(cost_map({"trials": trials, "best of them": ([stiffness], [damping])}))
     return SearchOutcome(rows, [progress], maps=maps)
@@ -152,8 +152,8 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
 def cost_map(points: dict[str, tuple[list[float], list[float]]]) -> ColourMap:
     """Return the cost over the whole range, as in figure 7. points: what is marked besides the planted
     ground."""
-    stiffness = np.linspace(*STIFFNESS_RANGE, GRID[0])
-    damping = np.linspace(*DAMPING_RANGE, GRID[1])
+    stiffness = np.linspace(*STIFFNESS_RANGE, COST_MAP_SIZE[0])
+    damping = np.linspace(*DAMPING_RANGE, COST_MAP_SIZE[1])
     K, D = np.meshgrid(stiffness, damping)
     cost = rms_error(K.ravel(), D.ravel()).reshape(K.shape)
     return ColourMap(

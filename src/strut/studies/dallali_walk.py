@@ -15,12 +15,12 @@ from strut import evolve
 from strut.control import WalkMotion
 from strut.simulate import Trajectory
 from strut.studies.dallali_walk_trials import (
-    AFTER,
     ENOUGH_STEPS,
     MEASURES,
     RANGES,
     READ_EVERY,
     SOLE,
+    STANDING_TIME,
     STEP,
     STEPS,
     foot_force,
@@ -30,10 +30,10 @@ from strut.studies.dallali_walk_trials import (
     walking_robot,
 )
 from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome
-from strut.studies.trial_search import JOB, search_trials, trial_study, trials_row
+from strut.studies.trial_search import TRIALS_FILE, search_trials, trial_study, trials_row
 from strut.walkers.coman_robot import GROUND_STIFFNESS
 
-TRIALS, POPULATION, FIRST = 300, 10, 50
+TRIALS, POPULATION, RANDOM_TRIALS = 300, 10, 50
 """How many walks are tried, how many together, and how many of them before the search learns."""
 OUR_CHOICES = (
     "all 15 joints have their motors and springs, PD 150/10 in volts on the link side, as in the paper's "
@@ -56,9 +56,9 @@ def problem() -> evolve.SearchProblem:
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     """Search, walk with the best, and compare with what was published."""
-    method = evolve.ParticleFilter(POPULATION, first=min(FIRST, order.trials or TRIALS))
+    method = evolve.ParticleFilter(POPULATION, first=min(RANDOM_TRIALS, order.trials or TRIALS))
     evolution = search_trials(problem(), method, order, tell, trials=TRIALS)
-    tried = evolve.load_individuals(order.folder / JOB)
+    tried = evolve.load_individuals(order.folder / TRIALS_FILE)
     rows = [trials_row(evolution, "a few hundred")]
     best = evolution.best
     if best.stage < 2:
@@ -97,8 +97,8 @@ def _trial_rows(tried: dict[str, np.ndarray]) -> list[Row]:
             "the first of them was trial",
             "-",
             f"{first}",
-            f"the first {FIRST} trials are random: the plan walks by itself, what is learnt is speed"
-            if first <= FIRST
+            f"the first {RANDOM_TRIALS} trials are random: the plan walks by itself, what is learnt is speed"
+            if first <= RANDOM_TRIALS
             else "",
         ),
     ]
@@ -193,7 +193,7 @@ def _progress_plot(tried: dict[str, np.ndarray]) -> Plot:
 
 def _walk_plots(motion: WalkMotion, run: Trajectory) -> list[Plot]:
     """ZMP, centre of mass and forces under the feet over time, as planned and as they were."""
-    t = np.arange(0.0, min(run.t1, float(motion.t[-1]) + AFTER), READ_EVERY)
+    t = np.arange(0.0, min(run.t1, float(motion.t[-1]) + STANDING_TIME), READ_EVERY)
     values = run.at(t)
     plots = []
     for k, (axis, word) in enumerate((("y", "to the left"), ("x", "forward"))):

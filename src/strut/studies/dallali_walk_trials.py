@@ -29,18 +29,18 @@ RANGES: dict[str, tuple[float, float, str]] = {
 """The seven parameters, where they are searched, and their units."""
 STEPS, ENOUGH_STEPS = 12, 10
 """Steps of a trial, and how many make a stable walk."""
-SPREAD, ZMP_AHEAD = 0.0726, 0.035
+HALF_HIP_DISTANCE, ZMP_AHEAD = 0.0726, 0.035
 """[m] Half the distance of the hips, which the feet keep; and from the ankle to the middle of the sole."""
 SOLE = ((-0.06, 0.13), (-0.045, 0.045))
 """[m] The sole about the ankle."""
-BENDS = {"hip_sag": -0.4, "knee_sag": 0.8, "ankle_sag": -0.4}
+BENT_POSTURE = {"hip_sag": -0.4, "knee_sag": 0.8, "ankle_sag": -0.4}
 """[rad] The posture from which inverse kinematics begins."""
 KNOTS_PER_STEP, KNOTS = 20, 420
 """Knots of a step, and of the longest motion in the ranges."""
 STEP = 1e-3
 """[s] Of the integrator."""
-AFTER = 1.0
-"""[s] After the walk, in which it must stand still."""
+STANDING_TIME = 1.0
+"""[s] How long it must stand still after the walk."""
 READ_EVERY = 0.01
 """[s] How often a trial is read."""
 AIRBORNE_TIME = 0.05
@@ -64,7 +64,7 @@ class WalkingRobot:
 def walking_robot() -> WalkingRobot:
     """The robot of all trials: compiled once."""
     mechanism = coman_mechanism(PARTS["legs-and-waist"])
-    posture = {f"{side}_{joint}": angle for side in "rl" for joint, angle in BENDS.items()}
+    posture = {f"{side}_{joint}": angle for side in "rl" for joint, angle in BENT_POSTURE.items()}
     legs = LegInverse(mechanism, "waist", ("r_sole0", "l_sole0"), posture)
     player = MotionPlayer(legs.joints, KNOTS)
     free = coman(
@@ -81,7 +81,7 @@ def walking_robot() -> WalkingRobot:
 def plan(parameters: dict[str, float]) -> WalkMotion:
     """Return the motion of seven parameters; raises ValueRangeError where legs do not reach."""
     tuned: Any = parameters
-    pattern = WalkPattern(**tuned, steps=STEPS, spread=SPREAD, zmp_ahead=ZMP_AHEAD)
+    pattern = WalkPattern(**tuned, steps=STEPS, spread=HALF_HIP_DISTANCE, zmp_ahead=ZMP_AHEAD)
     return zmp_walk(walking_robot().legs, pattern, KNOTS_PER_STEP)
 
 
@@ -98,7 +98,7 @@ def run_walk(motion: WalkMotion, step: float = STEP, **parameters: float) -> Tra
     robot = walking_robot()
     return simulate(
         robot.system,
-        float(motion.t[-1]) + AFTER,
+        float(motion.t[-1]) + STANDING_TIME,
         x0=first_state(motion),
         p={**robot.player.table(motion.t, motion.angles()), **parameters},
         method="rkc",
@@ -129,7 +129,7 @@ def measure_trials(**columns: np.ndarray) -> dict[str, np.ndarray]:
     robot = walking_robot()
     tables = [robot.player.table(motion.t, motion.angles()) for motion in motions.values()]
     begins = [first_state(motion) for motion in motions.values()]
-    read_at = np.arange(0.0, max(motion.t[-1] for motion in motions.values()) + AFTER, READ_EVERY)
+    read_at = np.arange(0.0, max(motion.t[-1] for motion in motions.values()) + STANDING_TIME, READ_EVERY)
     batch = simulate_batch(
         robot.system,
         float(read_at[-1]),

@@ -53,7 +53,7 @@ def bungee(segments: int) -> BondGraph:
     return g
 
 
-def lowest(jump: System, segments: int) -> float:
+def lowest_height(jump: System, segments: int) -> float:
     """The lowest height that the person reaches [m]."""
     run = simulate(jump, DURATION)
     times = np.linspace(0.0, DURATION, 2001)
@@ -65,7 +65,7 @@ def lowest(jump: System, segments: int) -> float:
 
 def rows() -> list[Row]:
     """The lowest point of both jumps."""
-    lumped, pieces = (lowest(system(bungee(n)), n) for n in (1, SEGMENTS))
+    lumped, pieces = (lowest_height(system(bungee(n)), n) for n in (1, SEGMENTS))
     return [
         Row("lowest height, rope as one spring [m]", "barely safe", f"{lumped:.2f}"),
         Row(f"lowest height, rope in {SEGMENTS} pieces [m]", "crashes", f"{pieces:.2f}"),

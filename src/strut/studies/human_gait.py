@@ -36,7 +36,7 @@ FEET = {
 """The contacts of each foot."""
 TORQUES = tuple(f"{joint}_{side}_torque" for joint in JOINTS for side in "rl")
 """The motors."""
-NO_TIME = 1e-6
+NEGLIGIBLE_TIME = 1e-6
 """[s] A time that counts as none: far below a step."""
 
 
@@ -75,11 +75,11 @@ def human_goals(duration: float = DURATION, speed: float = TARGET_SPEED) -> list
     steady, unassisted, with a foot on the ground, and with little torque."""
     match = f"min(speed / {speed!r}, {speed!r} / max(speed, 1e-9))"
     return [
-        evolve.maximise("time", until=f"time > {duration - NO_TIME!r}"),
+        evolve.maximise("time", until=f"time > {duration - NEGLIGIBLE_TIME!r}"),
         evolve.maximise(match, until=f"{match} > 0.95"),
         evolve.minimise("speed_spread", until="speed_spread < 0.1"),
-        evolve.minimise("assist_time", until=f"assist_time < {NO_TIME!r}"),
-        evolve.minimise("airborne_time", until=f"airborne_time < {NO_TIME!r}"),
+        evolve.minimise("assist_time", until=f"assist_time < {NEGLIGIBLE_TIME!r}"),
+        evolve.minimise("airborne_time", until=f"airborne_time < {NEGLIGIBLE_TIME!r}"),
         evolve.minimise("torque"),
     ]
 

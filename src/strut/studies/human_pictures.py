@@ -19,14 +19,14 @@ from strut.studies.human_verification import Verified
 from strut.studies.study import Plot
 from strut.system import System, add_prefix, join
 
-SETTLED = 9
+SETTLING_PERIODS = 9
 """Periods after which a stride is shown."""
 SHOWN_STRIDES = 4
 """Strides of the moving picture."""
-POINTS = 201
-"""Of a curve over a stride."""
-APART = 1.6
-"""[m] Between the walkers of the moving picture."""
+STRIDE_POINTS = 201
+"""How many points a curve over a stride has."""
+WALKER_DISTANCE = 1.6
+"""[m] The distance between the walkers of the moving picture."""
 
 
 def choose_bests(
@@ -44,7 +44,7 @@ def choose_bests(
 
 def walk_again(bests: Mapping[str, evolve.Individual]) -> dict[str, Trajectory]:
     """Run the bests again, in double precision, until the strides that are shown are over."""
-    end = (SETTLED + SHOWN_STRIDES) / FREQUENCY
+    end = (SETTLING_PERIODS + SHOWN_STRIDES) / FREQUENCY
     how: dict[str, Any] = {"method": "rk4", "step": STEP, "ledger": False}
     return {mode: simulate(human_with(mode, best.parameters), end, **how) for mode, best in bests.items()}
 
@@ -53,7 +53,7 @@ def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -
     """Return curves over one stride of the right leg, from its heel strike on: angles, torques, the ground's
     forces over the body's weight [N], stiffness and damping. Of a walk that fell nothing is drawn."""
     strides = {mode: stride for mode, walk in walks.items() if (stride := _stride(walk)) is not None}
-    percent = tuple(np.linspace(0, 100, POINTS).tolist())
+    percent = tuple(np.linspace(0, 100, STRIDE_POINTS).tolist())
     plots = []
     for joint in JOINTS:
         for title, unit, name, factor in (
@@ -74,7 +74,7 @@ def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -
 
 def impedance_plots(bests: Mapping[str, evolve.Individual]) -> list[Plot]:
     """Return stiffness and damping of each joint over the phase of the controller, by mode."""
-    phase = np.linspace(0, 1, POINTS, endpoint=False)
+    phase = np.linspace(0, 1, STRIDE_POINTS, endpoint=False)
     plots = []
     for joint in JOINTS:
         for what, unit in (("stiffness", "N m/rad"), ("damping", "N m s/rad")):
@@ -122,7 +122,7 @@ def walk_together(
 ) -> Trajectory | None:
     """Return a run of all bests at once, one in front of the other, over some strides; None where one of them
     fell."""
-    begin = SETTLED / FREQUENCY
+    begin = SETTLING_PERIODS / FREQUENCY
     if any(walk.status != "done" for walk in walks.values()):
         return None
     parts: list[System] = []
@@ -133,7 +133,7 @@ def walk_together(
         parts.append(_without_floor(part) if k else part)
         now = walks[mode].at(begin)
         x0 |= {f"{mode}.{name}": float(now[name]) for name in own.labels("x")}
-        x0[f"{mode}.x"] = -k * APART
+        x0[f"{mode}.x"] = -k * WALKER_DISTANCE
     together = join("gaits_side_by_side", *parts)
     return simulate(
         together, (begin, begin + SHOWN_STRIDES / FREQUENCY), x0=x0, method="rk4", step=STEP, ledger=False
@@ -149,7 +149,7 @@ def _stride(walk: Trajectory) -> Moments | None:
     """The stride of the right leg that begins with the first heel strike after it has settled."""
     if walk.status != "done":
         return None
-    times = np.linspace(SETTLED / FREQUENCY, (SETTLED + 1) / FREQUENCY, 2001)
+    times = np.linspace(SETTLING_PERIODS / FREQUENCY, (SETTLING_PERIODS + 1) / FREQUENCY, 2001)
     moments = walk.at(times)
     touches = np.any([moments[f"{point}_gap"] < 0 for point in FEET["right"]], axis=0)
     strikes = np.flatnonzero(~touches[:-1] & touches[1:])
@@ -158,7 +158,7 @@ def _stride(walk: Trajectory) -> Moments | None:
     # of several contacts in a stride the one that lasts is the stance: the longest that begins here
     lengths = [int(np.argmin(np.append(touches[k + 1 :], False))) for k in strikes]
     begin = times[strikes[int(np.argmax(lengths))] + 1]
-    return walk.at(np.linspace(begin, begin + 1 / FREQUENCY, POINTS))
+    return walk.at(np.linspace(begin, begin + 1 / FREQUENCY, STRIDE_POINTS))
 
 
 def _signal(mode: str, name: str, phase: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from strut import evolve
 from strut.studies.human_gait import GOAL_NAMES
-from strut.studies.human_verification import LONG, Verified
+from strut.studies.human_verification import LONG_DURATION, Verified
 from strut.studies.study import Row
 
 PUBLISHED = {  # mean, its deviation, best torque (table 4.4); the thesis prints no unit
@@ -25,7 +25,7 @@ PARAMETERS = {"const": 33, "step": 45, "ppoly": 81}
 """Numbers that a search chooses (table 4.3)."""
 TORQUE_MEANING = "ours: mean over the second half of the sum of the sizes of six torques [N m]"
 """What our torque is; what the published one is, is not said."""
-MIN_SHOWN = 2
+MIN_VALUES_FOR_SPREAD = 2
 """Values of which a spread is told, at least."""
 
 
@@ -88,7 +88,7 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
         ("double", "double precision, steps of 0.25 ms"),
         ("fine", "steps of 0.1 ms"),
         ("located", "located contacts, controlled steps"),
-        ("long", f"{LONG:g} s of steps of 0.25 ms"),
+        ("long", f"{LONG_DURATION:g} s of steps of 0.25 ms"),
     ):
         at_last = sum(answer.stages[way] == last for answer in own)
         measured = [answer.measures[way] for answer in own if way in answer.measures]
@@ -110,7 +110,7 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
     values, goal = best.measures["long"], best.kept_stage
     rows.append(
         Row(
-            f"{mode}: best of these, over {LONG:g} s",
+            f"{mode}: best of these, over {LONG_DURATION:g} s",
             "stance about 60 %",
             f"torque {values['torque']:.1f} N m, {values['speed']:.3f} m/s, spread "
             f"{values['speed_spread']:.3f} m/s, stance {100 * values['stance']:.1f} %, double support "
@@ -128,7 +128,7 @@ def _order_row(evolutions: Mapping[str, evolve.Evolution]) -> Row:
         torques = [best.value for best in evolution.best_of_run if best.stage == len(GOAL_NAMES)]
         if torques:
             means[mode] = float(np.mean(torques))
-            several = len(torques) >= MIN_SHOWN
+            several = len(torques) >= MIN_VALUES_FOR_SPREAD
             errors[mode] = float(np.std(torques, ddof=1) / np.sqrt(len(torques))) if several else np.nan
     order = sorted(means, key=lambda mode: means[mode])
     sure = all(means[b] - means[a] > 2 * np.hypot(errors[a], errors[b]) for a, b in pairwise(order))
@@ -154,7 +154,7 @@ def _mean_text(values: list[float]) -> str:
     """Mean and standard deviation of some values, as text."""
     if not values:
         return "none"
-    spread = f" ({np.std(values, ddof=1):.1f})" if len(values) >= MIN_SHOWN else ""
+    spread = f" ({np.std(values, ddof=1):.1f})" if len(values) >= MIN_VALUES_FOR_SPREAD else ""
     return f"{np.mean(values):.1f}{spread}"
 
 

@@ -20,8 +20,8 @@ from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.goals import StagedGoals
 from strut.studies.human_gait import DURATION, JOINTS, STEP, human_goals, human_measures, human_walker
 
-LONG = 30.0
-"""[s] Of the long run."""
+LONG_DURATION = 30.0
+"""[s] How long the long run lasts."""
 FINE_STEP = 1e-4
 """[s] Of the fine run."""
 EXACT_TOLERANCE = 1e-7
@@ -31,7 +31,7 @@ MAX_STEPS = 10**7
 WAYS = ("double", "fine", "long", "located")
 """How each best is run again: in double precision with the steps of the search; with fine ones; for longer;
 with contacts that are located and steps that are controlled."""
-FILE = "verified.json"
+VERIFICATION_FILE = "verified.json"
 """Where the answers are kept."""
 
 
@@ -92,7 +92,7 @@ def _run_again(
 ) -> None:
     """Run bests of all modes again in some way, all at once, and write what was measured into their
     answers."""
-    duration = LONG if way == "long" else DURATION
+    duration = LONG_DURATION if way == "long" else DURATION
     measured = human_measures(human_walker("table", events=way == "located"), duration)
     inner = evolve.of_system(measured.system, duration, measured.expressions, **_options(way))
     parts = []
@@ -127,7 +127,7 @@ def _label(mode: str, best: evolve.Individual) -> str:
 
 def _read(folder: Path) -> dict[str, Any]:
     """What the file holds; nothing where there is none."""
-    path = folder / FILE
+    path = folder / VERIFICATION_FILE
     if not path.is_file():
         return {}
     try:
@@ -139,9 +139,9 @@ def _read(folder: Path) -> dict[str, Any]:
 
 def _write(folder: Path, entries: Mapping[str, Any]) -> None:
     """Keep the answers, all of them or the ones before."""
-    beside = folder / f"{FILE}.new"
+    beside = folder / f"{VERIFICATION_FILE}.new"
     beside.write_text(json.dumps(entries, indent=1))
-    beside.replace(folder / FILE)
+    beside.replace(folder / VERIFICATION_FILE)
 
 
-__all__ = ["LONG", "WAYS", "Verified", "verify_bests"]
+__all__ = ["LONG_DURATION", "WAYS", "Verified", "verify_bests"]

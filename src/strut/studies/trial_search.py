@@ -12,7 +12,7 @@ from strut import evolve
 from strut.errors import ModelError
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
-JOB = "trials.db"
+TRIALS_FILE = "trials.db"
 """The file in its folder that keeps every trial."""
 
 CarryOut = Callable[[SearchOrder, Callable[[str], None]], SearchOutcome]
@@ -31,7 +31,7 @@ def search_trials(
 
     trials: how many, unless the order says so; whole generations are done.
     """
-    file = order.folder / JOB
+    file = order.folder / TRIALS_FILE
     if not order.search:
         if not file.is_file():
             raise ModelError(f"there is no {file} to tell of: search first, or name the folder of a search")
@@ -73,4 +73,4 @@ def trial_study(name: str, title: str, source: str, carry_out: CarryOut) -> Sear
     return SearchStudy(name, title, source, rows, carry_out=carry_out, takes=("trials", "seed"))
 
 
-__all__ = ["JOB", "search_trials", "trial_study", "trials_row"]
+__all__ = ["TRIALS_FILE", "search_trials", "trial_study", "trials_row"]

@@ -16,8 +16,8 @@ ASSIST_STIFFNESS, ASSIST_DAMPING = 3000.0, 20.0
 """[N m/rad, N m s/rad] Of the assistance."""
 ASSIST_ANGLE = np.deg2rad(5.0)
 """[rad] Within which the trunk is not assisted."""
-TOPPLED = 1.0
-"""[rad] Of the trunk beyond which the walker has fallen."""
+MAX_TRUNK_PITCH = 1.0
+"""[rad] The pitch of the trunk beyond which the walker has fallen."""
 
 
 def assist_share() -> Param:
@@ -61,7 +61,7 @@ def with_trunk(walker: System, arm: ca.SX) -> System:
     }
     topple = Event(
         "topple",
-        guard=ca.fabs(pitch) - TOPPLED,
+        guard=ca.fabs(pitch) - MAX_TRUNK_PITCH,
         terminal=True,
         failure=True,
         priority=9,

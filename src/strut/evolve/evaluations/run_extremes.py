@@ -17,7 +17,7 @@ from strut.system import Discrete, Event, Sample, System, sx, time
 
 LARGEST_PREFIX = "measured_largest"
 """What names of the states and events begin with that remember a largest value."""
-NOTHING_YET = -1e300
+INITIAL_LARGEST = -1e300
 """What a largest value is before anything was seen."""
 MIN_RISE = 1e-9
 """By how much, in its own unit, a value must exceed the largest before it to count as a turn, besides a
@@ -38,8 +38,8 @@ class Extreme:
     value: ca.SX
     begin: float
 
-    def seen(self, value: ca.SX, memory: ca.SX) -> ca.SX:
-        """Return the largest value after one more was seen."""
+    def largest_with(self, value: ca.SX, memory: ca.SX) -> ca.SX:
+        """Return the largest of what the memory holds and of one more value, which counts from `begin` on."""
         larger = ca.fmax(memory, value)
         return ca.if_else(time >= self.begin, larger, memory) if self.begin > 0 else larger
 
@@ -48,7 +48,7 @@ def remember_largest(system: System, extremes: list[Extreme]) -> System:
     """Return the system with a discrete state for each largest value."""
     if not extremes:
         return system
-    memories = {each.name: Discrete(each.name, NOTHING_YET) for each in extremes}
+    memories = {each.name: Discrete(each.name, INITIAL_LARGEST) for each in extremes}
     turns = tuple(_turn(system, each, memories[each.name].sym) for each in extremes)
 
     def jump_values(changes: Mapping[Any, Any]) -> dict[str, ca.SX]:
@@ -61,8 +61,8 @@ def remember_largest(system: System, extremes: list[Extreme]) -> System:
             if quantities:
                 symbols, values = [q.sym for q in quantities], [new_values[q.name] for q in quantities]
                 after = ca.substitute([each.value], symbols, values)[0]
-            memory = each.seen(each.value, memories[each.name].sym)
-            result[each.name] = each.seen(after, memory)
+            memory = each.largest_with(each.value, memories[each.name].sym)
+            result[each.name] = each.largest_with(after, memory)
         return result
 
     events = [replace(event, reset={**event.reset, **jump_values(event.reset)}) for event in system.events]
@@ -89,7 +89,7 @@ def _turn(system: System, extreme: Extreme, memory: ca.SX) -> Event:
     return Event(
         f"{extreme.name}_turn",
         ca.densify(guard),
-        {extreme.name: extreme.seen(value, memory)},
+        {extreme.name: extreme.largest_with(value, memory)},
         priority=LAST_PRIORITY,
         eager=True,
     )

@@ -19,9 +19,9 @@ from strut.extras import optional_module
 
 CONNECT_SECONDS = 5.0
 """Time [s] within which a cluster must answer."""
-PURPOSE = "evaluating on a cluster"
+RAY_PURPOSE = "evaluating on a cluster"
 """What Ray is needed for, in the message where it is missing."""
-SETTINGS = {
+RAY_SETTINGS = {
     "include_dashboard": False,
     "log_to_driver": False,
     "logging_level": "ERROR",
@@ -38,7 +38,7 @@ def start_cluster(cores: int | None = None) -> Any:
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)  # known to this process and its children alone
     ray = _import_ray()
     # 'local': a bare `init` would try clusters that are long gone
-    ray.init(address="local", num_cpus=cores, **SETTINGS)
+    ray.init(address="local", num_cpus=cores, **RAY_SETTINGS)
     return ray
 
 
@@ -65,7 +65,7 @@ def join_cluster(address: str, token_file: str | Path | None = None) -> Any:
     ray = _import_ray()
     _check_token(address, source)
     try:
-        ray.init(address=address, **SETTINGS)
+        ray.init(address=address, **RAY_SETTINGS)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ClusterError(f"cannot join the cluster at {address}: {error}") from error
     return ray
@@ -75,7 +75,7 @@ def _import_ray() -> Any:
     """Return the module `ray`, with tokens on. It reads the environment when it is first imported, which may
     have been before the token was there."""
     os.environ["RAY_AUTH_MODE"] = "token"
-    ray, raylet = optional_module("ray", PURPOSE), optional_module("ray._raylet", PURPOSE)
+    ray, raylet = optional_module("ray", RAY_PURPOSE), optional_module("ray._raylet", RAY_PURPOSE)
     raylet.Config.initialize("")
     raylet.AuthenticationTokenLoader.instance().reset_cache()
     return ray
@@ -118,8 +118,8 @@ def _reach(address: str) -> None:
 def _check_token(address: str, source: str) -> None:
     """Ask the cluster one thing with our token. In a thread: what listens there may be no cluster, which is
     waited for without an end."""
-    raylet = optional_module("ray._raylet", PURPOSE)
-    exceptions = optional_module("ray.exceptions", PURPOSE)
+    raylet = optional_module("ray._raylet", RAY_PURPOSE)
+    exceptions = optional_module("ray.exceptions", RAY_PURPOSE)
     outcome: list[BaseException | None] = []
 
     def ask() -> None:

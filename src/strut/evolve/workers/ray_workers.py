@@ -22,7 +22,7 @@ from strut.evolve.evaluations.evaluation import Evaluated
 from strut.evolve.problem import SearchProblem
 from strut.evolve.workers.broker import find_broker
 from strut.evolve.workers.lost_shares import LostShares
-from strut.evolve.workers.ray_cluster import PURPOSE, join_cluster, start_cluster
+from strut.evolve.workers.ray_cluster import RAY_PURPOSE, join_cluster, start_cluster
 from strut.evolve.workers.stride import LEASE_SECONDS
 from strut.evolve.workers.workers import Shares, ShareSize, evaluate_checked, on_one_core
 from strut.extras import optional_module
@@ -67,7 +67,7 @@ class RayWorkers:
         if self._ray is None or not self._ray.is_initialized():  # else whoever called us has joined one
             self._ray = join_cluster(self.address, token_file) if self.address else start_cluster(cores)
             self._owns = True
-        self._errors = optional_module("ray.exceptions", PURPOSE)
+        self._errors = optional_module("ray.exceptions", RAY_PURPOSE)
         self._crews: list[_Crew] = []
         self._broker = find_broker(self._ray)
         self.job = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
@@ -264,7 +264,7 @@ class _Pool:
 
     def __init__(self, ray: Any, problem: Any) -> None:
         """problem: a reference of it."""
-        scheduling = optional_module("ray.util.scheduling_strategies", PURPOSE)
+        scheduling = optional_module("ray.util.scheduling_strategies", RAY_PURPOSE)
         self._ray, self._problem = ray, problem
         self._affinity = scheduling.NodeAffinitySchedulingStrategy
         self._workers: list[_Worker] = []
@@ -316,7 +316,7 @@ class Evaluator:
     """The actor: evaluates shares in a process of the cluster."""
 
     def __init__(self, boxed: list[Any]) -> None:
-        self._problem: SearchProblem = optional_module("ray", PURPOSE).get(boxed[0])
+        self._problem: SearchProblem = optional_module("ray", RAY_PURPOSE).get(boxed[0])
 
     def evaluate(self, x: np.ndarray, seeds: np.ndarray) -> dict[str, Any]:
         """Return what is measured, how long it took [s], and who did it."""

@@ -96,7 +96,7 @@ def equations(system: System) -> Equations:
             f"strut.export hands the rest to a machine"
         )
     sp = sympy_module()
-    writer = _Writer(sp, system)
+    writer = _SympyWriter(sp, system)
     rates = dict(zip(system.labels("x"), writer.convert([flow])[0], strict=True))
     motion = _motion_rows(sp, system, writer)
     covered = {label for labels, _ in motion for label in labels}
@@ -122,7 +122,7 @@ def equations(system: System) -> Equations:
     )
 
 
-class _Writer:
+class _SympyWriter:
     """Symbols of SymPy for those of a system, and how they are written.
 
     derivatives: by component of a state whose rate is a state, that state: position -> velocity.
@@ -200,7 +200,7 @@ def _derivatives(system: System) -> dict[str, str]:
     return velocities
 
 
-def _motion_rows(sp: Any, system: System, writer: _Writer) -> list[tuple[list[str], EquationRow]]:
+def _motion_rows(sp: Any, system: System, writer: _SympyWriter) -> list[tuple[list[str], EquationRow]]:
     """Equations of motion, each with the states whose rates they say; none where a system says its rates
     only."""
     implied = system.implied
