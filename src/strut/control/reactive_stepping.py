@@ -19,8 +19,8 @@ import casadi as ca
 from strut.checks import checked
 from strut.control.constants import check_finite, check_not_negative, check_positive, constant_numbers
 from strut.control.inverted_pendulum import GRAVITY, pendulum_rate
-from strut.control.swing import SWING_PROFILES, swing_motion
-from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.control.swing import check_swing_profile, swing_motion
+from strut.errors import ModelError, ValueRangeError
 from strut.system import Discrete, Expression, sx
 
 STANDING = 0.0
@@ -57,11 +57,7 @@ class ReactiveStepping:
     profile: str = "sine"
 
     def __post_init__(self) -> None:
-        if self.profile not in SWING_PROFILES:
-            raise UnknownNameError(
-                f"there is no swing profile '{self.profile}': "
-                f"{did_you_mean(self.profile, list(SWING_PROFILES))}"
-            )
+        check_swing_profile(self.profile)
         check_positive("step_time of reactive stepping", self.step_time)
         for word in ("swing_height", "margin_time", "max_margin", "shortest", "touch_gap", "search_speed"):
             check_not_negative(f"{word} of reactive stepping", getattr(self, word))

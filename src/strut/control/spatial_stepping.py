@@ -18,8 +18,8 @@ import casadi as ca
 from strut.checks import checked
 from strut.control.constants import check_not_negative, check_positive
 from strut.control.reactive_stepping import MIN_PART_OF_SWING, STANDING
-from strut.control.swing import SWING_PROFILES, swing_motion
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.control.swing import check_swing_profile, swing_motion
+from strut.errors import ModelError
 from strut.system import Discrete, Expression, sx
 
 MIN_SPREAD = 1e-9
@@ -61,11 +61,7 @@ class CaptureStepping:
     profile: str = "smooth"
 
     def __post_init__(self) -> None:
-        if self.profile not in SWING_PROFILES:
-            raise UnknownNameError(
-                f"there is no swing profile '{self.profile}': "
-                f"{did_you_mean(self.profile, list(SWING_PROFILES))}"
-            )
+        check_swing_profile(self.profile)
         for each in fields(self):
             check = check_positive if each.name in ("step_time", "longest") else check_not_negative
             check(f"{each.name} of capture stepping", getattr(self, each.name))

@@ -53,10 +53,7 @@ def swing_motion(
     length: of the swing [m], signed. height: of its highest point [m]. duration: [s]. profile: a name of
     `SWING_PROFILES`.
     """
-    if profile not in SWING_PROFILES:
-        raise UnknownNameError(
-            f"there is no swing profile '{profile}': {did_you_mean(profile, list(SWING_PROFILES))}"
-        )
+    check_swing_profile(profile)
     s = ca.SX.sym("s")
     parts = ca.vertcat(*SWING_PROFILES[profile](s))
     rates = ca.jacobian(parts, s)
@@ -72,4 +69,12 @@ def swing_motion(
     )
 
 
-__all__ = ["SWING_PROFILES", "SwingMotion", "swing_motion"]
+def check_swing_profile(profile: str) -> None:
+    """Raise UnknownNameError where a swing profile is none of `SWING_PROFILES`."""
+    if profile not in SWING_PROFILES:
+        raise UnknownNameError(
+            f"there is no swing profile '{profile}': {did_you_mean(profile, list(SWING_PROFILES))}"
+        )
+
+
+__all__ = ["SWING_PROFILES", "SwingMotion", "check_swing_profile", "swing_motion"]
