@@ -137,7 +137,7 @@ class JobStore:
                 self._database.execute("PRAGMA synchronous=NORMAL")
                 self._database.executescript(TABLES)
             row = self._database.execute("SELECT layout, spec, sha, versions FROM job").fetchone()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # of a message about damage
             self.close()
             raise StorageError(f"{path} is no file of a job, or damaged: {error}") from error
         if row is not None and row[0] != LAYOUT:

@@ -97,7 +97,7 @@ class SweepFile:
                     yield base
             finally:
                 base.close()
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # also of a damaged message
             raise StorageError(f"cannot use {self.path} for a sweep: {error}") from error
 
     def put(self, point: SweepPoint, plan: bytes | None) -> None:
