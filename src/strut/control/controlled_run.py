@@ -112,9 +112,9 @@ class ControlledRun(Tabular):
 
     @property
     def missed_rows(self) -> dict[str, int]:
-        """By name, in how many samples each was given up: of every relaxed program, among the rows of the
-        lowest rank that was relaxed, the one that was missed most. The name is that of a hard task,
-        CONTACT_stays, or the range of a joint."""
+        """By the name of a row, the number of samples in which it was given up. Every relaxed program counts
+        for one row: of those of the lowest rank that was relaxed, the one that was missed most. A name is
+        that of a hard task, CONTACT_stays, or the range of a joint."""
         names = self.controller.program.row_names
         places = self["missed_row"][self["status"] == QpStatus.RELAXED].astype(int)
         return dict(Counter(names[k] for k in places.tolist() if k >= 0).most_common())

@@ -231,8 +231,8 @@ def _with_own_values(expressions: list[ca.SX]) -> list[ca.SX]:
 
 
 def _rotation_error(R: ca.SX) -> ca.SX:
-    """The rotation that a matrix makes [rad], as the axis times the sine of the angle, which has the right
-    slope at none; half a turn is none to it."""
+    """The rotation that a matrix makes, as its axis times the sine of its angle: for small angles that is the
+    angle [rad]. Half a turn counts as none."""
     return ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
 
 

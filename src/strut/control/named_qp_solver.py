@@ -14,11 +14,11 @@ from strut.control.qp_solvers import Answer, ScaledProgram, solver_by_name
 MAX_RESIDUAL = 1e-8
 """[1] Largest relative residual of a solution that is taken, as in `strut_qp.c`."""
 MIN_DIAGONAL = 1e-12
-"""[1] Of the Hessian, relative to its largest: what is smaller is scaled as this."""
+"""[1] Least diagonal entry of the Hessian by which is scaled, relative to the largest."""
 LEVEL_DAMPING = 1e-9
 """[1] Tikhonov's, of all but the last level, relative to the scaled Hessian."""
 MISS_WEIGHT = 1e8
-"""[1] Of squared misses of relaxed rows beside squared unknowns."""
+"""[1] Weight of squared misses of relaxed rows beside squared unknowns."""
 MISS_MARGIN = 1e-7
 """[1] By which misses are held wider than they are, relative to 1 + their row's size: what interior-point
 methods need to have an inside."""

@@ -55,8 +55,9 @@ class BestSoFar:
 
 
 def front_reference(store: JobStore, goals: StagedGoals) -> np.ndarray | None:
-    """Return up to where the hypervolume of every run of a job is measured, less being better: what the front
-    says, or the worst values of the first generation of the first run that has individuals at the front."""
+    """Return the reference point of the hypervolume, the same for all runs of a job, in values of which less
+    is better: what the front says, or the worst values of the first generation of the first run that has
+    individuals at the front."""
     if goals.front is None:
         return None
     if goals.front.reference is not None:

@@ -177,10 +177,10 @@ class _PolishTask:
         answer = self.gradients.run(row)
         if answer is None or not np.isfinite(answer.measures).all():
             return None
-        whole = np.zeros(len(self.problem.space))
-        whole[self.places] = row
+        full_row = np.zeros(len(self.problem.space))
+        full_row[self.places] = row
         value, by_measures, by_parameters = (
-            np.array(each) for each in self._goal(np.concatenate([answer.measures, whole]))
+            np.array(each) for each in self._goal(np.concatenate([answer.measures, full_row]))
         )
         slopes = by_measures @ answer.by_searched + by_parameters[:, self.places]
         return self.sign * float(value[0, 0]), self.sign * slopes[0]
@@ -202,10 +202,10 @@ class _PolishTask:
 
     def _judge(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the key and the measures of a point, as the search would have them."""
-        whole = np.full((1, len(self.problem.space)), np.nan)
-        whole[0, self.places] = row
-        answers = self.problem.evaluate(whole, np.zeros((1, self.problem.repeats), dtype=np.uint64))
-        keys = self.problem.keys(whole, answers.measures)
+        full_row = np.full((1, len(self.problem.space)), np.nan)
+        full_row[0, self.places] = row
+        answers = self.problem.evaluate(full_row, np.zeros((1, self.problem.repeats), dtype=np.uint64))
+        keys = self.problem.keys(full_row, answers.measures)
         if answers.status[0] != OK:
             keys[0] = self.problem.staged_goals.failed_key
         return keys[0], answers.measures[0]
@@ -225,11 +225,11 @@ class _PolishTask:
         goals = self.problem.staged_goals
         gradient = np.asarray(outcome.jac) * self.size
         message = str(outcome.message)
-        left = bool(goals.stage(key) < goals.stage(self.first_key))
+        fell_back = bool(goals.stage(key) < goals.stage(self.first_key))
         if not precedes(key, self.first_key):
             row, key, gradient = self.best_row, self.best_key, self.best_gradient * (self.high - self.low)
             measures = self._judge(row)[1]
-            why = "its optimum is at an earlier goal, or fails" if left else message
+            why = "its optimum is at an earlier goal, or fails" if fell_back else message
             better = bool(precedes(key, self.first_key))
             message = f"the best on the way: {why}" if better else f"nothing better was found ({why})"
         free = (row > self.low) & (row < self.high)
@@ -242,6 +242,6 @@ class _PolishTask:
             iterations=int(outcome.nit),
             evaluations=self.evaluations,
             slope=float(slopes.max(initial=0.0)),
-            converged=bool(outcome.success) and not left,
+            converged=bool(outcome.success) and not fell_back,
             message=message,
         )

@@ -122,7 +122,7 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
         try:
             for run in range(runs):
                 if not store.runs().get(run, False):
-                    job = _Run(
+                    job = _SearchRun(
                         problem, method, store, crew, RandomStream(seed, run), run, runs, count, polish
                     )
                     job.go_on(progress)
@@ -159,7 +159,7 @@ def _check_schedule(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _SearchRun:
     """One run of a search."""
 
     problem: SearchProblem

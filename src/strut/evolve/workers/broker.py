@@ -26,8 +26,11 @@ no core waits for the next one; where several jobs share it, none."""
 
 
 class Broker:
-    """Answers in one thread, in which many requests wait at a time. Other than jobs' own processes it has
-    nothing to lose: one that is begun anew after its machine was lost hears of every job again."""
+    """Grants the cores of a cluster to jobs, by stride scheduling.
+
+    It answers in one thread, in which many requests wait at a time, and keeps nothing that could be lost: a
+    broker that is begun anew after its machine was lost hears of every job again.
+    """
 
     def __init__(self) -> None:
         self._ray = optional_module("ray", "sharing a cluster")
