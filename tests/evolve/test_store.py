@@ -180,6 +180,17 @@ def test_what_is_no_store_is_refused(tmp_path):
         evolve.search(camel_problem(), evolve.Swarm(5), 2, output=tmp_path / "no" / "run.db")
 
 
+@pytest.mark.parametrize("spec", ["{", "{}", '{"problem": 3}', '{"problem": {"parameters": [{}]}}'])
+def test_a_damaged_store_is_told_as_that(tmp_path, spec):
+    path = tmp_path / "run.db"
+    evolve.search(camel_problem(), evolve.Swarm(5), 2, output=path)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE job SET spec = ?", (spec,))
+    for load in (evolve.load_evolution, evolve.load_individuals):
+        with pytest.raises(StorageError, match=r"run.db is damaged, or is no file of a job"):
+            load(path)
+
+
 def test_a_full_disk_loses_nothing(tmp_path):
     path = tmp_path / "run.db"
     store = JobStore(path, {"runs": 1})

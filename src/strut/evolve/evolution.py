@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked
-from strut.errors import ModelError
+from strut.errors import ModelError, StorageError, StrutError
 from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.fronts import compromise, hypervolume, is_on_front
@@ -68,14 +70,23 @@ def read_evolution(store: JobStore, problem: SearchProblem) -> Evolution:
     return _evolution_in(store, problem.staged_goals, problem.space.names, problem.evaluation.measures)
 
 
+@contextmanager
+def _open_to_read(path: str | Path) -> Iterator[JobStore]:
+    """Open a file of a job to read from it; what is damaged in it is told as that."""
+    try:
+        with closing(JobStore(Path(path).expanduser(), read_only=True)) as store:
+            yield store
+    except StrutError:
+        raise
+    except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise StorageError(f"{path} is damaged, or is no file of a job: {error}") from error
+
+
 @checked
 def load_evolution(path: str | Path) -> Evolution:
     """Return what a file of a job holds, also while the job runs."""
-    store = JobStore(Path(path).expanduser(), read_only=True)
-    try:
+    with _open_to_read(path) as store:
         return _evolution_in(store, *_goals_and_names(store))
-    finally:
-        store.close()
 
 
 def _goals_and_names(store: JobStore) -> tuple[StagedGoals, tuple[str, ...], tuple[str, ...]]:
@@ -95,8 +106,7 @@ def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
     """Return every individual of a file of a job, as columns: run, generation, place, status, the number of
     the goal that it is at (from 1; 0 where it failed), the value of that goal (nan at a front), parameters
     and measures. Those of a generation that is not done are left out."""
-    store = JobStore(Path(path).expanduser(), read_only=True)
-    try:
+    with _open_to_read(path) as store:
         goals, names, measures = _goals_and_names(store)
         parts: list[tuple[np.ndarray, ...]] = []
         status: list[str] = []
@@ -110,8 +120,6 @@ def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
                 place = np.column_stack([np.full(count, run), np.full(count, number), np.arange(count)])
                 parts.append((place, stages, stored.x, stored.measures))
                 status += stored.status
-    finally:
-        store.close()
     if not parts:
         raise ModelError(f"no generation of {path} was finished: there is nothing to show yet")
     table = np.hstack([np.concatenate(column) for column in zip(*parts, strict=True)])
