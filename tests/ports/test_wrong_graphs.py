@@ -107,6 +107,14 @@ def test_modulated_storage():
         (lambda g: g.storage("x", {"a": ("C", "rotation")}, lambda q: q**2, initial={"b": 1.0}), "has no port 'b'"),
         (lambda g: g.inertia("x", float("nan"), domain="rotation"), "the inertia of inertia 'x' is nan: a finite number is needed"),
         (lambda g: g.inertia("x", 0.0, domain="rotation"), "the inertia of inertia 'x' is zero: it is divided by"),
+        (
+            lambda g: g.inertia("x", -1e-3, domain="rotation"),
+            "the inertia of inertia 'x' is -0.001: what it stores would be negative",
+        ),
+        (
+            lambda g: g.compliance("x", capacity=[[1.0, 2.0], [2.0, 1.0]], size=2, domain="electrical"),
+            "the capacity of .* 'x' is a matrix with a negative eigenvalue",
+        ),
         (lambda g: g.effort_source("x", float("inf"), domain="rotation"), "the effort of effort source 'x' is inf"),
         (lambda g: g.compliance("x", stiffness=1.0, initial=float("nan"), domain="rotation"), "where compliance 'x' begins is nan"),
         (lambda g: g.transformer("x", []), "the ratio of transformer 'x' is \\[\\]: a number"),

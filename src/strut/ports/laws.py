@@ -143,15 +143,20 @@ def check_finite(expression: ca.SX, what: str) -> None:
 
 
 def _check_divisor(matrix: ca.SX, role: str, what: str) -> None:
-    """Raise ValueRangeError where what is divided by is zero."""
-    if role in ("inertia", "capacity") and matrix.is_constant():
-        numbers = np.array(ca.DM(matrix))
-        if np.linalg.matrix_rank(numbers) < len(numbers):
-            raise ValueRangeError(
-                f"the {role} of {what} is {'zero' if numbers.size == 1 else 'a matrix without an inverse'}: "
-                f"it is "
-                f"divided by; leave the element out instead"
-            )
+    """Raise ValueRangeError where what is divided by is zero, or where motion would have negative energy."""
+    if role not in ("inertia", "capacity") or not matrix.is_constant():
+        return
+    numbers = np.array(ca.DM(matrix))
+    size = "zero" if numbers.size == 1 else "a matrix without an inverse"
+    if np.linalg.matrix_rank(numbers) < len(numbers):
+        raise ValueRangeError(
+            f"the {role} of {what} is {size}: it is divided by; leave the element out instead"
+        )
+    if numbers.shape[0] == numbers.shape[1] and np.linalg.eigvalsh((numbers + numbers.T) / 2)[0] < 0:
+        given = f"{float(numbers[0, 0]):g}" if numbers.size == 1 else "a matrix with a negative eigenvalue"
+        raise ValueRangeError(
+            f"the {role} of {what} is {given}: what it stores would be negative; give a positive one"
+        )
 
 
 def _matrix(value: Expression, what: str) -> ca.SX:
