@@ -153,9 +153,9 @@ def _check_divisor(matrix: ca.SX, role: str, what: str) -> None:
             f"the {role} of {what} is {size}: it is divided by; leave the element out instead"
         )
     if numbers.shape[0] == numbers.shape[1] and np.linalg.eigvalsh((numbers + numbers.T) / 2)[0] < 0:
-        given = f"{float(numbers[0, 0]):g}" if numbers.size == 1 else "a matrix with a negative eigenvalue"
+        value = f"{float(numbers[0, 0]):g}" if numbers.size == 1 else "a matrix with a negative eigenvalue"
         raise ValueRangeError(
-            f"the {role} of {what} is {given}: what it stores would be negative; give a positive one"
+            f"the {role} of {what} is {value}: what it stores would be negative; give a positive one"
         )
 
 
