@@ -106,6 +106,8 @@ def did_you_mean(name: object, known: "list[str] | tuple[str, ...]") -> str:
 
     # of names that are equally near, the one that is known first: difflib would take the last by the alphabet
     near = set(difflib.get_close_matches(str(name), known, n=3, cutoff=0.6))
+    if not near and str(name):  # a part of a name, as 'garcia' of 'garcia-simplest'
+        near = {each for each in known if str(name).lower() in each.lower()}
     likeness = {
         each: difflib.SequenceMatcher(None, each, str(name)).ratio() for each in known if each in near
     }

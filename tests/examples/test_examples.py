@@ -247,6 +247,7 @@ TESTED_ELSEWHERE = {
 COMPANIONS = {
     "compass_goal.toml": "tests/cli/test_goal_file.py",
     "heron.toml": "tests/optimal/test_heel_toe.py",
+    "hoist.toml": "tests/ports/test_examples.py",
     "network_job.toml": "tests/evolve/test_network_job.py",
     "rabbit.toml": "tests/contact/test_model_file.py",
     "slip_job.toml": "tests/evolve/test_job_file.py",

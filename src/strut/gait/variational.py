@@ -36,6 +36,7 @@ def variational(
     flags: tuple[tuple[str, float], ...] = (),
     *,
     restarts: tuple[str, ...] = (),
+    chains: bool = True,
 ) -> System:
     """A system whose runs carry how their state depends on the initial x and on parameters, along so many
     directions, and end after the event `section`.
@@ -51,6 +52,7 @@ def variational(
     on rigid ground, which is made of saltation matrices and of feet that do not stand.
     restarts: events after which the time of inputs begins anew: a neighbour that meets one later has what
     follows later, and deviations after it are of states after the event, each at its own time.
+    chains: whether an event may cause another at the same instant; in a plan each ends a phase by itself.
 
     Raises ModelError for a system with samples or delays, UnknownNameError for an event that it does not
     have.
@@ -72,7 +74,7 @@ def variational(
         )
     if events is not None:
         system = keep_to_events(system, (section, *events), dict(flags))
-    return _Variational(system, section, directions, restarts).build()
+    return _Variational(system, section, directions, restarts, chains).build()
 
 
 def keep_to_events(system: System, events: Sequence[str], flags: Mapping[str, float]) -> System:
@@ -149,8 +151,10 @@ class _Variational:
     initial state and direction. D: the directions of parameters.
     """
 
-    def __init__(self, system: System, section: str, directions: int, restarts: tuple[str, ...] = ()) -> None:
-        self.system, self.section, self.restarts = system, section, restarts
+    def __init__(
+        self, system: System, section: str, directions: int, restarts: tuple[str, ...], chains: bool
+    ) -> None:
+        self.system, self.section, self.restarts, self.chains = system, section, restarts, chains
         self.held = varying_discrete_states(system)
         self.x = system.vector("x")
         self.z = ca.vertcat(*[q.sym for q in self.held], ca.SX(0, 1))
@@ -199,8 +203,10 @@ class _Variational:
         x_after = ca.vertcat(*[reset.get(q.name, q.sym) for q in system.x])
         z_after = ca.vertcat(*[reset.get(q.name, q.sym) for q in self.held], ca.SX(0, 1))
         # by how much a neighbour is ahead, -dt; of what another event causes, as much as with that one
-        is_caused = ca.logic_and(time == self.last_event.sym, guard > MIN_CAUSED_GUARD)
-        sooner = ca.if_else(is_caused, -self.timing.sym.T, self._along(guard) / self._rate(guard))
+        sooner = self._along(guard) / self._rate(guard)
+        if self.chains:
+            is_caused = ca.logic_and(time == self.last_event.sym, guard > MIN_CAUSED_GUARD)
+            sooner = ca.if_else(is_caused, -self.timing.sym.T, sooner)
         shifted = self._along(x_after) - self._rate(x_after) @ sooner
         shifted_z = self._along(z_after) - self._rate(z_after) @ sooner if self.nz else ca.SX(0, self.n)
         if event.name != self.section and event.name not in self.restarts:

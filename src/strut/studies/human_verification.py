@@ -18,6 +18,7 @@ from strut.errors import StorageError
 from strut.evolve.evaluations.encoded import evaluate_together
 from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.goals import StagedGoals
+from strut.files import put
 from strut.studies.human_gait import DURATION, JOINTS, STEP, human_goals, human_measures, human_walker
 
 LONG_DURATION = 30.0
@@ -139,9 +140,7 @@ def _read(folder: Path) -> dict[str, Any]:
 
 def _write(folder: Path, entries: Mapping[str, Any]) -> None:
     """Keep the answers, all of them or the ones before."""
-    beside = folder / f"{VERIFICATION_FILE}.new"
-    beside.write_text(json.dumps(entries, indent=1))
-    beside.replace(folder / VERIFICATION_FILE)
+    put(folder / VERIFICATION_FILE, json.dumps(entries, indent=1))
 
 
 __all__ = ["LONG_DURATION", "WAYS", "Verified", "verify_bests"]

@@ -71,7 +71,8 @@ def add_variations(problem: Problem) -> VariedMotion:
     )
     # A plan of inputs waits for the events that end its phases, and goes on from there.
     restarts = tuple(name for name in between if system.size("u") and changes_motion(system, name))
-    variations, nx = variational(system, section, events=between, restarts=restarts), system.size("x")
+    variations = variational(system, section, events=between, restarts=restarts, chains=False)
+    nx = system.size("x")
     state = next(q for q in variations.x if q.name == BY_STATE)
     held_states = [q for q in variations.z if q.name == BY_HELD]
     jump, flow = sx(variations.event(section).reset[BY_STATE]), variations.flow[BY_STATE]
