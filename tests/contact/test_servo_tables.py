@@ -99,7 +99,7 @@ def test_a_file_names_nothing_outside_of_its_folder(tmp_path):
         ("kd = 4.0", "kd = 4.0\nside = 'joint'", "side of a servo is 'joint': allowed are 'link' and 'motor'"),
         ("kd = 4.0", "kd = 4.0\nevery = 0", "every of a servo is 0.0: a positive number is needed"),
         ("kd = 4.0", "kd = 4.0\nresolution = 0.01", "resolves 0.01 rad, and the servo is continuous"),
-        ("[servos.elbow]", "[servos.elbo]", "has no input 'elbo', nor one of a drive of this name: known: elbow_torque"),
+        ("[servos.elbow]", "[servos.elbo]", "has no input 'elbo', nor one of a drive of this name: did you mean 'elbow_torque'"),
         (MOVE, "", "'reference' is missing"),
         ("minimum-jerk", "minimum-jrk", r"kind is 'minimum-jrk': did you mean 'minimum-jerk'.*\n.*\n *\^"),
         ("duration = 0.8", "duration = 0", "duration of a move is 0.0"),
