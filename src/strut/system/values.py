@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,16 +207,24 @@ def _evaluate_rows(f: ca.Function, arguments: list[np.ndarray]) -> np.ndarray:
         for k in sorted(set(f.jac_sparsity(0, number).get_col()))
     )
     count = len(arguments[0]) if differs else 1
-    block = f.map(ROWS_AT_ONCE, "thread", os.cpu_count() or 1) if count >= ROWS_AT_ONCE else f
     values = np.empty((count, f.numel_out(0)))
-    for begin in range(0, count, ROWS_AT_ONCE):
-        end = min(count, begin + ROWS_AT_ONCE)
-        buffer, evaluate = (block if end - begin == ROWS_AT_ONCE else f.map(end - begin)).buffer()
-        rows = [np.ascontiguousarray(argument[begin:end], float) for argument in arguments]
-        for k, row in enumerate(rows):
-            buffer.set_arg(k, row.data)
-        buffer.set_res(0, values[begin:end].data)
-        evaluate()
+    cores = min(os.cpu_count() or 1, -(-count // ROWS_AT_ONCE))
+    ends = np.linspace(0, count, cores + 1).astype(int)
+    block = f.map(ROWS_AT_ONCE) if count >= ROWS_AT_ONCE else f
+
+    def evaluate_rows_between(begin: int, end: int) -> None:
+        for at in range(begin, end, ROWS_AT_ONCE):
+            rows = slice(at, min(end, at + ROWS_AT_ONCE))
+            size = rows.stop - rows.start
+            buffer, evaluate = (block if size == ROWS_AT_ONCE else f.map(size)).buffer()
+            own = [np.ascontiguousarray(argument[rows], float) for argument in arguments]
+            for k, row in enumerate(own):
+                buffer.set_arg(k, row.data)
+            buffer.set_res(0, values[rows].data)
+            evaluate()
+
+    with ThreadPoolExecutor(cores) as pool:  # CasADi's own map over threads is slower than one thread
+        list(pool.map(evaluate_rows_between, ends[:-1], ends[1:]))
     return values
 
 
