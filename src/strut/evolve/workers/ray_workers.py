@@ -86,7 +86,7 @@ class RayWorkers:
         heard = clock.monotonic()
         try:
             while shares.backlog or running:
-                requests += self._ask(crew, shares, len(requests), len(running))
+                requests += self._ask(crew, shares, len(requests), running)
                 ready, _ = self._ray.wait([*requests, *running], num_returns=1, timeout=1.0)
                 heard = self._watch_silence(heard, bool(ready))
                 for ref in ready:
@@ -153,14 +153,16 @@ class RayWorkers:
         count = crew.size.count
         return max(-(-count // 2), min(count, -(-backlog // max(sum(self.cores.values()), 1))))
 
-    def _ask(self, crew: _Crew, shares: LostShares, requests: int, running: int) -> list[Any]:
+    def _ask(self, crew: _Crew, shares: LostShares, requests: int, running: dict[Any, _Task]) -> list[Any]:
         """Ask the broker for as many tickets as there are shares, and no more than it may ever give."""
         whole = not crew.problem.evaluation.divisible
         share_count = min(shares.backlog, 1) if whole else -(-shares.backlog // crew.size.count)
         cores = max(sum(self.cores.values()), 1)
         # towards the end of a generation none goes ahead: it would wait behind one while other cores rest
-        limit = cores if share_count <= cores else 2 * cores
-        more = min(share_count, limit - running) - requests
+        room = 2 * cores - len(running)
+        if share_count <= 2 * cores:
+            room = cores - len({id(task.worker) for task in running.values()})
+        more = min(share_count, room) - requests
         expected = crew.size.expected_seconds
         return [self._broker.acquire.remote(self.job, self._terms, expected) for _ in range(more)]
 
