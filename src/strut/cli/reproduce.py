@@ -124,7 +124,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
     results = study.rows()
     if output:
-        _write_page(study, SearchOutcome(results, study.plots()), output)
+        _write_page(study, SearchOutcome(results, study.plots(), pictures=study.pictures()), output)
     _print_rows(study, results, json)
 
 
@@ -217,4 +217,7 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
         )
         page.subheading(plot.title)
         page.figures(Figure(curves, label, plot.y_label))
+    for picture in outcome.pictures:
+        page.subheading(picture.title)
+        page.embed(f'<div class="graph">{picture.svg}</div>\n')
     page.save(path)

@@ -54,6 +54,19 @@ class ColourMap:
     points: Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A drawing of a study's page: the text of one or several SVG images, side by side, under a title."""
+
+    title: str
+    svg: str
+
+
+def _no_pictures() -> Sequence[Picture]:
+    """What a study draws that has curves alone."""
+    return ()
+
+
 def _no_plots() -> Sequence[Plot]:
     """What a study draws that has tables alone."""
     return ()
@@ -62,13 +75,14 @@ def _no_plots() -> Sequence[Plot]:
 @dataclass(frozen=True)
 class Study(Tabular):
     """A published result that strut computes anew. source: where it was published. plots: what its page draws
-    besides the table."""
+    besides the table; pictures: drawings, which come after the curves."""
 
     name: str
     title: str
     source: str
     rows: Callable[[], list[Row]]
     plots: Callable[[], Sequence[Plot]] = _no_plots
+    pictures: Callable[[], Sequence[Picture]] = _no_pictures
 
     def columns(self) -> dict[str, list[str]]:
         """Compute the study, and return quantity, published, ours and remark of every row."""
@@ -110,12 +124,13 @@ class SearchOrder:
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
     """What a study knows after it searched: rows, curves, and a run to be shown as a moving picture, if there
-    is one; maps of what it searched."""
+    is one; maps of what it searched; drawings."""
 
     rows: list[Row]
     plots: Sequence[Plot] = ()
     film: Trajectory | None = None
     maps: Sequence[ColourMap] = ()
+    pictures: Sequence[Picture] = ()
 
 
 @dataclass(frozen=True)

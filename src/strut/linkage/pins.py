@@ -1,0 +1,142 @@
+"""Where the pins of a linkage are: the parameters that say it, and positions made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from strut.checks import checked, number_array
+from strut.errors import ShapeError
+from strut.linkage.limb import Point
+from strut.linkage.topology import Topology
+
+FREE_RANGE: Mapping[str, Point] = {"x": (-0.15, 0.15), "z": (0.1, 1.3)}
+"""[m] Of pins on no segment, by axis, unless told otherwise (Kieboom, table 5.2)."""
+ALONG_RANGE: Point = (0.0, 1.0)
+"""[1] Of pins on a segment of the limb, as the share of it from its beginning."""
+
+
+@checked
+@dataclass(frozen=True)
+class PinParameter:
+    """A number that says where a pin is. name: JOINT_along, the share of the segment that the joint is on,
+    or JOINT_x and JOINT_z in the reference posture [m]. joint, axis: whose it is, 'along', 'x' or 'z'."""
+
+    name: str
+    joint: str
+    axis: str
+    unit: str
+    low: float
+    high: float
+
+
+@checked
+def pin_parameters(
+    topology: Topology, ranges: Mapping[str, tuple[float, float]] = FREE_RANGE
+) -> tuple[PinParameter, ...]:
+    """Return the parameters of all pins of a topology: one for a pin on a segment of the limb, two for any
+    other. ranges: of the latter [m], by axis."""
+    parameters: list[PinParameter] = []
+    for joint in topology.joints:
+        if segment_body(topology, joint) is not None:
+            parameters.append(PinParameter(f"{joint}_along", joint, "along", "", *ALONG_RANGE))
+        else:
+            parameters += [
+                PinParameter(f"{joint}_{axis}", joint, axis, "m", *ranges[axis]) for axis in ("x", "z")
+            ]
+    return tuple(parameters)
+
+
+def segment_body(topology: Topology, joint: str) -> str | None:
+    """Return the body of the limb along whose segment a joint sits, if it sits on one."""
+    return next((part for part in topology.joints[joint] if part in topology.limb.segments), None)
+
+
+@checked
+def pin_positions(topology: Topology, values: np.ndarray) -> np.ndarray:
+    """Return where pins are in the reference posture [m]: an array of designs, joints and axes x and z.
+    values: of `pin_parameters`, a row for each design."""
+    numbers = number_array("values", values, (2,))
+    names = [each.name for each in pin_parameters(topology)]
+    if numbers.shape[1] != len(names):
+        raise ShapeError(
+            f"a design has {numbers.shape[1]} values: {len(names)} are needed, {', '.join(names)}"
+        )
+    columns = {name: numbers[:, k] for k, name in enumerate(names)}
+    positions = np.empty((len(numbers), len(topology.joints), 2))
+    for k, joint in enumerate(topology.joints):
+        body = segment_body(topology, joint)
+        if body is None:
+            positions[:, k] = np.column_stack([columns[f"{joint}_x"], columns[f"{joint}_z"]])
+        else:
+            begin, end = (np.array(p) for p in topology.limb.segment(body))
+            positions[:, k] = begin + columns[f"{joint}_along"][:, None] * (end - begin)
+    return positions
+
+
+def pin_expressions(topology: Topology, symbols: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    """Return the same as expressions: by joint, x and z of its pin [m], of symbols by name."""
+    places: dict[str, ca.SX] = {}
+    for joint in topology.joints:
+        body = segment_body(topology, joint)
+        if body is None:
+            places[joint] = ca.vertcat(symbols[f"{joint}_x"], symbols[f"{joint}_z"])
+        else:
+            begin, end = (ca.DM(p) for p in topology.limb.segment(body))
+            places[joint] = begin + symbols[f"{joint}_along"] * (end - begin)
+    return places
+
+
+@checked
+def sketch_values(topology: Topology) -> np.ndarray:
+    """Return values of `pin_parameters` with which a topology can be drawn: pins spread over the segments of
+    the limb, the others in front of it, between those that they are linked to."""
+    values = {}
+    on_body: dict[str, list[str]] = {}
+    for joint in topology.joints:
+        body = segment_body(topology, joint)
+        if body is not None:
+            on_body.setdefault(body, []).append(joint)
+    heights: dict[str, float] = {}
+    for body, joints in on_body.items():
+        begin, end = topology.limb.segment(body)
+        for k, joint in enumerate(joints):
+            share = (k + 1) / (len(joints) + 1)
+            values[f"{joint}_along"] = share
+            heights[joint] = begin[1] + share * (end[1] - begin[1])
+    free = [joint for joint in topology.joints if joint not in heights]
+    between = _heights_between(topology, heights, free)
+    low, high = (min([*heights.values(), 0.0]), max([*heights.values(), 1.0]))
+    span = high - low
+    for k, joint in enumerate(sorted(free, key=lambda j: between[j])):
+        values[f"{joint}_x"] = span * (0.1 + 0.09 * (k % 3))
+        # pins at one height are drawn apart
+        values[f"{joint}_z"] = between[joint] + 0.03 * span * (k - (len(free) - 1) / 2)
+    return np.array([[values[each.name] for each in pin_parameters(topology)]])
+
+
+def _heights_between(topology: Topology, heights: Mapping[str, float], free: list[str]) -> dict[str, float]:
+    """Return heights of pins, each the mean of those it shares a link with."""
+    pin_heights = {**dict.fromkeys(free, 0.5), **heights}
+    for _ in range(200):
+        for joint in free:
+            near = [
+                pin_heights[other]
+                for other, pin in topology.joints.items()
+                if other != joint and set(pin) & set(topology.joints[joint]) & set(topology.links)
+            ]
+            pin_heights[joint] = float(np.mean(near)) if near else 0.5
+    return {joint: pin_heights[joint] for joint in free}
+
+
+__all__ = [
+    "PinParameter",
+    "pin_expressions",
+    "pin_parameters",
+    "pin_positions",
+    "segment_body",
+    "sketch_values",
+]
