@@ -100,6 +100,86 @@ def test_what_cannot_go_together_is_refused(tmp_path):
         evolve.SearchProblem({"radius": (0, 1)}, evolve.EncodedEvaluation(inner, Polar()), "loss")
 
 
+def scattered_problem(offsets, **options):
+    """A bowl whose middle is elsewhere in each scenario; the worst counts."""
+    a, b = Param("a", 0.0), Param("b", 0.0)
+    x = State("x", 0.0)
+    system = System("line", x=(x,), p=(a, b), flow={"x": (a.sym - b.sym) ** 2})
+    inner = evolve.of_system(system, 1.0, {"loss": "x"}, method="rk4", step=0.5)
+    scenarios = evolve.FixedScenarios({"b": offsets})
+    evaluation = evolve.EncodedEvaluation(inner, Radius(), scenarios)
+    return evolve.SearchProblem({"radius": (0.0, 3.0)}, evaluation, "loss", combine="worst", **options)
+
+
+@dataclass(frozen=True)
+class Radius:
+    """One parameter that is another."""
+
+    names: tuple = ("radius",)
+    labels: tuple = ("a",)
+    digest: str = "radius"
+
+    def rows(self, x):
+        return x
+
+
+def test_the_worst_scenario_counts(tmp_path):
+    """Middles at 0.5, 1 and 2: the best of the worst is between the outer ones, at a loss of 0.75^2."""
+    problem = scattered_problem((0.5, 1.0, 2.0), repeats=3)
+    x = np.array([[0.5], [1.25]])
+    answer = problem.evaluate(x, np.zeros((2, 3), dtype=np.uint64))
+    np.testing.assert_allclose(answer.measures[:, 0], [1.5**2, 0.75**2])
+    method = evolve.Swarm(10)
+    together = evolve.search_side_by_side({"one": problem}, method, 40, runs=2, seed=3, folder=tmp_path)[
+        "one"
+    ]
+    alone = evolve.search(problem, method, 40, runs=2, seed=3)
+    np.testing.assert_array_equal(together.history["best_value"], alone.history["best_value"])
+    assert together.best.parameters["radius"] == pytest.approx(1.25, abs=1e-3)
+
+
+def test_scenarios_that_do_not_fit_are_told():
+    with pytest.raises(ModelError, match="repeats is 2, and the evaluation has 3 scenarios: give repeats=3"):
+        scattered_problem((0.5, 1.0, 2.0), repeats=2)
+    with pytest.raises(ModelError, match="2 values of 'a' and 1 of 'b'"):
+        evolve.FixedScenarios({"a": (1, 2), "b": (1,)})
+    with pytest.raises(ModelError, match="scenarios set nothing"):
+        evolve.FixedScenarios({})
+    inner = problems()["both"].evaluation.inner
+    with pytest.raises(UnknownNameError, match="scenarios set 'c', which is no parameter or state"):
+        evolve.EncodedEvaluation(inner, Polar(), evolve.FixedScenarios({"c": (1.0,)}))
+    with pytest.raises(ModelError, match="scenarios set 'a', which the encoding writes"):
+        evolve.EncodedEvaluation(inner, Polar(), evolve.FixedScenarios({"a": (1.0,)}))
+
+
+def test_a_search_begins_where_another_ended(tmp_path):
+    method = evolve.Swarm(12)
+    evolve.search_side_by_side(problems(), method, 20, runs=2, seed=4, folder=tmp_path / "a")
+    first = {name: evolve.load_personal_bests(tmp_path / "a" / f"{name}.db") for name in problems()}
+    assert first["both"].shape == (2, 12, 2)
+    further = {"runs": 2, "seed": 5, "folder": tmp_path / "b", "first": first}
+    second = evolve.search_side_by_side(problems(), method, 1, **further)
+    before = evolve.load_evolution(tmp_path / "a" / "both.db")
+    for earlier, later in zip(before.best_of_run, second["both"].best_of_run, strict=True):
+        assert later.parameters == earlier.parameters  # the best of the first generation is that of the other
+    others = {name: x[:, ::-1] for name, x in first.items()}
+    with pytest.raises(ModelError, match="its first is"):  # a file knows where it began
+        evolve.search_side_by_side(problems(), method, 1, resume=True, **(further | {"first": others}))
+    with pytest.raises(ModelError, match=r"\(2, 12, 2\) is needed, runs x individuals"):
+        evolve.search_side_by_side(
+            problems(), method, 1, runs=2, folder=tmp_path / "c", first={"both": first["both"][:1]}
+        )
+    outside = {"both": first["both"] + 10}
+    with pytest.raises(ModelError, match="has a 'radius' outside its bounds"):
+        evolve.search_side_by_side(problems(), method, 1, runs=2, folder=tmp_path / "c", first=outside)
+    with pytest.raises(UnknownNameError, match="first has 'bot'"):
+        evolve.search_side_by_side(problems(), method, 1, folder=tmp_path / "c", first={"bot": first["both"]})
+    plain = evolve.SearchProblem({"a": (0, 1)}, evolve.of_function(lambda a: a), "value")
+    evolve.search(plain, evolve.CmaEs(), 2, output=tmp_path / "cma.db")
+    with pytest.raises(ModelError, match="is not of a swarm"):
+        evolve.load_personal_bests(tmp_path / "cma.db")
+
+
 def walking_point():
     """A point that goes 1 + 0.2 cos(2 pi t) fast on two feet that touch in turn, driven by a force."""
     x, force = State("x", 0.0, "m"), Input("force", 0.0, "N")

@@ -2,16 +2,19 @@
 curves of searches, and what the command refuses."""
 
 import json
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import strut
-from strut import control, evolve
+from strut import Param, State, System, control, evolve
 from strut.cli.app import main
 from strut.errors import StorageError
 from strut.evolve.goals import StagedGoals
+from strut.studies import human_verification
 from strut.studies.human_gait import (
     GOAL_NAMES,
     JOINTS,
@@ -22,7 +25,7 @@ from strut.studies.human_gait import (
 )
 from strut.studies.human_pictures import choose_bests, impedance_plots, stage_plots, stride_plots
 from strut.studies.human_table import human_rows
-from strut.studies.human_verification import VERIFICATION_FILE, Verified, verify_bests
+from strut.studies.human_verification import VERIFICATION_FILE, WAYS, Verified, candidates_of, verify_bests
 from tests.simulate.fake_card import fake_driver, fake_driver_file
 
 __all__ = ["fake_driver", "fake_driver_file"]
@@ -133,7 +136,7 @@ def made_up_evolution(mode, torques, stages=None):
     return evolve.Evolution(best, bests, True, 360, {}, 6, (), history=history, seconds=60.0)
 
 
-def made_up_verified(mode, run, torque, stage):
+def made_up_verified(mode, run, torque, stage, tried=1):
     measures = {
         "torque": torque,
         "speed": 1.24,
@@ -142,8 +145,8 @@ def made_up_verified(mode, run, torque, stage):
         "double_support": 0.2,
         "power_absolute": 250.0,
     }
-    ways = ("double", "fine", "long", "located")
-    return Verified(mode, run, dict.fromkeys(ways, measures), dict.fromkeys(ways, stage))
+    best = evolve.Individual(run, 2, 0, {}, measures, stage, torque)
+    return Verified(mode, best, dict.fromkeys(WAYS, measures), dict.fromkeys(WAYS, stage), tried)
 
 
 def test_the_table_has_published_beside_ours():
@@ -154,17 +157,19 @@ def test_the_table_has_published_beside_ours():
     }
     verified = {
         ("const", 0): made_up_verified("const", 0, 201.0, 5),
-        ("const", 1): made_up_verified("const", 1, 241.0, 6),
+        ("const", 1): made_up_verified("const", 1, 241.0, 6, tried=3),
     }
-    rows = {row.quantity: row for row in human_rows(Path("here"), evolutions, verified)}
+    rows = {row.quantity: row for row in human_rows(Path("here"), [evolutions], verified)}
     assert rows["const: torque, mean (deviation)"].published == "232.3 (44.3)"
     assert rows["const: torque, mean (deviation)"].ours == "220.0 (28.3)"
     assert rows["step: runs that reach the last goal"].ours == "1 of 2"
     assert rows["step: parameters"].ours == "45"
     assert rows["order of mean torques"].ours == "step < ppoly < const"
+    assert "const 241.0" in rows["order of mean torques"].remark  # of those that hold
     assert rows["const: first generation with goals 1 to 5 reached"].ours == "2, 2, 2, 3, 3"
-    assert rows["const: run again, 30 s of steps of 0.25 ms"].ours == "1 of 2 keep all goals, 2 do not fall"
-    assert rows["const: keep all goals in all four ways"].ours == "1 of 2"
+    assert rows["const: run again, 30 s of steps of 0.1 ms"].ours == "1 of 2 keep all goals, 2 do not fall"
+    assert rows["const: keep all goals in all ways"].ours == "1 of 2"
+    assert "of 0 the best of the run does" in rows["const: keep all goals in all ways"].remark
     assert "torque 241.0 N m" in rows["const: best of these, over 30 s"].ours
     assert choose_bests(evolutions, verified)["const"].run == 1  # it keeps all goals
     assert choose_bests(evolutions, verified)["step"].run == 0
@@ -182,8 +187,66 @@ def test_impedances_are_drawn_as_they_act():
 
 def test_answers_are_kept_and_a_damaged_file_is_told(tmp_path):
     (tmp_path / VERIFICATION_FILE).write_text("{")
+    best = made_up_evolution("const", [1.0]).best
     with pytest.raises(StorageError, match="is damaged"):
-        verify_bests(tmp_path, {"const": made_up_evolution("const", [1.0])}, lambda _: None)
+        verify_bests(tmp_path, {"const": {0: [best]}}, lambda _: None)
+
+
+def test_the_next_of_a_run_counts_where_its_best_breaks_a_goal(tmp_path, monkeypatch):
+    """A best whose long run is assisted, one beside it that is left out, one further that holds."""
+    best = made_up_evolution("const", [100.0]).best
+    others = [
+        replace(best, generation=k, value=v, parameters={**best.parameters, "hip_stiffness": v})
+        for k, v in enumerate((100.1, 103.0, 110.0))
+    ]
+    asked = []
+
+    def run_again(way, todo, entries):
+        asked.append((way, [each.value for _, each in todo]))
+        for mode, each in todo:
+            entry = entries[human_verification._label(mode, each)]
+            entry["measures"][way] = {"torque": each.value}
+            entry["stages"][way] = 4 if each.value < 102 and way == "long" else 6
+
+    monkeypatch.setattr(human_verification, "_run_again", run_again)
+    candidates = {"const": {0: [best, *others[1:]]}}
+    verified = verify_bests(tmp_path, candidates, lambda _: None)["const", 0]
+    assert (verified.individual.value, verified.tried, verified.holds) == (103.0, 2, True)
+    assert [values for _, values in asked] == [[100.0]] * 3 + [[103.0]] * 3
+    verify_bests(tmp_path, candidates, lambda _: None)
+    assert len(asked) == 6  # the rest is in the file
+    none = verify_bests(tmp_path, {"const": {0: [best]}}, lambda _: None)["const", 0]
+    assert (none.kept_stage, none.holds, none.tried) == (4, False, 1)
+
+
+def test_candidates_are_some_distance_apart(tmp_path):
+    """Of a file of three generations at the last goal, two of which are the same within half a percent."""
+    x = State("x", 0.0)
+    a = Param("a", 0.0, bounds=(0.0, 1e3))
+    inner = evolve.of_system(
+        System("one", x=(x,), p=(a,), flow={"x": a.sym}), 1.0, {"torque": "x"}, method="rk4", step=0.5
+    )
+    problem = evolve.SearchProblem({"a": (0.0, 1e3)}, evolve.EncodedEvaluation(inner, Same()), "torque")
+    method = evolve.Swarm(2)
+    first = {"const": np.array([[[300.0], [310.0]]])}
+    found = evolve.search_side_by_side({"const": problem}, method, 4, folder=tmp_path, first=first)
+    group = candidates_of(tmp_path / "const.db", found["const"])[0]
+    values = [each.value for each in group]
+    assert values[0] == found["const"].best.value
+    assert all(later > 1.005 * earlier for earlier, later in pairwise(values))
+    assert group[-1].parameters == {"a": pytest.approx(group[-1].value)}
+
+
+@dataclass(frozen=True)
+class Same:
+    """Writes what it reads."""
+
+    names: tuple = ("a",)
+    labels: tuple = ("a",)
+    digest: str = "same"
+
+    def rows(self, x):
+        return x
 
 
 def test_the_command_refuses_what_a_study_does_not_do(capsys, tmp_path):

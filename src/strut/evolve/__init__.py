@@ -7,6 +7,7 @@ from strut.evolve.evaluations.encoded import EncodedEvaluation
 from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
+from strut.evolve.evaluations.scenarios import FixedScenarios, Scenarios
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
 from strut.evolve.evolution import Evolution, load_evolution, load_individuals
 from strut.evolve.export import export_individuals
@@ -15,6 +16,7 @@ from strut.evolve.goals import SearchFront, SearchGoal, front, maximise, minimis
 from strut.evolve.individual import Individual
 from strut.evolve.job_lock import JobState, job_state
 from strut.evolve.pareto import ParetoFront
+from strut.evolve.personal_bests import load_personal_bests
 from strut.evolve.polish import PolishedIndividual, polish
 from strut.evolve.problem import SearchProblem
 from strut.evolve.search import SearchProgress, search
@@ -47,6 +49,7 @@ __all__ = [
     "Evaluated",
     "Evaluation",
     "Evolution",
+    "FixedScenarios",
     "FunctionEvaluation",
     "GeneticAlgorithm",
     "Grid",
@@ -61,6 +64,7 @@ __all__ = [
     "Processes",
     "ProgramEvaluation",
     "RayWorkers",
+    "Scenarios",
     "SearchComparison",
     "SearchFront",
     "SearchGoal",
@@ -82,6 +86,7 @@ __all__ = [
     "job_state",
     "load_evolution",
     "load_individuals",
+    "load_personal_bests",
     "make_search",
     "maximise",
     "minimise",

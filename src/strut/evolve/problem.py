@@ -54,6 +54,13 @@ class SearchProblem:
                 f"'{min(twice)}' is a parameter and a measure: goals could not tell them apart; rename one"
             )
         self.evaluation.check(self.space)
+        scenarios = getattr(self.evaluation, "scenarios", None)
+        for name in ("repeats", "confirm"):
+            if scenarios is not None and getattr(self, name) % scenarios.count:
+                raise ModelError(
+                    f"{name} is {getattr(self, name)}, and the evaluation has {scenarios.count} scenarios: "
+                    f"give {name}={scenarios.count}, or a multiple, so that each is run in all of them"
+                )
         if self.staged_goals.front is not None and self.combine == "worst" and self.repeats > 1:
             raise ModelError(
                 "combine is 'worst', and of several goals at once no repeat is the worst: combine = 'mean' "
@@ -90,6 +97,11 @@ class SearchProblem:
         """Return the measures of individuals, rows of x. seeds: a row each, a column for every repeat."""
         names, repeats = self.space.names, self.repeats
         answers = self.evaluation.evaluate(names, np.repeat(x, repeats, axis=0), seeds.reshape(-1))
+        return self.combined(x, answers)
+
+    def combined(self, x: np.ndarray, answers: Evaluated) -> Evaluated:
+        """Return what counts of the repeats of individuals, rows of x, from the measures of all repeats."""
+        repeats = self.repeats
         if repeats == 1:
             return answers
         count, width = len(x), len(self.evaluation.measures)

@@ -7,6 +7,7 @@ it idle. Of each generation only the best is kept, with the state of the search,
 
 from __future__ import annotations
 
+import hashlib
 import time as clock
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked, integer, positive, seed_number
-from strut.errors import ModelError
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.evolve.best_so_far import BestSoFar
 from strut.evolve.evaluations.encoded import EncodedEvaluation, evaluate_together
+from strut.evolve.evaluations.evaluation import Evaluated
 from strut.evolve.evolution import Evolution, read_evolution
 from strut.evolve.goals import best_first
 from strut.evolve.problem import SearchProblem
@@ -70,6 +72,7 @@ def search_side_by_side(  # noqa: PLR0913 -- as of `search`, and what several of
     seed: int = 0,
     folder: str | Path,
     resume: bool = False,
+    first: Mapping[str, Any] | None = None,
     minutes: float | None = None,
     progress: Callable[[SideBySideProgress], None] | None = None,
 ) -> dict[str, Evolution]:
@@ -77,7 +80,9 @@ def search_side_by_side(  # noqa: PLR0913 -- as of `search`, and what several of
 
     problems: by name; one system evaluates all of them (`EncodedEvaluation` with one `inner`). method,
     generations, runs, seed: as of `search`. folder: where NAME.db of each is kept; of each generation the
-    best alone. resume: go on with files that are there. minutes: about how long; what is not done then is
+    best alone. resume: go on with files that are there. first: by name of a problem, where its first
+    generation is: an array, runs x individuals x parameters, as `load_personal_bests` returns it; of a
+    method that begins in places of its own (`Swarm`). minutes: about how long; what is not done then is
     done when it is resumed. progress: called after each generation.
 
     A keyboard interrupt ends it between two generations, as of `search`.
@@ -87,16 +92,27 @@ def search_side_by_side(  # noqa: PLR0913 -- as of `search`, and what several of
     limit = np.inf if minutes is None else 60 * positive("minutes", minutes)
     began = clock.perf_counter()
     _check_problems(problems)
+    begins = _first_populations(first or {}, problems, runs, method.population)
     place = Path(folder).expanduser()
     place.mkdir(parents=True, exist_ok=True)
     stores: dict[str, JobStore] = {}
     try:
         for label, problem in problems.items():
             spec = _spec(problem, method, count, runs, seed)
+            if label in begins:
+                spec["first"] = hashlib.sha256(begins[label].tobytes()).hexdigest()[:16]
             method.begin(problem.space, RandomStream(seed).draws(0, Purpose.BEGIN), count)
             stores[label] = JobStore(place / f"{label}.db", spec, resume=resume)
         strands = [
-            _run_in_step(label, problem, method, stores[label], RandomStream(seed, run), generations=count)
+            _run_in_step(
+                label,
+                problem,
+                method,
+                stores[label],
+                RandomStream(seed, run),
+                generations=count,
+                first=begins[label][run] if label in begins else None,
+            )
             for label, problem in problems.items()
             for run in range(runs)
         ]
@@ -122,8 +138,31 @@ def _check_problems(problems: Mapping[str, SearchProblem]) -> None:
             raise ModelError(f"'{name}' is evaluated by another system than the others: give all one `inner`")
         if problem.staged_goals.front is not None:
             raise ModelError(f"'{name}' has a front for its goal: use `search` for it")
-        if problem.repeats != 1:
-            raise ModelError(f"'{name}' is evaluated {problem.repeats} times each: side by side it is once")
+        if problem.confirm:
+            raise ModelError(f"'{name}' has confirm = {problem.confirm}: side by side nothing is confirmed")
+
+
+def _first_populations(
+    first: Mapping[str, Any], problems: Mapping[str, SearchProblem], runs: int, population: int
+) -> dict[str, np.ndarray]:
+    """Return where the first generations are, checked: within bounds, for every run and individual."""
+    begins = {}
+    for label, given in first.items():
+        if label not in problems:
+            raise UnknownNameError(f"first has '{label}': {did_you_mean(label, list(problems))}")
+        space, x = problems[label].space, np.array(given, dtype=float)
+        shape = (runs, population, len(space))
+        if x.shape != shape:
+            raise ModelError(
+                f"first of '{label}' has the shape {x.shape}: {shape} is needed, runs x individuals x "
+                "parameters"
+            )
+        outside = ~((x >= space.low) & (x <= space.high)).all(axis=(0, 1))
+        if outside.any():
+            name = space.names[int(np.flatnonzero(outside)[0])]
+            raise ModelError(f"first of '{label}' has a '{name}' outside its bounds: search within them")
+        begins[label] = x
+    return begins
 
 
 def _spec(
@@ -149,6 +188,7 @@ def _run_in_step(
     stream: RandomStream,
     *,
     generations: int,
+    first: np.ndarray | None,
 ) -> _RunInStep:
     """Return a run where its file says that it is, or at its beginning."""
     state: SearchState | None = None
@@ -162,6 +202,10 @@ def _run_in_step(
             state, following = stored.state, number + 1
     if state is None:
         state = method.begin(problem.space, stream.draws(0, Purpose.BEGIN), generations)
+        if first is not None:
+            if "x" not in state or state["x"].shape != first.shape:
+                raise ModelError(f"{type(method).__name__} begins in no places of its own: take a Swarm")
+            state = state | {"x": first}
     return _RunInStep(label, problem, store, stream, run, following, state, best)
 
 
@@ -183,8 +227,7 @@ def _go_on(
         due = [each for each in strands if each.next == now]  # those ahead, after a kill, wait
         for each in due:
             each.x = method.ask(each.state, each.stream.draws(now, Purpose.ASK))
-        parts = [(_evaluation_of(each.problem), each.problem.space.names, each.x) for each in due]
-        answers = evaluate_together(parts, due[0].stream.seeds(now, 1, 1).reshape(-1))
+        answers = _evaluate(due, now)
         seconds = clock.perf_counter() - began
         for each, answer in zip(due, answers, strict=True):
             keys = each.problem.keys(each.x, answer.measures)
@@ -203,6 +246,18 @@ def _go_on(
         if progress is not None:
             individuals = sum(len(each.x) for each in due)
             progress(_progress(strands, now, generations, seconds, individuals))
+
+
+def _evaluate(due: list[_RunInStep], generation: int) -> list[Evaluated]:
+    """Return what counts of the individuals of all runs, each with its repeats, as one population."""
+    parts, seeds = [], []
+    for each in due:
+        problem = each.problem
+        repeated = np.repeat(each.x, problem.repeats, axis=0)
+        parts.append((_evaluation_of(problem), problem.space.names, repeated))
+        seeds.append(each.stream.seeds(generation, len(each.x), problem.repeats).reshape(-1))
+    answers = evaluate_together(parts, np.concatenate(seeds))
+    return [each.problem.combined(each.x, answer) for each, answer in zip(due, answers, strict=True)]
 
 
 def _evaluation_of(problem: SearchProblem) -> EncodedEvaluation:

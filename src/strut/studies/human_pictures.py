@@ -36,9 +36,8 @@ def choose_bests(
     every way, with the least torque of these; else the search's own."""
     bests = {}
     for mode, evolution in evolutions.items():
-        own = {run: answer for (name, run), answer in verified.items() if name == mode}
-        lasting = [best for best in evolution.best_of_run if best.run in own]
-        bests[mode] = min(lasting, key=lambda best: own[best.run].rank, default=evolution.best)
+        own = [answer for (name, _), answer in verified.items() if name == mode]
+        bests[mode] = min(own, key=lambda each: each.rank).individual if own else evolution.best
     return bests
 
 

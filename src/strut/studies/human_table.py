@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from strut import evolve
 from strut.studies.human_gait import GOAL_NAMES
+from strut.studies.human_refinement import STARTS
 from strut.studies.human_verification import LONG_DURATION, Verified
 from strut.studies.study import Row
 
@@ -30,20 +31,26 @@ MIN_VALUES_FOR_SPREAD = 2
 
 
 def human_rows(
-    folder: Path, evolutions: Mapping[str, evolve.Evolution], verified: Mapping[tuple[str, int], Verified]
+    folder: Path,
+    parts: Sequence[Mapping[str, evolve.Evolution]],
+    verified: Mapping[tuple[str, int], Verified],
 ) -> list[Row]:
-    """Return the table. verified: bests that were run again, by mode and run; none where none was."""
+    """Return the table. parts: of the search, by mode: bests are of the last. verified: bests that were run
+    again, by mode and run; none where none was."""
     rows: list[Row] = []
-    for mode, evolution in evolutions.items():
-        rows += _mode_rows(mode, evolution, verified)
-    rows.append(_order_row(evolutions))
-    cost = sum(_seconds(evolution) for evolution in evolutions.values())
-    evaluations = sum(evolution.evaluations for evolution in evolutions.values())
+    for mode in parts[0]:
+        rows += _mode_rows(mode, [part[mode] for part in parts], verified)
+    rows.append(_order_row(parts[-1], verified))
+    evolutions = [evolution for part in parts for evolution in part.values()]
+    cost = sum(_seconds(evolution) for evolution in evolutions)
+    counts = [sum(evolution.evaluations for evolution in part.values()) for part in parts]
     rows.append(
         Row(
             "evaluations, and how long they took",
             "1.8 million in about 30 h on 127 cores",
-            f"{evaluations} in {cost / 60:.1f} min",
+            f"{counts[0]}"
+            + (f", then {counts[1]} from {STARTS.count} starts each" if len(counts) > 1 else "")
+            + f", in {cost / 60:.1f} min",
             f"wall time of the searches in {folder}",
         )
     )
@@ -51,21 +58,21 @@ def human_rows(
 
 
 def _mode_rows(
-    mode: str, evolution: evolve.Evolution, verified: Mapping[tuple[str, int], Verified]
+    mode: str, parts: Sequence[evolve.Evolution], verified: Mapping[tuple[str, int], Verified]
 ) -> list[Row]:
-    """The rows of one kind of impedance."""
-    bests = evolution.best_of_run
+    """The rows of one kind of impedance. parts: of its search."""
+    evolution, bests = parts[0], parts[-1].best_of_run
     last = [best for best in bests if best.stage == len(GOAL_NAMES)]
     torques = [best.value for best in last]
     mean, spread, least = PUBLISHED[mode]
-    generations = int(evolution.history["generation"].max()) + 1
+    generations = " and ".join(str(int(part.history["generation"].max()) + 1) for part in parts)
     rows = [
         Row(f"{mode}: parameters", f"{PARAMETERS[mode]}", f"{len(bests[0].parameters)}"),
         Row(
             f"{mode}: runs that reach the last goal",
             "10 of 10",
             f"{len(last)} of {len(bests)}",
-            f"after {generations} generations" + ("" if evolution.finished else ", not finished"),
+            f"after {generations} generations" + ("" if parts[-1].finished else ", not finished"),
         ),
         Row(
             f"{mode}: first generation with goals 1 to 5 reached",
@@ -85,10 +92,9 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
     last = len(GOAL_NAMES)
     rows = []
     for way, words in (
-        ("double", "double precision, steps of 0.25 ms"),
-        ("fine", "steps of 0.1 ms"),
+        ("fine", "steps of 0.1 ms in double precision"),
         ("located", "located contacts, controlled steps"),
-        ("long", f"{LONG_DURATION:g} s of steps of 0.25 ms"),
+        ("long", f"{LONG_DURATION:g} s of steps of 0.1 ms"),
     ):
         at_last = sum(answer.stages[way] == last for answer in own)
         measured = [answer.measures[way] for answer in own if way in answer.measures]
@@ -102,8 +108,19 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
                 f"torque {_mean_text(torques)}",
             )
         )
-    lasting = [answer for answer in own if answer.kept_stage == last]
-    rows.append(Row(f"{mode}: keep all goals in all four ways", "", f"{len(lasting)} of {len(own)}"))
+    lasting = [answer for answer in own if answer.holds]
+    at_once = sum(answer.tried == 1 for answer in lasting)
+    rows.append(
+        Row(
+            f"{mode}: keep all goals in all ways",
+            "",
+            f"{len(lasting)} of {len(own)}",
+            f"of {at_once} the best of the run does; of the others, who is next by torque",
+        )
+    )
+    if lasting:
+        torques = [answer.measures["long"]["torque"] for answer in lasting]
+        rows.append(Row(f"{mode}: torque of these", "", f"{_mean_text(torques)}, best {min(torques):.1f}"))
     best = min(own, key=lambda answer: answer.rank)
     if "long" not in best.measures:
         return rows
@@ -121,11 +138,17 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
     return rows
 
 
-def _order_row(evolutions: Mapping[str, evolve.Evolution]) -> Row:
-    """The modes in the order of their mean torques, with the standard errors of these."""
+def _order_row(
+    evolutions: Mapping[str, evolve.Evolution], verified: Mapping[tuple[str, int], Verified]
+) -> Row:
+    """The modes in the order of their mean torques, with the standard errors of these: of those that hold,
+    where bests were run again."""
     means, errors = {}, {}
     for mode, evolution in evolutions.items():
-        torques = [best.value for best in evolution.best_of_run if best.stage == len(GOAL_NAMES)]
+        own = [answer for (name, _), answer in verified.items() if name == mode]
+        torques = [answer.measures["long"]["torque"] for answer in own if answer.holds]
+        if not own:
+            torques = [best.value for best in evolution.best_of_run if best.stage == len(GOAL_NAMES)]
         if torques:
             means[mode] = float(np.mean(torques))
             several = len(torques) >= MIN_VALUES_FOR_SPREAD

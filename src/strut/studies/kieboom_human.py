@@ -3,6 +3,7 @@ each, all side by side."""
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,32 +27,40 @@ from strut.studies.human_pictures import (
     walk_again,
     walk_together,
 )
+from strut.studies.human_refinement import REFINED_FOLDER, REFINED_GENERATIONS, refine_searches
 from strut.studies.human_table import human_rows
-from strut.studies.human_verification import verify_bests
+from strut.studies.human_verification import candidates_of, verify_bests
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 SEED = 1
 """Of all searches."""
+SECONDS_PER_MINUTE = 60.0
+"""[s]"""
 FOLDER = "kieboom-human"
 """Where a study keeps its searches unless it is told."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
-    """Search all modes side by side, as far as is asked, then run what was found again and compare."""
-    evolutions = _search(order, tell) if order.search else _load(order.folder)
+    """Search all modes side by side, as far as is asked, in two parts; then run what was found again and
+    compare."""
+    parts = _search(order, tell) if order.search else _load(order.folder)
+    first, last = parts[0], parts[-1]
     if not order.verify:
-        return SearchOutcome(human_rows(order.folder, evolutions, {}), stage_plots(evolutions))
-    verified = verify_bests(order.folder, evolutions, tell)
-    bests = choose_bests(evolutions, verified)
+        return SearchOutcome(human_rows(order.folder, parts, {}), stage_plots(first))
+    place = order.folder / REFINED_FOLDER if len(parts) > 1 else order.folder
+    candidates = {mode: candidates_of(place / f"{mode}.db", each) for mode, each in last.items()}
+    verified = verify_bests(order.folder, candidates, tell)
+    bests = choose_bests(last, verified)
     tell("the best of each mode walks once more, for the page")
     walks = walk_again(bests)
-    plots = [*stage_plots(evolutions), *stride_plots(walks), *impedance_plots(bests)]
+    plots = [*stage_plots(first), *stride_plots(walks), *impedance_plots(bests)]
     film = walk_together(walks, bests)
-    return SearchOutcome(human_rows(order.folder, evolutions, verified), plots, film)
+    return SearchOutcome(human_rows(order.folder, parts, verified), plots, film)
 
 
-def _search(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve.Evolution]:
-    """Search, or go on with what the folder has."""
+def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, evolve.Evolution]]:
+    """Search, or go on with what the folder has: the first part and, where that is done, the second."""
+    began = clock.monotonic()
     there = [(order.folder / f"{mode}.db").is_file() for mode in MODES]
     if any(there) and not all(there):
         missing = MODES[there.index(False)]
@@ -59,10 +68,10 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve
     way: dict[str, Any] = {"lanes": "auto"}
     if order.device != "cpu":
         way = {"device": order.device, "crew": order.crew}
-    if order.step is not None:
-        way["step"] = order.step
-    return evolve.search_side_by_side(
-        human_problems(**way, precision=order.precision),
+    way["precision"] = order.precision
+    coarse = way if order.step is None else {**way, "step": order.step}
+    first = evolve.search_side_by_side(
+        human_problems(**coarse),
         evolve.Swarm(POPULATION),
         order.generations or GENERATIONS,
         runs=order.runs or RUNS,
@@ -72,11 +81,27 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve
         minutes=order.minutes,
         progress=lambda at: tell(_progress_text(at)),
     )
+    left = None if order.minutes is None else order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
+    if not all(each.finished for each in first.values()) or (left is not None and left <= 0):
+        return [first]
+    # of a search with fewer generations than were published, the second part is shorter, too
+    share = (order.generations or GENERATIONS) / GENERATIONS
+    refined = refine_searches(
+        order.folder,
+        way=way,
+        generations=max(1, round(share * REFINED_GENERATIONS)),
+        minutes=left,
+        progress=lambda at: tell(f"second part, {_progress_text(at)}"),
+    )
+    return [first, refined]
 
 
-def _load(folder: Path) -> dict[str, evolve.Evolution]:
-    """What the folder has of searches."""
-    return {mode: evolve.load_evolution(folder / f"{mode}.db") for mode in MODES}
+def _load(folder: Path) -> list[dict[str, evolve.Evolution]]:
+    """What the folder has of searches, part by part."""
+    places = [folder, folder / REFINED_FOLDER]
+    if not all((places[1] / f"{mode}.db").is_file() for mode in MODES):
+        places = places[:1]
+    return [{mode: evolve.load_evolution(place / f"{mode}.db") for mode in MODES} for place in places]
 
 
 def _progress_text(at: evolve.SideBySideProgress) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.evolve.evaluations.evaluation import Evaluated
+from strut.evolve.evaluations.scenarios import Scenarios
 from strut.evolve.evaluations.system_runs import SystemEvaluation
 from strut.evolve.space import ParameterSpace
 
@@ -42,10 +43,12 @@ class Encoding(Protocol):
 @checked
 @dataclass(frozen=True, eq=False)
 class EncodedEvaluation:
-    """Evaluates individuals by a system whose parameters follow from theirs. inner: of the system."""
+    """Evaluates individuals by a system whose parameters follow from theirs. inner: of the system. scenarios:
+    in which each individual is run, one repeat of a problem in each: give the problem as many `repeats`."""
 
     inner: SystemEvaluation
     encoding: Encoding
+    scenarios: Scenarios | None = None
 
     def __post_init__(self) -> None:
         own = self.inner.system.labels("p")
@@ -55,6 +58,38 @@ class EncodedEvaluation:
                     f"an encoding writes '{label}', which is no parameter of the system: "
                     f"{did_you_mean(label, own)}"
                 )
+        settable = [*own, *self.inner.system.labels("x"), *self.inner.system.labels("z")]
+        for label in () if self.scenarios is None else self.scenarios.labels:
+            if label not in settable:
+                raise UnknownNameError(
+                    f"scenarios set '{label}', which is no parameter or state of the system: "
+                    f"{did_you_mean(label, settable)}"
+                )
+            if label in self.encoding.labels:
+                raise ModelError(
+                    f"scenarios set '{label}', which the encoding writes: take it from one of them"
+                )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of what is set in the system."""
+        return self.encoding.labels + (() if self.scenarios is None else self.scenarios.labels)
+
+    def rows(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Return what is set in the system, a row for each row of x; with scenarios these are repeats of
+        individuals, one in each scenario."""
+        if np.isnan(x).any():
+            raise ModelError("an individual lacks a parameter that its encoding reads: search without pools")
+        encoded = self.encoding.rows(x[:, [names.index(name) for name in self.encoding.names]])
+        if self.scenarios is None:
+            return encoded
+        count = self.scenarios.count
+        if len(x) % count or not np.array_equal(x, np.repeat(x[::count], count, axis=0)):
+            raise ModelError(
+                f"individuals are not repeated once in each of {count} scenarios: give the problem "
+                f"repeats={count}"
+            )
+        return np.hstack([encoded, self.scenarios.rows(np.arange(len(x)) % count, seeds)])
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -71,6 +106,8 @@ class EncodedEvaluation:
         return {
             "kind": "encoded",
             "encoding": self.encoding.digest,
+            # files of searches without scenarios have no word of them
+            **({} if self.scenarios is None else {"scenarios": self.scenarios.digest}),
             "of": self.inner.settings(),
             "measures": dict(self.inner.expressions),
         }
@@ -99,19 +136,19 @@ Part = tuple[EncodedEvaluation, tuple[str, ...], np.ndarray]
 def evaluate_together(parts: Sequence[Part], seeds: np.ndarray) -> list[Evaluated]:
     """Return the measures of several populations that one system evaluates, as one batch.
 
-    seeds: of random numbers, the first counts. Raises `ModelError` where the systems differ.
+    seeds: of random numbers, one for each row of all populations, or one alone. Raises `ModelError` where the
+    systems differ.
     """
-    inner = parts[0][0].inner
-    if any(
-        part[0].inner is not inner or part[0].encoding.labels != parts[0][0].encoding.labels for part in parts
-    ):
+    first = parts[0][0]
+    if any(part[0].inner is not first.inner or part[0].labels != first.labels for part in parts):
         raise ModelError("populations that are evaluated together need one system: give all the same `inner`")
-    rows = []
+    total = sum(len(x) for _, _, x in parts)
+    own_seeds = np.broadcast_to(seeds, total) if len(seeds) == 1 else seeds
+    rows, begin = [], 0
     for evaluation, names, x in parts:
-        if np.isnan(x).any():
-            raise ModelError("an individual lacks a parameter that its encoding reads: search without pools")
-        rows.append(evaluation.encoding.rows(x[:, [names.index(name) for name in evaluation.encoding.names]]))
-    answers = inner.evaluate(parts[0][0].encoding.labels, np.vstack(rows), seeds)
+        rows.append(evaluation.rows(names, x, own_seeds[begin : begin + len(x)]))
+        begin += len(x)
+    answers = first.inner.evaluate(first.labels, np.vstack(rows), seeds)
     ends = np.cumsum([len(part[2]) for part in parts])
     return [
         Evaluated(answers.measures[end - len(part[2]) : end], answers.status[end - len(part[2]) : end])
