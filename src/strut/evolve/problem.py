@@ -97,9 +97,9 @@ class SearchProblem:
         """Return the measures of individuals, rows of x. seeds: a row each, a column for every repeat."""
         names, repeats = self.space.names, self.repeats
         answers = self.evaluation.evaluate(names, np.repeat(x, repeats, axis=0), seeds.reshape(-1))
-        return self.combined(x, answers)
+        return self.combine_repeats(x, answers)
 
-    def combined(self, x: np.ndarray, answers: Evaluated) -> Evaluated:
+    def combine_repeats(self, x: np.ndarray, answers: Evaluated) -> Evaluated:
         """Return what counts of the repeats of individuals, rows of x, from the measures of all repeats."""
         repeats = self.repeats
         if repeats == 1:

@@ -147,10 +147,10 @@ def _first_populations(
 ) -> dict[str, np.ndarray]:
     """Return where the first generations are, checked: within bounds, for every run and individual."""
     begins = {}
-    for label, given in first.items():
+    for label, places in first.items():
         if label not in problems:
             raise UnknownNameError(f"first has '{label}': {did_you_mean(label, list(problems))}")
-        space, x = problems[label].space, np.array(given, dtype=float)
+        space, x = problems[label].space, np.array(places, dtype=float)
         shape = (runs, population, len(space))
         if x.shape != shape:
             raise ModelError(
@@ -257,7 +257,7 @@ def _evaluate(due: list[_RunInStep], generation: int) -> list[Evaluated]:
         parts.append((_evaluation_of(problem), problem.space.names, repeated))
         seeds.append(each.stream.seeds(generation, len(each.x), problem.repeats).reshape(-1))
     answers = evaluate_together(parts, np.concatenate(seeds))
-    return [each.problem.combined(each.x, answer) for each, answer in zip(due, answers, strict=True)]
+    return [each.problem.combine_repeats(each.x, answer) for each, answer in zip(due, answers, strict=True)]
 
 
 def _evaluation_of(problem: SearchProblem) -> EncodedEvaluation:
