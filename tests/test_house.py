@@ -42,6 +42,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "control": {"system", "mechanism", "codegen", "actuator", "simulate", "gait", "optimal"},
     "evolve": {"system", "simulate", "gait", "optimal"},
     "view": {"system", "simulate"},
+    "studio": {"system", "mechanism", "contact", "network", "ports", "simulate", "view", "walkers"},
     "report": {"system", "simulate", "gait", "optimal", "control", "evolve", "ports", "view"},
     "studies": {
         "system",

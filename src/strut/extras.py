@@ -22,6 +22,8 @@ EXTRAS = {
     "proxsuite": ("proxsuite", "qp"),
     "pyarrow": ("pyarrow", "data"),
     "ray": ("ray", "ray"),
+    "starlette": ("starlette", "studio"),
+    "uvicorn": ("uvicorn", "studio"),
 }
 """By the package as Python imports it: its name for people and for pip, and the extra of strut that installs
 it."""

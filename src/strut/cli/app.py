@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": "strut.cli.compare:compare",
     "export": "strut.cli.export:export",
     "view": "strut.cli.look:view",
+    "studio": "strut.cli.studio:studio",
     "reproduce": "strut.cli.reproduce:reproduce",
     "check": "strut.cli.network:check",
     "monitor": "strut.cli.network:monitor",

@@ -1,0 +1,194 @@
+"""What a text says, before it is saved: its mistakes with their places, what can be set, its graph, and a
+short run. Models are data, and reading them runs nothing that they name; Python is only parsed."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut import contact, mechanism, network, ports
+from strut.errors import ModelError, StrutError, UnknownNameError
+from strut.mechanism.io.machine_tables import MACHINE_TABLES
+from strut.simulate import simulate
+from strut.system import System
+from strut.view.motion.svg import strip
+from strut.view.motion.svg import text as svg_text
+from strut.walkers import CATALOGUE
+
+PREVIEW_SAMPLES = 300
+"""Points of each curve of a preview."""
+PREVIEW_CURVES = 8
+"""Curves of a preview at most."""
+PREVIEW_TOLERANCE = 1e-6
+"""Relative and absolute tolerance of a preview: pictures need no more."""
+
+
+@dataclass(frozen=True)
+class TextMark:
+    """A mistake in a text. line, column: counted from 1; 0 where the whole is meant."""
+
+    line: int
+    column: int
+    message: str
+
+
+def read_model(name: str, text: str) -> System:
+    """Return the system that a text describes; what it is, its name's end says.
+
+    name: of its file; relative to the folder of the process, so that what it includes is found.
+    """
+    suffix = Path(name).suffix
+    stem = re.sub(r"\W", "_", Path(name).stem)
+    if suffix == ".cdn":
+        return network.loads(text, name).system()
+    if suffix == ".toml":
+        if _has_table(text, "element"):
+            return ports.system(ports.parse(text, name, stem))
+        if any(_has_table(text, table) for table in MACHINE_TABLES):
+            return contact.parse(text, name, stem)
+        return mechanism.system(mechanism.modelfile.parse(text, name, stem))
+    raise ModelError(f"'{name}' is read when it is run: marks, sliders and previews are for .cdn and .toml")
+
+
+def find_marks(name: str, text: str) -> list[TextMark]:
+    """Return what is wrong with a text, each with its place; nothing where it is right."""
+    suffix = Path(name).suffix
+    try:
+        if suffix == ".py":
+            ast.parse(text, name)
+        elif suffix == ".toml" and _has_table(text, "search"):
+            return []  # a job: what it says is checked when it is started
+        elif suffix in (".cdn", ".toml"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read_model(name, text)
+    except SyntaxError as error:
+        return [TextMark(error.lineno or 0, error.offset or 0, str(error.msg))]
+    except network.NetworkError as error:
+        return [
+            TextMark(p.mark.line if p.mark else 0, p.mark.column if p.mark else 0, p.message)
+            for p in error.problems
+        ]
+    except StrutError as error:
+        return [TextMark(_line_of(str(error), text), 0, str(error))]
+    return []
+
+
+def describe(system: System) -> dict[str, Any]:
+    """Return what can be set of a system, and what it has, as data for JSON."""
+
+    def entries(group: Any) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": q.name,
+                "value": q.value.tolist() if isinstance(q.value, np.ndarray) else None,
+                "unit": q.unit,
+                "low": _finite(q.bounds[0]),
+                "high": _finite(q.bounds[1]),
+                "about": q.description,
+            }
+            for q in group
+        ]
+
+    return {
+        "name": system.name,
+        "about": system.description,
+        "parameters": entries(system.p),
+        "states": entries(system.x),
+        "inputs": entries(system.u),
+        "events": [event.name for event in system.events],
+        "walks": system.walk is not None,
+    }
+
+
+def preview(system: System, values: Mapping[str, float], seconds: float) -> dict[str, Any]:
+    """Return a short run as curves, with a picture of its end where the system has a scene."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = simulate(
+            system.using(dict(values)) if values else system,
+            t=seconds,
+            rtol=PREVIEW_TOLERANCE,
+            atol=PREVIEW_TOLERANCE,
+            ledger=False,
+        )
+    t = np.linspace(run.t0, run.t1, PREVIEW_SAMPLES)
+    names = [*run.names.x][:PREVIEW_CURVES]
+    moments = run.at(t)
+    drawn = strip(run) if system.scene.parts else None
+    picture = svg_text(drawn.figures, drawn.box, 640, drawn.title) if drawn else ""
+    return {
+        "t": t.tolist(),
+        "curves": {name: _plain(np.asarray(moments[name]).ravel()) for name in names},
+        "units": {name: run.names.units.get(name, "") for name in names},
+        "status": run.status,
+        "end": run.t1,
+        "picture": picture,
+    }
+
+
+def graph_of(name: str, text: str) -> str:
+    """Return the graph of a network or a bond graph, as SVG; nothing for other texts."""
+    if name.endswith(".cdn"):
+        return network.loads(text, name).graph()
+    if name.endswith(".toml") and _has_table(text, "element"):
+        return ports.svg(ports.parse(text, name, re.sub(r"\W", "_", Path(name).stem)))
+    return ""
+
+
+def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a request of the page: do, name, text, values, seconds; what is wrong is a sentence under
+    `error`."""
+    name, text = str(request.get("name", "")), request.get("text")
+
+    def system() -> System:
+        if text is not None:
+            return read_model(name, str(text))
+        if name not in CATALOGUE:
+            raise UnknownNameError(f"there is no ready-made machine '{name}'")
+        return CATALOGUE[name]()
+
+    tasks: dict[str, Callable[[], dict[str, Any]]] = {
+        "check": lambda: {"marks": [vars(mark) for mark in find_marks(name, str(text))]},
+        "describe": lambda: describe(system()),
+        "graph": lambda: {"svg": graph_of(name, str(text or ""))},
+        "preview": lambda: preview(
+            system(), dict(request.get("values") or {}), float(request.get("seconds", 5.0))
+        ),
+    }
+    try:
+        return tasks[str(request.get("do"))]()
+    except StrutError as error:
+        return {"error": str(error)}
+
+
+def _has_table(text: str, name: str) -> bool:
+    return re.search(rf"^\s*\[\[?\s*{name}\b", text, re.MULTILINE) is not None
+
+
+def _line_of(message: str, text: str) -> int:
+    """The line that a message names, or the first with something that it quotes."""
+    said = re.search(r"\bline (\d+)", message)
+    if said:
+        return int(said.group(1))
+    lines = text.splitlines()
+    for quoted in re.findall(r"'([^'\n]{1,80})'", message):
+        for number, line in enumerate(lines, 1):
+            if quoted in line:
+                return number
+    return 0
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None
+
+
+def _plain(values: np.ndarray) -> list[float | None]:
+    return [_finite(value) for value in values]

@@ -1,0 +1,149 @@
+"""Who is answered by a studio, and what tasks leave behind."""
+
+import json
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from strut.errors import StorageError
+from strut.studio import Workspace, serve
+from strut.studio.tasks import Tasks
+
+pytest.importorskip("starlette")
+
+
+def call(studio, what, data=None, **headers):
+    """A request as the page makes it; `headers` replace its own, None leaves one out."""
+    own = {
+        "Cookie": f"{studio.guard.cookie}={studio.guard.token}",
+        "X-Strut-Studio": "1",
+        "Content-Type": "application/json",
+    }
+    for name, value in headers.items():
+        own[name.replace("_", "-")] = value
+    request = urllib.request.Request(
+        f"{studio.address}api/{what}",
+        json.dumps(data or {}).encode(),
+        {name: value for name, value in own.items() if value is not None},
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or b"{}")
+
+
+def until(condition, patience=60.0):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Cookie": None},
+        {"Cookie": "strut-studio-1=x"},
+        {"X_Strut_Studio": None},
+        {"Origin": "https://example.org"},
+        {"Origin": "null"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Host": "example.org"},
+    ],
+)
+def test_others_are_not_answered(studios, tmp_path, headers):
+    studio = studios.start(tmp_path)
+    assert call(studio, "overview")[0] == 200
+    for what in ("overview", "save", "start"):
+        status, answer = call(studio, what, {"name": "a.toml", "text": "x", "version": ""}, **headers)
+        assert status == 403
+        assert set(answer) == {"error"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_needs_the_token(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    for address in (studio.address, studio.address + "?token=guess", studio.address + "page/studio.js"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(address)
+        assert refused.value.code == 403
+
+
+def test_bad_requests_get_a_sentence(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    (tmp_path / "own.py").write_text("raise SystemExit\n")
+    status, answer = call(studio, "start", {"command": "run", "subject": "own.py"})
+    assert status == 400
+    assert "no program is run from a page" in answer["error"]
+    assert "cannot be started here" in call(studio, "start", {"command": "export"})[1]["error"]
+    assert "save it first" in call(studio, "start", {"command": "run", "subject": "none.toml"})[1]["error"]
+    answer = call(studio, "start", {"command": "run", "subject": "compass", "values": {"output": "/x"}})[1]
+    assert "no field 'output'" in answer["error"]
+    assert "no file of this studio" in call(studio, "open", {"name": "a/../../x.toml"})[1]["error"]
+    assert call(studio, "cancel", {"task": "../.."})[0] == 400
+
+
+def test_a_task_runs_and_is_there_after_a_restart(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    values = {"t": "1", "settings": ["angle=0.5"]}
+    name = call(studio, "start", {"command": "run", "subject": "pendulum", "values": values})[1]["task"]
+    until(lambda: call(studio, "state")[1]["tasks"][0]["state"] == "done")
+    studio.stop()
+    (task,) = call(studios.start(tmp_path), "state")[1]["tasks"]
+    assert task["name"] == name
+    assert task["pages"] == ["index.html"]
+    assert task["command"] == f"strut run pendulum --time=1 --set=angle=0.5 --output=results/{name}"
+    assert (tmp_path / "results" / name / "run.h5").is_file()
+
+
+def test_a_task_outlives_the_studio_and_can_be_cancelled_by_the_next(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    values = {"t": "1e9", "method": "rk4"}
+    call(studio, "start", {"command": "run", "subject": "pendulum", "values": values})
+    place = tmp_path / "results" / "run-pendulum-1"
+    until(lambda: (place / "pid").is_file())
+    studio.stop()
+    again = Tasks(tmp_path / "results", tmp_path)
+    assert again.list()[0].state == "running"
+    again.cancel("run-pendulum-1")
+    time.sleep(0.5)
+    again.cancel("run-pendulum-1")  # where an interrupt is not enough
+    until(lambda: again.list()[0].state == "cancelled")
+
+
+def test_a_killed_task_is_told_as_lost(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    call(studio, "start", {"command": "run", "subject": "pendulum", "values": {"t": "1e9", "method": "rk4"}})
+    pid = tmp_path / "results" / "run-pendulum-1" / "pid"
+    until(pid.is_file)
+    os.kill(int(pid.read_text()), signal.SIGKILL)
+    until(lambda: call(studio, "state")[1]["tasks"][0]["state"] == "lost")
+
+
+def test_results_are_strangers_to_the_page(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    place = tmp_path / "results" / "run-x-1"
+    place.mkdir(parents=True)
+    (place / "task.json").write_text('{"command": "strut run x", "subject": "x", "began": 0}')
+    (place / "index.html").write_text("<p>page</p>")
+    request = urllib.request.Request(
+        studio.address + "results/run-x-1/index.html",
+        headers={"Cookie": f"{studio.guard.cookie}={studio.guard.token}"},
+    )
+    with urllib.request.urlopen(request) as answer:
+        assert answer.headers["Content-Security-Policy"].startswith("sandbox allow-scripts")
+        assert "allow-same-origin" not in answer.headers["Content-Security-Policy"]
+    request.full_url = studio.address + "results/run-x-1/..%2F..%2F..%2Fsecret"
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(request)
+
+
+def test_a_taken_port_is_said(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    with pytest.raises(StorageError, match=f"port {studio.port} is taken"):
+        serve(Workspace(tmp_path), [], port=studio.port)

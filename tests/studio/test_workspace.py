@@ -1,0 +1,128 @@
+"""Files of a studio: plain, inside of its folder, and never overwritten unseen."""
+
+import pytest
+
+from strut.errors import StorageError, StrutError, UnknownNameError, ValueRangeError
+from strut.studio import CommandForm, FormField, Workspace
+from strut.studio.reading import find_marks, read_model
+from strut.studio.workspace import ConflictError
+
+SPRING = 'node "mass" { x = 1 v = 0 x\' = "v" v\' = "-k * x" k = 4 }\n'
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "secret.toml").write_text("outside = 1\n")
+    return Workspace(tmp_path / "models")
+
+
+def test_a_file_is_saved_as_it_is_and_listed(workspace):
+    saved = workspace.save("leg/own.toml", "a = 1\n", "")
+    assert (workspace.folder / "leg" / "own.toml").read_text() == "a = 1\n"
+    assert workspace.names() == ["leg/own.toml"]
+    again = workspace.save("leg/own.toml", "a = 2\n", saved.version)
+    assert workspace.read("leg/own.toml") == again
+
+
+def test_what_another_changed_is_not_overwritten(workspace):
+    first = workspace.save("own.toml", "a = 1\n", "")
+    (workspace.folder / "own.toml").write_text("a = 3\n")
+    with pytest.raises(ConflictError, match="changed elsewhere") as conflict:
+        workspace.save("own.toml", "a = 2\n", first.version)
+    assert conflict.value.now.text == "a = 3\n"
+    assert (workspace.folder / "own.toml").read_text() == "a = 3\n"
+    with pytest.raises(ConflictError):
+        workspace.save("own.toml", "a = 2\n", "")  # meant as new
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../secret.toml", "/etc/passwd", ".hidden.toml", "a/../../secret.toml", "-o.toml", "", "x\0.toml"],
+)
+def test_nothing_outside_is_touched(workspace, name):
+    with pytest.raises(StorageError, match="studio"):
+        workspace.read(name)
+    with pytest.raises(StorageError):
+        workspace.save(name, "mine", "")
+
+
+def test_a_link_that_leads_outside_is_refused(workspace):
+    (workspace.folder / "link.toml").symlink_to(workspace.folder.parent / "secret.toml")
+    assert workspace.names() == []
+    with pytest.raises(StorageError, match="outside"):
+        workspace.read("link.toml")
+
+
+def test_only_texts_of_models_are_edited(workspace):
+    with pytest.raises(StorageError, match=r"texts end in \.cdn"):
+        workspace.save("run.sh", "rm", "")
+    (workspace.folder / "bytes.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(StorageError, match="UTF-8"):
+        workspace.read("bytes.toml")
+    with pytest.raises(UnknownNameError, match="no file 'none"):
+        workspace.read("none.toml")
+
+
+def test_marks_stand_where_the_mistake_is():
+    assert find_marks("a.cdn", SPRING) == []
+    (mark,) = find_marks("a.cdn", SPRING + "\nedge {\n")
+    assert mark.line == 3
+    (mark,) = find_marks("a.toml", 'name = "leg"\nplanar = \n')
+    assert (mark.line, "TOML" in mark.message) == (2, True)
+    (mark,) = find_marks("a.py", "def machine(:\n")
+    assert mark.line == 1
+    assert find_marks("a.py", "import os; os.remove('x')\n") == []  # parsed, never run
+
+
+def test_a_model_is_read_without_its_file():
+    system = read_model("own.cdn", SPRING)
+    assert [q.name for q in system.x] == ["mass.x", "mass.v"]
+    with pytest.raises(StrutError, match=r"\.cdn and \.toml"):
+        read_model("own.urdf", "<robot/>")
+
+
+FORM = CommandForm(
+    "design",
+    "",
+    fields=(
+        FormField("speed", "--speed"),
+        FormField("starts", "--starts", "integer"),
+        FormField("set", "--set", repeats=True),
+        FormField("all", "--all", "switch"),
+    ),
+)
+
+
+def test_a_form_becomes_words_that_no_value_can_leave():
+    values = {"speed": "--output=/etc/x; rm -rf /", "starts": "3", "set": ["a=1", "$(b)=2"], "all": True}
+    assert FORM.words("compass", values, "results/x") == [
+        "design",
+        "compass",
+        "--speed=--output=/etc/x; rm -rf /",
+        "--starts=3",
+        "--set=a=1",
+        "--set=$(b)=2",
+        "--all",
+        "--output=results/x",
+    ]
+    assert FORM.words("compass", {"speed": " ", "all": False}, "o") == ["design", "compass", "--output=o"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"starts": "many"}, "--starts is 'many': integer needed"),
+        ({"all": "yes"}, "switch"),
+        ({"speed": {"a": 1}}, "text or a number"),
+        ({"speed": "9" * 3000}, "3000 characters"),
+    ],
+)
+def test_wrong_values_are_refused(values, message):
+    with pytest.raises(ValueRangeError, match=message):
+        FORM.words("compass", values, "o")
+
+
+def test_an_unknown_field_is_refused():
+    with pytest.raises(UnknownNameError, match="no field 'output' here"):
+        FORM.words("compass", {"output": "/etc"}, "o")
