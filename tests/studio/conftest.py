@@ -7,7 +7,7 @@ import pytest
 
 from strut.cli.studio import command_forms
 from strut.studio import Workspace
-from strut.studio.guard import Guard
+from strut.studio.guard import RequestGuard
 from strut.studio.server import Studio, application
 
 
@@ -23,7 +23,7 @@ class RunningStudio:
         listener.bind(("127.0.0.1", port))
         listener.listen()
         self.port = listener.getsockname()[1]
-        self.guard = Guard(self.port)
+        self.guard = RequestGuard(self.port)
         self.studio = Studio(Workspace(folder), command_forms())
         config = uvicorn.Config(
             application(self.studio, self.guard), log_level="warning", lifespan="off", ws="none"

@@ -107,13 +107,13 @@ def _form(name: str, command: Any) -> CommandForm:
 
 def _field(option: Any) -> FormField:
     default = "" if option.default is None or callable(option.default) else option.default
-    shown = "" if isinstance(default, (list, tuple, bool)) else str(default)
+    default_text = "" if isinstance(default, (list, tuple, bool)) else str(default)
     return FormField(
         name=option.name,
         flag=max(option.opts, key=len),
         kind="switch" if option.is_flag else KINDS.get(option.type.name.split()[0], "text"),
         help=_plain(option.help or ""),
-        default=shown,
+        default=default_text,
         repeats=option.multiple,
     )
 

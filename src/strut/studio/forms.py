@@ -41,14 +41,14 @@ class CommandForm:
 
     def words(self, subject: str, values: Mapping[str, Any], output: str) -> list[str]:
         """Return the command as words for the system, none of which any shell reads."""
-        known = {each.name: each for each in self.fields}
+        options = {each.name: each for each in self.fields}
         words = [self.command, subject]
         for name, value in values.items():
-            if name not in known:
+            if name not in options:
                 raise UnknownNameError(
-                    f"strut {self.command} has no field '{name}' here: {did_you_mean(name, list(known))}"
+                    f"strut {self.command} has no field '{name}' here: {did_you_mean(name, list(options))}"
                 )
-            words += _words_of(known[name], value)
+            words += _words_of(options[name], value)
         return [*words, f"--output={output}"]
 
 

@@ -1,4 +1,4 @@
-"""`Guard`: who may talk to a studio: only its own page, on this machine, with the token of this start."""
+"""`RequestGuard`: who may talk to a studio: only its own page, on this machine, with the token of this start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OWN_HEADER = "x-strut-studio"
 """A header that pages of others cannot send without asking, and the studio never answers such questions."""
 
 
-class Guard:
+class RequestGuard:
     """Decides on requests by host, origin, cookie and header."""
 
     def __init__(self, port: int) -> None:

@@ -27,7 +27,7 @@ class ReaderProcess:
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer, or a sentence under `error` where there is none."""
         with self._lock:
-            process = self._running()
+            process = self._live_process()
             assert process.stdin is not None
             try:
                 process.stdin.write(json.dumps(request) + "\n")
@@ -46,7 +46,7 @@ class ReaderProcess:
         with self._lock:
             self._end()
 
-    def _running(self) -> subprocess.Popen[str]:
+    def _live_process(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self._answers = Queue()
             self._process = subprocess.Popen(

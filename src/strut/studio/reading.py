@@ -175,9 +175,9 @@ def _has_table(text: str, name: str) -> bool:
 
 def _line_of(message: str, text: str) -> int:
     """The line that a message names, or the first with something that it quotes."""
-    said = re.search(r"\bline (\d+)", message)
-    if said:
-        return int(said.group(1))
+    line_number = re.search(r"\bline (\d+)", message)
+    if line_number:
+        return int(line_number.group(1))
     lines = text.splitlines()
     for quoted in re.findall(r"'([^'\n]{1,80})'", message):
         for number, line in enumerate(lines, 1):

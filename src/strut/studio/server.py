@@ -13,7 +13,7 @@ from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.errors import StorageError, StrutError, UnknownNameError
 from strut.extras import optional_module
 from strut.studio.forms import CommandForm
-from strut.studio.guard import CONTENT_POLICY, RESULT_POLICY, Guard
+from strut.studio.guard import CONTENT_POLICY, RESULT_POLICY, RequestGuard
 from strut.studio.reader_process import ReaderProcess
 from strut.studio.tasks import Tasks
 from strut.studio.workspace import MODEL_SUFFIXES, ConflictError, Workspace
@@ -123,7 +123,7 @@ class Studio:
         self.tasks.close()
 
 
-def application(studio: Studio, guard: Guard) -> Any:
+def application(studio: Studio, guard: RequestGuard) -> Any:
     """Return the server's application (ASGI): a page, its files, data as JSON, and pages of results."""
     responses = optional_module("starlette.responses", PURPOSE)
     routing = optional_module("starlette.routing", PURPOSE)
@@ -246,7 +246,7 @@ def serve(
             f"--port {port + 1}"
         ) from error
     port = listener.getsockname()[1]
-    guard, studio = Guard(port), Studio(workspace, forms, selected)
+    guard, studio = RequestGuard(port), Studio(workspace, forms, selected)
     server = uvicorn.Server(
         uvicorn.Config(
             application(studio, guard), log_level="warning", lifespan="off", server_header=False, ws="none"

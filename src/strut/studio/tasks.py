@@ -24,13 +24,13 @@ from strut.studio.forms import CommandForm
 TASK_FILE, OUTPUT_FILE, END_FILE = "task.json", "output.txt", "end.json"
 """In the folder of a task: what was asked, what it printed, and how it ended."""
 MAX_OUTPUT = 20_000
-"""Characters of what a task printed that are shown: the last."""
+"""Characters of what a task printed that are text: the last."""
 PROGRESS_MARK = "progress: "
 """Begins a line that says how far a task is."""
 
 
 @dataclass(frozen=True)
-class Task:
+class StartedTask:
     """A command that was started.
 
     state: running, done, failed, cancelled or lost (its process is gone and left no word). command: as one
@@ -93,7 +93,7 @@ class Tasks:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL if again else signal.SIGINT)
 
-    def list(self) -> list[Task]:
+    def list(self) -> list[StartedTask]:
         """Return all tasks, the latest first."""
         if not self.folder.is_dir():
             return []
@@ -140,7 +140,7 @@ class Tasks:
             return False
         return b"strut.studio.runner" in command and name.encode() in command
 
-    def _read(self, name: str) -> Task | None:
+    def _read(self, name: str) -> StartedTask | None:
         place = self.folder / name
         try:
             asked = json.loads((place / TASK_FILE).read_text("utf-8"))
@@ -155,9 +155,9 @@ class Tasks:
         printed = _tail(place / OUTPUT_FILE)
         lines = printed.splitlines()
         progress = [line.removeprefix(PROGRESS_MARK) for line in lines if line.startswith(PROGRESS_MARK)]
-        shown = "\n".join(line for line in lines if not line.startswith(PROGRESS_MARK))
+        text = "\n".join(line for line in lines if not line.startswith(PROGRESS_MARK))
         seconds = (end["ended"] if end else clock.time()) - began
-        return Task(
+        return StartedTask(
             name=name,
             command=command,
             subject=subject,
@@ -165,7 +165,7 @@ class Tasks:
             began=began,
             seconds=max(seconds, 0.0),
             progress=progress[-1] if progress and state == "running" else "",
-            output=shown,
+            output=text,
             pages=_pages(place),
         )
 

@@ -55,9 +55,9 @@ class Workspace:
     def names(self) -> list[str]:
         """Return the files that can be edited, by their paths from the folder; hidden ones and results are
         left out."""
-        found: list[str] = []
+        names: list[str] = []
         folders = [self.folder]
-        while folders and len(found) < MAX_FILES:
+        while folders and len(names) < MAX_FILES:
             here = folders.pop()
             for path in sorted(here.iterdir(), key=lambda each: each.name.lower()):
                 if path.name.startswith(".") or path == self.results or not is_inside(path, [self.folder]):
@@ -65,8 +65,8 @@ class Workspace:
                 if path.is_dir() and not path.is_symlink():
                     folders.append(path)
                 elif path.suffix in TEXT_SUFFIXES and path.is_file():
-                    found.append(path.relative_to(self.folder).as_posix())
-        return sorted(found, key=lambda name: (name.count("/"), name.lower()))
+                    names.append(path.relative_to(self.folder).as_posix())
+        return sorted(names, key=lambda name: (name.count("/"), name.lower()))
 
     def path(self, name: str) -> Path:
         """Return where a file is or will be; raise where it lies outside of the folder or is no text."""
