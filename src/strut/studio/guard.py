@@ -1,4 +1,4 @@
-"""`RequestGuard`: who may talk to a studio: only its own page, on this machine, with the token of this start."""
+"""`RequestGuard`: who may talk to a studio: its own page, on this machine, with the token of this start."""
 
 from __future__ import annotations
 
