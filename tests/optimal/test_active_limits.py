@@ -2,11 +2,13 @@
 decide."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from strut import gait, optimal, walkers
 from strut.optimal.walk import step_goal
+from strut.optimal.walk.active_limits import find_active_limits
 from strut.report import design_result
 
 MOVED = 1e-3
@@ -85,6 +87,36 @@ def test_sentences_say_which_way_and_how_much():
     )
     high = optimal.ActiveLimit("friction", "high", 1.0, "", "default", -0.005, "friction")
     assert high.sentence == "friction is at most 1 (default): 1 more would save 0.005, at this rate"
+
+
+    touched = optimal.ActiveLimit("torque of hip", "high", 86.3, "N m", "default", -4e-9, "torque", decides=False)
+    assert touched.sentence == (
+        "torque of hip is at most 86.3 N m (default): it is touched and hardly matters, a newton metre more "
+        "would save 4e-09, at this rate"
+    )
+
+
+def test_a_guide_that_is_touched_is_named_however_little_it_matters(level):
+    """A torque that peaks at its default for an instant: what is pressed there is next to nothing. The multipliers
+    of a solution whose torque is bounded are made small, all else stays."""
+    near = asked_with(level, "torque", 20.0)
+    (torque,) = [each for each in near.active_limits if each.field == "torque"]
+    assert torque.decides
+    faint = replace(
+        near.result,
+        multipliers=tuple(
+            replace(group, multiplier=1e-9 * group.multiplier) if group.name == "bounds of hip_torque" else group
+            for group in near.result.multipliers
+        ),
+    )
+    asked = [each.field for each in find_active_limits(faint, near.limits)]
+    assert "torque" not in asked  # who asked for it knows it
+    goal = replace(near.limits.goal, torque=None)
+    limits = replace(near.limits, goal=goal).with_defaults(torque={"hip_torque": 20.0})
+    (guide,) = [each for each in find_active_limits(faint, limits) if each.field == "torque"]
+    assert not guide.decides
+    assert (guide.name, guide.source, guide.value) == ("torque of hip_torque", "default", 20.0)
+    assert guide.slope == pytest.approx(1e-9 * torque.slope)
 
 
 def test_guides_do_not_decide(compass, passive, level, monkeypatch):

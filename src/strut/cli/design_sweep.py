@@ -17,7 +17,7 @@ from strut.errors import ValueRangeError
 from strut.files import put
 from strut.optimal import TradeOff
 from strut.optimal.walk.step_goal import SWEPT_UNITS
-from strut.optimal.walk.sweep_run import DECIDES
+from strut.optimal.walk.sweep_run import DECIDES, TOUCHED
 
 FILES_ONLY = ("defect", "step time")
 """Columns of a sweep that its table leaves out, to fit a terminal; its files have them."""
@@ -85,7 +85,7 @@ def sweep_text(curve: TradeOff) -> None:
         why = f"{curve.name} {point.value:g}: {point.status}"
         if not point.ok:
             notes.print(f"[yellow]{escape(why)}[/]", soft_wrap=True)
-        elif DECIDES in point.status:
+        elif DECIDES in point.status or TOUCHED in point.status:
             notes.print(escape(why), soft_wrap=True)
 
 

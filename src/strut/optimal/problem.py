@@ -20,7 +20,7 @@ from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_
 from strut.optimal.totals import Initial, Integral, MotionTotal
 from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.simulate.options import check_system
-from strut.system import Expression, Packed, System, hold_disturbances, known_symbol, sx, time
+from strut.system import Expression, Packed, System, activate, hold_disturbances, known_symbol, sx, time
 
 MIN_DURATION = 1e-4
 """The least duration of a phase that is free to end [s]."""
@@ -128,6 +128,7 @@ class Problem(Packed):
         z: Mapping[str, Any] | None = None,
         jump: Mapping[str, Expression] | None = None,
         *,
+        part: str = "",
         by_inputs: bool = False,
     ) -> Problem:
         """Return the problem with a further phase.
@@ -138,6 +139,7 @@ class Problem(Packed):
         begins.
         jump: of a phase that ends by time, new values of continuous states, by name, as expressions of the
         state before: {"velocity": -0.5 * velocity}. What is not named stays.
+        part: of a system whose parts take turns (`alternate`), the one that is active.
         by_inputs: the event comes because inputs jump to those of the next phase. Its guard is then not zero
         at the end; require what brings it about where the next phase begins."""
         if by_inputs and until is None:
@@ -149,8 +151,9 @@ class Problem(Packed):
             self.system.event(until)
         if any(each.name == name for each in self.phases):
             raise ModelError(f"phase '{name}' stands twice: give every phase its own name")
+        held = {**(activate(self.system, part) if part else {}), **(z or {})}
         places = self.system.slices("z")
-        for label in z or {}:
+        for label in held:
             if label not in places:
                 raise UnknownNameError(
                     f"phase '{name}' holds '{label}', which is no discrete state: "
@@ -160,7 +163,7 @@ class Problem(Packed):
         if not low > 0:
             raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
         jumps = self._jump(name, until, jump or {})
-        phase = Phase(name, until, (low, high), dict(z or {}), jumps, by_inputs)
+        phase = Phase(name, until, (low, high), held, jumps, by_inputs)
         return replace(self, phases=(*self.phases, phase))
 
     def _jump(self, phase: str, until: str | None, jump: Mapping[str, Expression]) -> dict[str, ca.SX]:

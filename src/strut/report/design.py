@@ -90,7 +90,9 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
             "disturbed walker back to it."
         )
     defaults = [
-        f"A default decides: {each.sentence}." for each in design.active_limits if each.source == "default"
+        f"A default {'decides' if each.decides else 'is touched'}: {each.sentence}."
+        for each in design.active_limits
+        if each.source == "default"
     ]
     wrong = design.wrong if plan.success else ()
     slopes = f"{design.no_sensitivities}." if sensitivity and design.no_sensitivities else ""

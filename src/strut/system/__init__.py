@@ -1,5 +1,6 @@
 """The waist: hybrid systems over named vectors. Everything that other rooms use of it is exported here."""
 
+from strut.system.alternate import Switch, activate, alternate, is_alternating
 from strut.system.archive import Archive, from_archive, room_classes, to_archive
 from strut.system.compose import add_prefix, join
 from strut.system.differences import model_differences
@@ -97,17 +98,21 @@ __all__ = [
     "Start",
     "State",
     "Sums",
+    "Switch",
     "System",
     "Terms",
     "Totals",
     "Walk",
+    "activate",
     "add_prefix",
+    "alternate",
     "ball",
     "check_name",
     "from_archive",
     "hinge",
     "hold_disturbances",
     "initial_values",
+    "is_alternating",
     "join",
     "known_symbol",
     "limit_between",

@@ -69,16 +69,15 @@ class BoundMultipliers:
         gaps = self.high - self.value if side == "high" else self.value - self.low
         return float(gaps[self.presses(side)].min(initial=np.inf))
 
+    def touched_sides(self) -> list[str]:
+        """Return the sides that values come to, however little these press."""
+        return [side for side in SIDES if self.distance(side) <= ACTIVE_DISTANCE * self.size(side)]
+
     def active_sides(self, cost: float, scale: float = 1.0) -> list[str]:
         """Return the sides that decide the cost: they are touched, and moving them changes it. scale: of the
         cost, in its unit."""
         least = max(ACTIVE_EFFECT * abs(cost), EFFECT_FLOOR * scale)
-        return [
-            side
-            for side in SIDES
-            if self.distance(side) <= ACTIVE_DISTANCE * self.size(side)
-            and abs(self.slope(side)) * self.size(side) >= least
-        ]
+        return [side for side in self.touched_sides() if abs(self.slope(side)) * self.size(side) >= least]
 
 
 def collect_multipliers(

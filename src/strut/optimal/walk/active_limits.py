@@ -49,6 +49,8 @@ class ActiveLimit:
         must keep.
     slope: by how much the cost grows for each unit by which the limit is moved up.
     field: of `StepGoal`, where it is one.
+    decides: whether moving it by its size would change the cost by 1e-4 of it or more. A default that only
+        guides the search is named also where it is merely touched, as by a torque that peaks for an instant.
     """
 
     name: str
@@ -58,6 +60,7 @@ class ActiveLimit:
     source: str
     slope: float
     field: str = ""
+    decides: bool = True
 
     @property
     def sentence(self) -> str:
@@ -65,8 +68,9 @@ class ActiveLimit:
         unit = f" {self.unit}" if self.unit else ""
         one = UNIT_NAMES.get(self.unit, f"1{unit}")
         less = self.side == "low" or (self.side == "equal" and self.slope > 0)
+        hardly = "" if self.decides else "it is touched and hardly matters, "
         return (
-            f"{self.name} is {SIDE_WORDS[self.side]} {self.value:.4g}{unit} ({self.source}): {one} "
+            f"{self.name} is {SIDE_WORDS[self.side]} {self.value:.4g}{unit} ({self.source}): {hardly}{one} "
             f"{'less' if less else 'more'} would save {abs(self.slope):.3g}, at this rate"
         )
 
@@ -76,7 +80,8 @@ class ActiveLimit:
 
 
 def find_active_limits(solution: Solution, limits: StepLimits) -> tuple[ActiveLimit, ...]:
-    """Return all limits that decide a solution, those that matter most first; none where it failed."""
+    """Return all limits that decide a solution, and defaults that only guide where they are touched at all,
+    those that matter most first; none where it failed."""
     if not solution.success:
         return ()
     problem, asked = solution.problem, limits.goal.asked_values()
@@ -85,17 +90,20 @@ def find_active_limits(solution: Solution, limits: StepLimits) -> tuple[ActiveLi
     for name, (requirements, inputs) in added_by_fields(problem, limits).items():
         source = "asked" if name in asked else "default"
         common = {"unit": limits.fields[name].unit, "source": source, "field": name}
+        touched = limits.is_guide(name)
         inside = [r for r in requirements if _has_limit_inside(problem, r)]
         if inside:
             active += _limit_inside(solution, name, as_number(limits[name] or 0.0), inside, common)
         for label in inputs:
             if group := groups.pop(bounds_name(label), None):
-                active += _limit_of_size(solution, group, f"{name} of {label}", common)
+                size = {**common, "name": f"{name} of {label}"}
+                active += _limit_of_size(solution, group, size, touched=touched)
         for each in requirements:
             group = groups.pop(each, None)
             if group is not None and each not in inside:
                 display_name = name.replace("_", " ") if len(requirements) == 1 else each
-                active += _limits_of(solution, group, {**common, "name": display_name})
+                display = {**common, "name": display_name}
+                active += _limits_of(solution, group, display, touched=touched)
     units = {
         **{r.name: r.unit for r in problem.requirements},
         **{bounds_name(label): unit for label, unit in _units(problem.system).items()},
@@ -132,23 +140,36 @@ def _units(system: System) -> dict[str, str]:
     return units
 
 
-def _limits_of(solution: Solution, group: BoundMultipliers, common: Mapping[str, Any]) -> list[ActiveLimit]:
-    """Return the active sides of a limit that is the bound of something."""
+def _limits_of(
+    solution: Solution, group: BoundMultipliers, common: Mapping[str, Any], *, touched: bool = False
+) -> list[ActiveLimit]:
+    """Return the active sides of a limit that is the bound of something; those that are merely `touched`,
+    too, where that is asked."""
+    active = group.active_sides(solution.cost, solution.cost_scale)
     return [
-        ActiveLimit(side=side, value=group.bound(side), slope=group.slope(side), **common)
-        for side in group.active_sides(solution.cost, solution.cost_scale)
+        ActiveLimit(
+            side=side,
+            value=group.bound(side),
+            slope=group.slope(side),
+            decides=side in active,
+            **common,
+        )
+        for side in (group.touched_sides() if touched else active)
     ]
 
 
 def _limit_of_size(
-    solution: Solution, group: BoundMultipliers, name: str, common: Mapping[str, Any]
+    solution: Solution, group: BoundMultipliers, common: Mapping[str, Any], *, touched: bool
 ) -> list[ActiveLimit]:
-    """Return a limit on the size of something, where it is active: both of its sides at once."""
-    sides = group.active_sides(solution.cost, solution.cost_scale)
+    """Return a limit on the size of something, where it is active, or where it is `touched`: both of its
+    sides at once."""
+    active = group.active_sides(solution.cost, solution.cost_scale)
+    sides = active or (group.touched_sides() if touched else [])
     if not sides:
         return []
     slope = group.slope("high") - group.slope("low")
-    return [ActiveLimit(name=name, side="high", value=abs(group.bound(sides[0])), slope=slope, **common)]
+    value = abs(group.bound(sides[0]))
+    return [ActiveLimit(side="high", value=value, slope=slope, decides=bool(active), **common)]
 
 
 def _has_limit_inside(problem: Problem, name: str) -> bool:

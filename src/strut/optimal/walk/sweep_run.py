@@ -44,6 +44,8 @@ OWN = ("require", "within")
 """Options that are requirements of one's own: a file knows them by their content."""
 DECIDES = "a default decides: "
 """Stands before a limit that nobody asked for and that decides a point."""
+TOUCHED = "a default is touched: "
+"""Stands before one that a point comes to, and that hardly matters."""
 Progress = Callable[[int, int], None]
 """Is told how many points of how many there are."""
 
@@ -171,9 +173,13 @@ class SweepTask:
 
 def point_status(there: Design) -> str:
     """Return what a point says of itself: what is wrong with it; else how it was solved, and which limits
-    decide it that nobody asked for."""
-    decides = [f"{DECIDES}{each.sentence}" for each in there.active_limits if each.source == "default"]
-    return "; ".join(there.wrong or (there.result.status, *decides))
+    decide it, or are touched, that nobody asked for."""
+    defaults = [
+        f"{DECIDES if each.decides else TOUCHED}{each.sentence}"
+        for each in there.active_limits
+        if each.source == "default"
+    ]
+    return "; ".join(there.wrong or (there.result.status, *defaults))
 
 
 def point_numbers(there: Design) -> dict[str, float]:

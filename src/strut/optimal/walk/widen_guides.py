@@ -38,7 +38,8 @@ def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], De
     """
     last, wider_ones = first, list[Design]()
     for _ in range(MAX_ROUNDS):
-        if not last.result.ok or not any(last.limits.is_guide(each.field) for each in last.active_limits):
+        deciding = [each for each in last.active_limits if each.decides and last.limits.is_guide(each.field)]
+        if not last.result.ok or not deciding:
             break
         wider = last.limits.with_defaults(**wider_guides(last.limits))
         again = solve_again(wider, last.result)
