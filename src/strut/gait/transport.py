@@ -147,8 +147,8 @@ def distance_between(
 
 @checked
 def distance(system: System, event: str) -> ca.SX:
-    """How far a step comes along the ground [m] until just after the event that ends it, as an expression of
-    the state before it. Raises ModelError where nothing says how far it comes."""
+    """How far a step comes along the ground [m] until just after the event that ends it, negative backwards,
+    as an expression of the state before it. Raises ModelError where nothing says how far it comes."""
     reset = system.event(event).reset
     length = "" if system.walk is None else system.walk.step_length
     says_length = bool(length) and length in reset
@@ -162,8 +162,13 @@ def distance(system: System, event: str) -> ca.SX:
             "sets to the length of a step, walk=Walk(step_length=..., ...)"
         )
     moved = system.after(event, mirrored_states(system)[forward]) - start(system).x[forward]
-    moved = moved * ground_stretch(system, section, forward)
-    return ca.norm_2(moved) if len(forward) > 1 else moved
+    return signed_distance(moved * ground_stretch(system, section, forward))
+
+
+def signed_distance(moved: ca.SX) -> ca.SX:
+    """How far something came [m], as an expression: positive forwards, along the first of the ways that it
+    moved. The length of several alone would have a machine walk backwards as well."""
+    return moved if moved.numel() < 2 else ca.if_else(moved[0] < 0, -1, 1) * ca.norm_2(moved)
 
 
 __all__ = [

@@ -8,7 +8,7 @@ import casadi as ca
 
 from strut.errors import ModelError
 from strut.gait.section import section_of
-from strut.gait.transport import distance, footholds, forward_states, ground_stretch
+from strut.gait.transport import distance, footholds, forward_states, ground_stretch, signed_distance
 from strut.optimal.problem import Problem
 from strut.system import System, start
 
@@ -62,7 +62,7 @@ def distance_travelled(system: System, ends: Ends) -> ca.SX:
     reached = places if ends[-1] is None else system.after(ends[-1], places)
     moved = reached - (begin.x[forward] if forward else begin.z[feet])
     moved = moved * ground_stretch(system, shape, forward) if forward else moved
-    return ca.norm_2(moved) if moved.numel() > 1 else moved
+    return signed_distance(moved)
 
 
 __all__ = ["count_steps", "distance_travelled", "landings_in_turn", "last_section", "phase_ends"]
