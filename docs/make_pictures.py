@@ -11,6 +11,7 @@ import importlib.util
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import strut
-from strut import contact, mechanism, network, report, view, walkers
+from strut import contact, mechanism, network, optimal, report, view, walkers
 from strut.view.figures.figure import PALETTE, Cells, Figure, Line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,6 +144,18 @@ def running(place: Path) -> None:
     view.stick_figure(load("running.py").main().replay.run, place / "running.svg", width=420)
 
 
+def polar_hopper(place: Path) -> None:
+    hop = optimal.replay(load("polar_hopper.py").main()).run
+    cuts = [hop.t0, *[e.t for e in hop.events if e.name in ("touchdown", "takeoff")], hop.t1]
+    lines = []
+    for k, (begin, end) in enumerate(pairwise(cuts)):
+        seen = hop.at(np.linspace(begin + 1e-6, end - 1e-6, MAX_POINTS // 3))
+        label = ("down", "on its leg", "up")[k]
+        lines.append(Line(label, seen["mass_x"], seen["mass_y"], PALETTE[k]))
+    figure = Figure(tuple(lines), "forward [m]", "height [m]", legend=True, height=220)
+    figure.save(place / "polar_hopper.svg")
+
+
 def foot_placement(place: Path) -> None:
     run = load("foot_placement.py").main()
     seen = run.at(np.linspace(run.t0, run.t1, MAX_POINTS))
@@ -245,6 +258,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             running,
             held_gait,
         ),
+        polar_hopper,
         foot_placement,
         step_over,
         pushed_biped,

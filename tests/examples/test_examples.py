@@ -238,6 +238,7 @@ TESTED_ELSEWHERE = {
     "foot_placement.py": "tests/control/test_step_feedback.py",
     "held_gait.py": "tests/control/test_closed_loops.py",
     "own_walker.py": "tests/examples/test_own_walker.py",
+    "polar_hopper.py": "tests/system/test_alternate.py",
     "rabbit.py": "tests/examples/test_rabbit.py",
     "running.py": "tests/optimal/test_running.py",
     "servo_leg.toml": "tests/contact/test_servo_tables.py",

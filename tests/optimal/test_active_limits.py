@@ -88,8 +88,9 @@ def test_sentences_say_which_way_and_how_much():
     high = optimal.ActiveLimit("friction", "high", 1.0, "", "default", -0.005, "friction")
     assert high.sentence == "friction is at most 1 (default): 1 more would save 0.005, at this rate"
 
-
-    touched = optimal.ActiveLimit("torque of hip", "high", 86.3, "N m", "default", -4e-9, "torque", decides=False)
+    touched = optimal.ActiveLimit(
+        "torque of hip", "high", 86.3, "N m", "default", -4e-9, "torque", decides=False
+    )
     assert touched.sentence == (
         "torque of hip is at most 86.3 N m (default): it is touched and hardly matters, a newton metre more "
         "would save 4e-09, at this rate"
@@ -105,7 +106,9 @@ def test_a_guide_that_is_touched_is_named_however_little_it_matters(level):
     faint = replace(
         near.result,
         multipliers=tuple(
-            replace(group, multiplier=1e-9 * group.multiplier) if group.name == "bounds of hip_torque" else group
+            replace(group, multiplier=1e-9 * group.multiplier)
+            if group.name == "bounds of hip_torque"
+            else group
             for group in near.result.multipliers
         ),
     )

@@ -4,10 +4,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from strut import Mechanism, optimal
+from strut import Mechanism, optimal, walkers
 from strut import joints as joint_kinds
 from strut.gait.exchange import mirror
 from strut.gait.section import default_section
+from strut.gait.transport import distance, on_slope
 from strut.optimal.walk.kinematic_stride import kinematic_stride
 from strut.optimal.walk.step_goal import StepGoal, require_friction
 from strut.system import start
@@ -105,3 +106,22 @@ def test_a_biped_in_space_is_designed_and_repeats(walker):
     assert design.replay.balance.relative < 1e-6
     assert design.gait is not None
     assert abs(design.gait.multipliers[0]) > 1  # a plan without feedback falls
+
+
+def test_a_step_on_a_slope_goes_forwards():
+    """Two states say where its foot stands on a slope, way and height: how far they came has a sign. Without, a
+    stride uphill backwards was as long as one forwards, and designs of it walked that way."""
+    walker = on_slope(walkers.trunk_3d(), np.deg2rad(3.0))
+    section = default_section(walker)
+    stride = kinematic_stride(walker, section, speed=0.3)
+    assert stride.guess["leg_r_pitch"][-1] > stride.guess["leg_r_pitch"][0]  # its hip comes forward
+    begin = start(walker)
+    x = {name: begin.x[k] for k, name in enumerate(walker.labels("x"))}
+    f = walker.function("came", [distance(walker, section)], clock=False)
+
+    def came(way):
+        turned = x | {"leg_r_pitch": 0.2 * way, "leg_l_pitch": -0.2 * way}
+        return float(f([turned[name] for name in walker.labels("x")], begin.z, begin.u, begin.p))
+
+    assert came(1) > 0.3
+    assert came(-1) == pytest.approx(-came(1), rel=1e-6)

@@ -11,7 +11,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.exchange import mirrored_states
-from strut.system import System, memo, parameters, start, sx
+from strut.system import System, memo, parameters, start, switching_events, sx
 
 SAMPLE_POINTS = 7
 """Random points at which a property of expressions is checked; it holds or fails at almost all."""
@@ -234,10 +234,13 @@ def _memory_readings(system: System) -> np.ndarray:
 
 
 def _flow_derivatives(system: System) -> ca.Function:
-    """The derivatives by continuous and by discrete states of the flow, and of the heights of feet: ground
-    that gives way is not noticed by the flow as long as no foot is in it."""
+    """The derivatives by continuous and by discrete states of the flow, of the heights of feet (ground that
+    gives way is not noticed by the flow as long as no foot is in it), and of the guards by which parts that
+    take turns change: one that flies does not notice how high it is until it lands."""
     feet = () if system.walk is None else system.walk.feet
     flow = ca.vertcat(
-        *[system.flow[q.name] for q in system.x], *[system[foot.gap] for foot in feet if foot.gap]
+        *[system.flow[q.name] for q in system.x],
+        *[system[foot.gap] for foot in feet if foot.gap],
+        *[sx(event.guard) for event in switching_events(system)],
     )
     return system.function("by", [ca.jacobian(flow, system.vector(group)) for group in "xz"])

@@ -151,9 +151,9 @@ class Problem(Packed):
             self.system.event(until)
         if any(each.name == name for each in self.phases):
             raise ModelError(f"phase '{name}' stands twice: give every phase its own name")
-        held = {**(activate(self.system, part) if part else {}), **(z or {})}
+        discrete = {**(activate(self.system, part) if part else {}), **(z or {})}
         places = self.system.slices("z")
-        for label in held:
+        for label in discrete:
             if label not in places:
                 raise UnknownNameError(
                     f"phase '{name}' holds '{label}', which is no discrete state: "
@@ -163,7 +163,7 @@ class Problem(Packed):
         if not low > 0:
             raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
         jumps = self._jump(name, until, jump or {})
-        phase = Phase(name, until, (low, high), held, jumps, by_inputs)
+        phase = Phase(name, until, (low, high), discrete, jumps, by_inputs)
         return replace(self, phases=(*self.phases, phase))
 
     def _jump(self, phase: str, until: str | None, jump: Mapping[str, Expression]) -> dict[str, ca.SX]:

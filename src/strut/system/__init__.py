@@ -1,6 +1,5 @@
 """The waist: hybrid systems over named vectors. Everything that other rooms use of it is exported here."""
 
-from strut.system.alternate import Switch, activate, alternate, is_alternating
 from strut.system.archive import Archive, from_archive, room_classes, to_archive
 from strut.system.compose import add_prefix, join
 from strut.system.differences import model_differences
@@ -57,6 +56,7 @@ from strut.system.scene import (
 )
 from strut.system.sums import Like, Sums, Terms, Totals
 from strut.system.system import GROUPS, System
+from strut.system.take_turns import Switch, activate, alternate, is_alternating, switching_events
 from strut.system.tape import ExpressionTape
 from strut.system.values import Start, initial_values, parameters, runs_in, start
 from strut.system.walk import Foot, Walk
@@ -136,6 +136,7 @@ __all__ = [
     "slope_floor",
     "solve_ltdl",
     "start",
+    "switching_events",
     "sx",
     "time",
     "to_archive",

@@ -6,24 +6,22 @@ Left free, an optimum would not say what they are, and a solver would look for t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import casadi as ca
 import numpy as np
 
+from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.totals import Initial, Jumps
 from strut.system import is_alternating, sx, time
 
-if TYPE_CHECKING:  # unknowns are placed by means of this
-    from strut.optimal.nlp.unknowns import Layout
-
 
 def idle_inputs(layout: Layout, k: int) -> list[int]:
-    """Return the inputs on which nothing in phase k depends; none of a system whose parts do not take turns."""
+    """Return the inputs on which nothing in phase k depends; none of a system whose parts do not take
+    turns."""
     if not is_alternating(layout.system):
         return []
     phase, resumed = layout.problem.phases[k], layout.problem.resumes
-    used = _depends(layout, k, ca.vertcat(_asked(layout, k), layout.flow, phase.after(layout.system, _x(layout))))
+    after = phase.after(layout.system, layout.vectors[0])
+    used = _depends(layout, k, ca.vertcat(_requests(layout, k), layout.flow, after))
     names = {*resumed, *[other for other, _ in resumed.values()]}
     labels = layout.system.labels("u")
     u = ca.vertsplit(layout.vectors[2])
@@ -36,30 +34,27 @@ def idle_states(layout: Layout) -> list[int]:
     problem, system = layout.problem, layout.system
     if not is_alternating(system):
         return []
-    labels, x = system.labels("x"), [each.element_hash() for each in ca.vertsplit(_x(layout))]
-    live = set(x) if problem.repeats is not None else {x[i] for i, n in enumerate(labels) if n in problem.ends}
+    labels, x = system.labels("x"), [each.element_hash() for each in ca.vertsplit(layout.vectors[0])]
+    ends = labels if problem.repeats is not None else problem.ends
+    live = {x[i] for i, n in enumerate(labels) if n in ends}
     for k in reversed(range(len(problem.phases))):
-        after = ca.vertsplit(problem.phases[k].after(system, _x(layout)))
-        kept = [after[i] for i in range(layout.nx) if x[i] in live]
-        live = _depends(layout, k, ca.vertcat(_asked(layout, k), *kept, ca.SX(0, 1)))
+        after = ca.vertsplit(problem.phases[k].after(system, layout.vectors[0]))
+        live_after = [after[i] for i in range(layout.nx) if x[i] in live]
+        live = _depends(layout, k, ca.vertcat(_requests(layout, k), *live_after, ca.SX(0, 1)))
         flows = [_depends(layout, k, layout.flow[i]) for i in range(layout.nx)]
         while more := {s for i in range(layout.nx) if x[i] in live for s in flows[i]} - live:
             live |= more
-    begun = {*problem.begins, *[t.state for t in problem.totals if isinstance(t, Initial)]}
+    begins = {*problem.begins, *[t.state for t in problem.totals if isinstance(t, Initial)]}
     low, high = problem.bounds("x")
     begin = layout.start.x
     return [
         i
         for i in range(layout.nx)
-        if x[i] not in live and labels[i] not in begun and low[i] <= begin[i] <= high[i]
+        if x[i] not in live and labels[i] not in begins and low[i] <= begin[i] <= high[i]
     ]
 
 
-def _x(layout: Layout) -> ca.SX:
-    return layout.vectors[0]
-
-
-def _asked(layout: Layout, k: int) -> ca.SX:
+def _requests(layout: Layout, k: int) -> ca.SX:
     """Return what a phase is asked for, but for how it flows and where it leads."""
     problem, system, phase = layout.problem, layout.system, layout.problem.phases[k]
     parts = [r.expression for at in ("path", "begin", "end") for r in layout.requirements(k, at)]
@@ -80,8 +75,9 @@ def _depends(layout: Layout, k: int, expression: ca.SX) -> set[int]:
     fixed = ca.substitute(
         [expression], [ca.vertcat(*[z[i] for i in still], ca.SX(0, 1))], [ca.SX(ca.DM(numbers[still]))]
     )[0]
-    simple = ca.Function("asked", [time, *layout.vectors], [fixed], {"allow_free": True})
-    return {symbol.element_hash() for symbol in ca.symvar(simple(time, *layout.vectors))} if expression.numel() else set()
+    # Evaluated once more, so that what a flag of zero switches off is gone.
+    simple = ca.Function("requests", [time, *layout.vectors], [fixed], {"allow_free": True})
+    return {symbol.element_hash() for symbol in ca.symvar(simple(time, *layout.vectors))}
 
 
 def hold_idle(layout: Layout) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.optimal.nlp.idle import hold_idle
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.stage_source import StageSource
 from strut.optimal.nlp.unknowns import Layout, LimitPlace, RowBlock
@@ -47,6 +48,7 @@ class MeshRows(Layout):
         stages: dict[str, StageSource] | None = None,
     ) -> None:
         super().__init__(problem, how, fractions)
+        hold_idle(self)
         self.stages: dict[str, StageSource] = {} if stages is None else stages
         self.rows = RowBlock()
         self.rows.add(["the cost"], -math.inf, math.inf)

@@ -12,7 +12,6 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.section import section_of
-from strut.optimal.nlp.idle import hold_idle
 from strut.optimal.nlp.scheme import Transcription, lagrange, tableau
 from strut.optimal.problem import Phase, Problem, Requirement, bounds_name, check_problem
 from strut.optimal.totals import Integral, Jumps
@@ -114,7 +113,6 @@ class Layout:
         ]
         self._place()
         self._cyclic()
-        hold_idle(self)
 
     def _discrete_states(self) -> list[tuple[np.ndarray, tuple[int, ...]]]:
         """Return of every phase: numbers of its discrete states, and which of them depend on the motion and

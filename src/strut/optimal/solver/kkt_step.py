@@ -101,7 +101,7 @@ class KktStep:
         distance = np.maximum(
             np.abs(distance_to_bound(self.row_values, (low, high), self.rows)), MIN_DISTANCE
         )
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):  # of a tiny multiplier it is infinite, too
             return np.where(low < high, distance / np.abs(self.rows), 0.0)
 
     @cached_property

@@ -71,11 +71,14 @@ def alternate(
                 together[str(entry)] = together[str(entry)] + own if str(entry) in together else own
         return together
 
+    books = ("stored", "supplied", "dissipated")
     ledger = Ledger(
-        *[of_active([getattr(p.ledger, kind) for p in parts]) for kind in ("stored", "supplied", "dissipated")],
+        *[of_active([getattr(part.ledger, kind) for part in parts]) for kind in books],
         electrical=tuple(dict.fromkeys(entry for part in parts for entry in part.ledger.electrical)),
     )
-    groups = {g: tuple({q.name: q for p in parts for q in getattr(p, g)}.values()) for g in GROUPS}
+    groups: dict[str, Any] = {
+        g: tuple({q.name: q for p in parts for q in getattr(p, g)}.values()) for g in GROUPS
+    }
     return System(
         name,
         **{**groups, "z": (*groups["z"], *flags.values())},
@@ -157,16 +160,16 @@ def check_switch(event: str, switch: Switch, source: System, parts: Sequence[Sys
             f"'{event}' switches to '{switch.to}', which is no other part: "
             f"{did_you_mean(switch.to, list(targets))}"
         )
-    target, given = targets[switch.to], {str(state) for state in switch.begin}
+    target, new_states = targets[switch.to], {str(state) for state in switch.begin}
     states = [q.name for q in (*target.x, *target.z)]
-    for state in given:
+    for state in new_states:
         if state not in states:
             raise UnknownNameError(
                 f"'{event}' begins '{switch.to}' with '{state}', which is no state of it: "
                 f"{did_you_mean(state, states)}"
             )
     common = {q.name for q in (*source.x, *source.z)}
-    missing = [q.name for q in target.x if q.name not in given | common]
+    missing = [q.name for q in target.x if q.name not in new_states | common]
     if missing:
         raise ModelError(
             f"'{event}' switches to '{switch.to}' and does not say where its state '{missing[0]}' begins: "
@@ -180,14 +183,20 @@ def is_alternating(system: System) -> bool:
     return any(q.name.endswith(ACTIVE) for q in system.z)
 
 
+def switching_events(system: System) -> list[Event]:
+    """Return the events by which parts that take turns change."""
+    flags = {q.name for q in system.z if q.name.endswith(ACTIVE)}
+    return [event for event in system.events if flags & {str(state) for state in event.reset}]
+
+
 def activate(system: System, part: str) -> dict[str, float]:
     """Return the flags of an alternating system that make one of its parts the active one, by name."""
     flags = [q.name for q in system.z if q.name.endswith(ACTIVE)]
     names = [flag.removesuffix(ACTIVE) for flag in flags]
     if part not in names:
-        known = did_you_mean(part, names) if names else "it is none of several parts; see alternate(...)"
-        raise UnknownNameError(f"'{system.name}' has no part '{part}': {known}")
+        hint = did_you_mean(part, names) if names else "it is none of several parts; see alternate(...)"
+        raise UnknownNameError(f"'{system.name}' has no part '{part}': {hint}")
     return {flag: float(flag == f"{part}{ACTIVE}") for flag in flags}
 
 
-__all__ = ["Switch", "activate", "alternate", "is_alternating"]
+__all__ = ["Switch", "activate", "alternate", "is_alternating", "switching_events"]
