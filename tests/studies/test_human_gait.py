@@ -14,7 +14,8 @@ from strut import Param, State, System, control, evolve
 from strut.cli.app import main
 from strut.errors import StorageError
 from strut.evolve.goals import StagedGoals
-from strut.studies import human_verification
+from strut.studies import gait_verification
+from strut.studies.gait_verification import VERIFICATION_FILE, WAYS, Verified, candidates_of, verify_bests
 from strut.studies.human_gait import (
     GOAL_NAMES,
     JOINTS,
@@ -25,7 +26,6 @@ from strut.studies.human_gait import (
 )
 from strut.studies.human_pictures import choose_bests, impedance_plots, stage_plots, stride_plots
 from strut.studies.human_table import human_rows
-from strut.studies.human_verification import VERIFICATION_FILE, WAYS, Verified, candidates_of, verify_bests
 from tests.simulate.fake_card import fake_driver, fake_driver_file
 
 __all__ = ["fake_driver", "fake_driver_file"]
@@ -146,7 +146,7 @@ def made_up_verified(mode, run, torque, stage, tried=1):
         "power_absolute": 250.0,
     }
     best = evolve.Individual(run, 2, 0, {}, measures, stage, torque)
-    return Verified(mode, best, dict.fromkeys(WAYS, measures), dict.fromkeys(WAYS, stage), tried)
+    return Verified(mode, best, dict.fromkeys(WAYS, measures), dict.fromkeys(WAYS, stage), 6, tried)
 
 
 def test_the_table_has_published_beside_ours():
@@ -189,7 +189,7 @@ def test_answers_are_kept_and_a_damaged_file_is_told(tmp_path):
     (tmp_path / VERIFICATION_FILE).write_text("{")
     best = made_up_evolution("const", [1.0]).best
     with pytest.raises(StorageError, match="is damaged"):
-        verify_bests(tmp_path, {"const": {0: [best]}}, lambda _: None)
+        verify_bests(tmp_path, {"const": {0: [best]}}, {}, lambda _: None)
 
 
 def test_the_next_of_a_run_counts_where_its_best_breaks_a_goal(tmp_path, monkeypatch):
@@ -201,21 +201,27 @@ def test_the_next_of_a_run_counts_where_its_best_breaks_a_goal(tmp_path, monkeyp
     ]
     asked = []
 
-    def run_again(way, todo, entries):
-        asked.append((way, [each.value for _, each in todo]))
+    def run_all_ways(todo, ways):
+        asked.append([each.value for _, each in todo])
+        entries = {}
         for mode, each in todo:
-            entry = entries[human_verification._label(mode, each)]
-            entry["measures"][way] = {"torque": each.value}
-            entry["stages"][way] = 4 if each.value < 102 and way == "long" else 6
+            stages = {"fine": 6, "long": 4 if each.value < 102 else 6}
+            measures = {way: {"torque": each.value} for way in stages}
+            entries[gait_verification._label(mode, each)] = {
+                "measures": measures,
+                "stages": stages,
+                "goals": 6,
+            }
+        return entries
 
-    monkeypatch.setattr(human_verification, "_run_again", run_again)
+    monkeypatch.setattr(gait_verification, "run_all_ways", run_all_ways)
     candidates = {"const": {0: [best, *others[1:]]}}
-    verified = verify_bests(tmp_path, candidates, lambda _: None)["const", 0]
+    verified = verify_bests(tmp_path, candidates, {}, lambda _: None)["const", 0]
     assert (verified.individual.value, verified.tried, verified.holds) == (103.0, 2, True)
-    assert [values for _, values in asked] == [[100.0]] * 3 + [[103.0]] * 3
-    verify_bests(tmp_path, candidates, lambda _: None)
-    assert len(asked) == 6  # the rest is in the file
-    none = verify_bests(tmp_path, {"const": {0: [best]}}, lambda _: None)["const", 0]
+    assert asked == [[100.0], [103.0]]
+    verify_bests(tmp_path, candidates, {}, lambda _: None)
+    assert len(asked) == 2  # the rest is in the file
+    none = verify_bests(tmp_path, {"const": {0: [best]}}, {}, lambda _: None)["const", 0]
     assert (none.kept_stage, none.holds, none.tried) == (4, False, 1)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from strut import evolve
 from strut.errors import ModelError
+from strut.studies.gait_verification import candidates_of, verify_bests
 from strut.studies.human_gait import (
     DURATION,
     GENERATIONS,
@@ -29,7 +30,7 @@ from strut.studies.human_pictures import (
 )
 from strut.studies.human_refinement import REFINED_FOLDER, REFINED_GENERATIONS, refine_searches
 from strut.studies.human_table import human_rows
-from strut.studies.human_verification import candidates_of, verify_bests
+from strut.studies.human_verification import human_ways
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 SEED = 1
@@ -49,7 +50,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         return SearchOutcome(human_rows(order.folder, parts, {}), stage_plots(first))
     place = order.folder / REFINED_FOLDER if len(parts) > 1 else order.folder
     candidates = {mode: candidates_of(place / f"{mode}.db", each) for mode, each in last.items()}
-    verified = verify_bests(order.folder, candidates, tell)
+    verified = verify_bests(order.folder, candidates, human_ways(), tell)
     bests = choose_bests(last, verified)
     tell("the best of each mode walks once more, for the page")
     walks = walk_again(bests)

@@ -71,11 +71,14 @@ def coman_planar_mechanism() -> Mechanism:
 
 
 @checked
-def coman_planar(*, ground: str = "rigid", events: bool = True, **values: Any) -> System:
+def coman_planar(
+    *, ground: str = "rigid", events: bool = True, pushes: bool = False, **values: Any
+) -> System:
     """COMAN's legs and torso in a plane, on heel and toe of short feet; it falls unless its motors act.
 
     ground: 'rigid', as the thesis has it; 'soft' for Hunt and Crossley's law and Coulomb's friction, without
-        events if events=False: for populations. values: of parameters and states.
+        events if events=False: for populations. pushes: whether forces from outside act at the ankles, inputs
+        foot_r_push_x, foot_r_push_z and those of the left [N]. values: of parameters and states.
 
     Outputs and endings are those of `human`: speed, assist_torque, assisting; 'fall' and 'topple'.
     """
@@ -84,6 +87,9 @@ def coman_planar(*, ground: str = "rigid", events: bool = True, **values: Any) -
     if ground == "rigid" and not events:
         raise ModelError("events=False is of soft ground: feet on rigid ground land and leave in events")
     m = coman_planar_mechanism()
+    if pushes:
+        m.push("foot_r")
+        m.push("foot_l")
     mu = Param("friction", 0.8, bounds=(0, 5), description="Coulomb's coefficient")
     feet = [f"{point}{side}" for side in ("_r", "_l") for point in ("heel", "toe")]
     common: dict[str, Any] = {

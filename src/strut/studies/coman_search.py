@@ -1,0 +1,141 @@
+"""Searches for gaits of COMAN, undisturbed and with pushes against the swing foot, all modes and runs side by
+side, as far as is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut import evolve
+from strut.errors import ModelError
+from strut.evolve.streams import Purpose, RandomStream
+from strut.studies.coman_gait import (
+    GENERATIONS,
+    GOAL_NAMES,
+    MODES,
+    POPULATION,
+    RUNS,
+    STARTS,
+    coman_problems,
+    coman_walker,
+)
+from strut.studies.study import SearchOrder
+from strut.studies.swing_pushes import SwingPushes, with_swing_pushes
+from strut.system import System
+
+SEED = 1
+"""Of all searches."""
+KNOWN_OF_RUN = 3
+"""Solutions of every undisturbed run, the best, with which a disturbed search begins."""
+MUTATION = 0.1
+"""[1] Part of its range by which a parameter of a mutated solution is moved, at most, either way."""
+PUSHED_VELOCITY = 0.1
+"""[1] Part of the range that a particle of a disturbed search crosses in a generation, at most: it begins
+among solutions."""
+PUSHED_FEET = {side: (f"heel_{side}", f"toe_{side}") for side in "rl"}
+"""The contacts of each foot."""
+
+
+def run_options(order: SearchOrder) -> dict[str, Any]:
+    """Return where and how individuals are run, as options of `simulate_batch`."""
+    way: dict[str, Any] = {"lanes": "auto"}
+    if order.device != "cpu":
+        way = {"device": order.device, "crew": order.crew}
+    return {**way, "precision": order.precision, **({} if order.step is None else {"step": order.step})}
+
+
+def search_gaits(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve.Evolution]:
+    """Search undisturbed gaits, or go on with what the folder has."""
+    return evolve.search_side_by_side(
+        coman_problems(coman_walker("table"), STARTS, **run_options(order)),
+        evolve.Swarm(POPULATION),
+        order.generations or GENERATIONS,
+        runs=order.runs or RUNS,
+        seed=SEED,
+        folder=order.folder,
+        resume=has_searches(order.folder),
+        minutes=order.minutes,
+        progress=lambda at: tell(progress_text(at)),
+    )
+
+
+def search_pushed_gaits(
+    order: SearchOrder, known: dict[str, np.ndarray], tell: Callable[[str], None]
+) -> dict[str, evolve.Evolution]:
+    """Search gaits that bear pushes, or go on with what the folder has. known: by mode, solutions with which
+    populations begin, a row each."""
+    problems = coman_problems(pushed_walker(), SwingPushes(), **run_options(order))
+    runs = order.runs or RUNS
+    first = {mode: seeded_populations(problems[mode], rows, runs) for mode, rows in known.items()}
+    return evolve.search_side_by_side(
+        problems,
+        evolve.Swarm(POPULATION, max_velocity=PUSHED_VELOCITY),
+        order.generations or GENERATIONS,
+        runs=runs,
+        seed=SEED,
+        folder=order.folder,
+        resume=has_searches(order.folder),
+        first=first,
+        minutes=order.minutes,
+        progress=lambda at: tell(progress_text(at)),
+    )
+
+
+def pushed_walker() -> System:
+    """Return COMAN whose swing feet are pushed, as the machine of tables."""
+    return with_swing_pushes(coman_walker("table", pushes=True), PUSHED_FEET, SwingPushes().swings)
+
+
+def known_solutions(folder: Path) -> dict[str, np.ndarray]:
+    """Return by mode the best places that the particles of undisturbed searches remember: some of every run,
+    a row each."""
+    return {
+        mode: np.concatenate(evolve.load_personal_bests(folder / f"{mode}.db")[:, :KNOWN_OF_RUN])
+        for mode in MODES
+    }
+
+
+def seeded_populations(problem: evolve.SearchProblem, known: np.ndarray, runs: int) -> np.ndarray:
+    """Return first populations, runs x individuals x parameters: all known solutions, and mutated ones
+    besides; as many of the known as there is room for."""
+    space = problem.space
+    populations = []
+    for run in range(runs):
+        draws = RandomStream(SEED, run).draws(
+            0, Purpose.CONFIRM
+        )  # a purpose that such a search has no use for
+        chosen = known[:POPULATION]
+        rest = POPULATION - len(chosen)
+        copies = known[np.arange(rest) % len(known)]
+        moved = copies + MUTATION * space.span * (2 * draws.uniform(rest, len(space)) - 1)
+        populations.append(np.vstack([chosen, np.clip(moved, space.low, space.high)]))
+    return np.array(populations)
+
+
+def has_searches(folder: Path) -> bool:
+    """Tell whether a folder has the searches of all modes; raises `ModelError` where it has a part of
+    them."""
+    there = [(folder / f"{mode}.db").is_file() for mode in MODES]
+    if any(there) and not all(there):
+        missing = MODES[there.index(False)]
+        raise ModelError(f"{folder} has a part of the searches and no {missing}.db: give an empty one")
+    return all(there)
+
+
+def progress_text(at: evolve.SideBySideProgress) -> str:
+    """How far searches are, as a line."""
+    parts = []
+    for mode, counts in at.stages.items():
+        furthest = max((k for k, count in enumerate(counts) if count), default=0)
+        parts.append(f"{mode}: {counts[furthest]} at {GOAL_NAMES[furthest]}, best {at.bests[mode]:.4g}")
+    rate = at.individuals / max(at.seconds, 1e-9)
+    return (
+        f"generation {at.generation + 1}/{at.generations}, {at.seconds:.2f} s ({rate:.0f} evaluations/s): "
+        + "; ".join(parts)
+    )
+
+
+__all__ = ["known_solutions", "pushed_walker", "search_gaits", "search_pushed_gaits"]

@@ -1,0 +1,135 @@
+"""COMAN that learns to walk: its start, its parameters and goals, pushes against swing feet and their draws, first
+populations of known solutions."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from strut import State, System, control, evolve, simulate
+from strut.errors import ModelError
+from strut.evolve.goals import StagedGoals
+from strut.studies import coman_gait, coman_search
+from strut.studies.coman_gait import (
+    JOINTS,
+    MODES,
+    STARTS,
+    FrequencyTables,
+    coman_goals,
+    coman_parameters,
+    coman_walker,
+)
+from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
+from strut.system import Disturbance, Foot, Param, Walk, start, time
+
+SAMPLES = 4000  # of draws: means are then known to deviation / 200
+SURE = 4  # standard errors
+
+
+def test_a_run_begins_with_a_foot_on_the_ground():
+    """In every start the lowest of four points is at the height of the ground, to rounding."""
+    walker = coman_walker("const")
+    names = [f"{point}_{side}_gap" for point in ("heel", "toe") for side in "rl"]
+    gaps = walker.function("gaps", [walker[name] for name in names], ["x", "p"])
+    for k in range(STARTS.count):
+        values = start(walker.using({name: each[k] for name, each in STARTS.values.items()}))
+        heights = [float(gap) for gap in gaps(0.0, values.x, values.p)]
+        assert min(heights) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_numbers_and_limits_are_those_of_the_thesis():
+    counts = {mode: len(coman_parameters(control.phase_tables(JOINTS, mode))) for mode in MODES}
+    assert counts == {"const": 34, "step": 46, "ppoly": 82}
+    bounds = {
+        each.name: (each.low, each.high) for each in coman_parameters(control.phase_tables(JOINTS, "const"))
+    }
+    assert bounds["frequency"] == (0.4, 1.2)
+    assert bounds["knee_stiffness"] == (0.0, 1500.0)
+    assert bounds["ankle_damping"] == (0.0, 30.0)
+    tables = FrequencyTables(control.phase_tables(JOINTS, "const"))
+    rows = tables.rows(np.full((2, 34), 0.7))
+    assert rows.shape == (2, len(tables.labels))
+    assert rows[:, -1].tolist() == [0.7, 0.7]
+
+
+def test_goals_are_reached_in_their_order():
+    names = ("time", "speed", "assist_time", "cost")
+    good = {"time": 10.0, "speed": 0.31, "assist_time": 0.0, "cost": 40.0}
+    rows = [{**good, **each} for each in ({"time": 9.0}, {"speed": 0.2}, {"assist_time": 0.1}, {})]
+    goals = StagedGoals(coman_goals(), names)
+    keys = goals.keys({name: np.array([row[name] for row in rows]) for name in names})
+    assert goals.stage(keys).tolist() == [0, 1, 2, 3]
+    assert goals.stage_and_value(keys[-1]) == (4, 40.0)
+
+
+def test_pushes_are_drawn_as_published():
+    pushes = SwingPushes(count=1)
+    rows = pushes.rows(np.zeros(SAMPLES, dtype=int), np.arange(SAMPLES, dtype=np.uint64))
+    columns = dict(zip(pushes.labels, rows.T, strict=True))
+    for name, mean, deviation in (("force", 80.0, 5.0), ("duration", 0.15, 0.05), ("onset", 0.5, 12**-0.5)):
+        for side in "rl":
+            own = columns[f"push_{name}_{side}[3]"]
+            assert abs(own.mean() - mean) < SURE * deviation / SAMPLES**0.5
+            assert own.std() == pytest.approx(deviation, rel=0.1)
+    assert (
+        abs(np.corrcoef(columns["push_force_r[0]"], columns["push_force_l[0]"])[0, 1]) < SURE / SAMPLES**0.5
+    )
+    again = pushes.rows(np.zeros(1, dtype=int), np.array([7], dtype=np.uint64))
+    np.testing.assert_array_equal(again[0], rows[7])  # the seed alone decides
+    # SplitMix64 of seed 0: its first word is published with the generator
+    assert uniform_numbers(np.zeros(1, dtype=np.uint64), 1)[0] == (0xE220A8397B1DCDAF >> 11) * 2.0**-53
+
+
+def stepping_foot():
+    """A foot that is up for 0.6 s of each second, from 0.2 s on, and says which impulse it was given."""
+    frequency = Param("frequency", 1.0, "Hz")
+    push, up = Disturbance("foot_r_push_x", 0.0, "N"), Disturbance("foot_r_push_z", 0.0, "N")
+    impulse = State("impulse", 0.0, "N s")
+    part = time - ca.floor(time)
+    gap = (part > 0.2) * (part < 0.8) - 0.5
+    return System(
+        "foot",
+        x=(impulse,),
+        u=(push, up),
+        p=(frequency,),
+        flow={"impulse": push.sym},
+        outputs={"heel_r_gap": gap, "heel_r_normal": ca.SX(1)},
+        walk=Walk(feet=(Foot(name="heel_r", normal="heel_r_normal", gap="heel_r_gap"),)),
+    )
+
+
+def test_a_swing_foot_is_pushed_once_a_swing():
+    """Three swings with pushes of their own, then the draws begin anew: impulses are force times duration, and a push
+    ends where the foot lands."""
+    walker = with_swing_pushes(stepping_foot(), {"r": ("heel_r",)}, 3)
+    asked = {
+        "push_force_r": [10.0, 20.0, 40.0],
+        "push_onset_r": [0.1, 0.5, 0.9],
+        "push_duration_r": [0.1, 0.2, 0.3],
+    }
+    run = simulate(walker.using(asked), 4.0, method="rk4", step=1e-4)
+    impulses = np.diff(run.at([0.0, 1.0, 2.0, 3.0, 4.0])["impulse"])
+    # onsets are parts of half a second: the third begins 0.45 s after lift-off, and ends at the landing, 0.15 s later
+    np.testing.assert_allclose(impulses, [-1.0, -4.0, -6.0, -1.0], atol=0.02)
+    before = run.at(np.linspace(1.0, 1.44, 50))["push_r"]
+    assert np.all(before == 0)
+
+
+def test_first_populations_are_known_solutions_and_their_mutations():
+    space = {"a": (0.0, 1.0), "b": (0.0, 10.0)}
+    problem = evolve.SearchProblem(space, evolve.of_function(lambda a, b: a + b), "value")
+    known = np.array([[0.5, 5.0], [0.0, 10.0]])
+    first = coman_search.seeded_populations(problem, known, 2)
+    assert first.shape == (2, 120, 2)
+    np.testing.assert_array_equal(first[:, :2], [known, known])
+    moved = np.abs(first[:, 2:] - known[np.arange(118) % 2])
+    assert (moved <= [0.1, 1.0]).all()
+    assert moved.max() > 0.09
+    assert (first[0] != first[1]).any()
+
+
+def test_a_part_of_the_searches_is_refused(tmp_path):
+    (tmp_path / "const.db").write_text("")
+    with pytest.raises(ModelError, match=r"no step\.db"):
+        coman_search.has_searches(tmp_path)
+    assert not coman_search.has_searches(tmp_path / "none")
+    assert coman_gait.GOAL_NAMES[-1] == "cost"
