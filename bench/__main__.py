@@ -31,6 +31,7 @@ from bench import (
     slip,
     stiff,
     walking,
+    wasm,
     whole_body,
 )
 from bench import compile as compiling
@@ -55,6 +56,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "derivatives": derivatives.run,
     "network": network.run,
     "compile": compiling.run,
+    "wasm": wasm.run,
     "coman": coman.run,
     "whole-body": whole_body.run,
     "evolve": evolve.run,

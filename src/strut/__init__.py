@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     )
     from strut.codegen import CONTROLLER, compile_system
     from strut.errors import StrutError
-    from strut.export import equations, export, export_controller, export_functions, export_matlab
+    from strut.export import (
+        equations,
+        export,
+        export_controller,
+        export_functions,
+        export_matlab,
+        export_wasm,
+    )
     from strut.mechanism import Mechanism, constraints, joints
     from strut.simulate import (
         Hold,
@@ -81,7 +88,10 @@ _ROOMS = (
 _HOMES = {
     "strut.codegen": ("CONTROLLER", "compile_system"),
     "strut.errors": ("StrutError",),
-    "strut.export": ("equations", "export", "export_controller", "export_functions", "export_matlab"),
+    "strut.export": (
+        *("equations", "export", "export_controller", "export_functions", "export_matlab"),
+        "export_wasm",
+    ),
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
     "strut.simulate": (
         "Hold",
@@ -182,6 +192,7 @@ __all__ = [
     "export_controller",
     "export_functions",
     "export_matlab",
+    "export_wasm",
     "gait",
     "join",
     "joints",

@@ -24,6 +24,7 @@ EXTRAS = {
     "ray": ("ray", "ray"),
     "starlette": ("starlette", "studio"),
     "uvicorn": ("uvicorn", "studio"),
+    "ziglang": ("ziglang", "compiler"),
 }
 """By the package as Python imports it: its name for people and for pip, and the extra of strut that installs
 it."""

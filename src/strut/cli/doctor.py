@@ -15,7 +15,13 @@ import typer
 
 from strut.cli.console import as_json, table
 from strut.cli.options import Json
-from strut.codegen import cache_directory, check_private_directory, compiler, make_private
+from strut.codegen import (
+    cache_directory,
+    check_private_directory,
+    compiler,
+    find_wasm_compiler,
+    make_private,
+)
 from strut.errors import CompileError
 from strut.extras import EXTRAS
 from strut.version import VERSION
@@ -29,6 +35,13 @@ def _says(*command: str) -> str:
         return "found, but does not run"
     lines = (process.stdout or process.stderr).strip().splitlines()
     return lines[0] if lines else "found, but says nothing"
+
+
+def _compiler_words(command: tuple[str, ...]) -> str:
+    """What a compiler says of itself; of zig also where it comes from."""
+    if command[1:2] == ("cc",):
+        return f"zig {_says(command[0], 'version')}, of the package ziglang"
+    return _says(*command, "--version")
 
 
 def _version(package: str) -> str | None:
@@ -65,10 +78,20 @@ def examine() -> list[dict[str, Any]]:
     row("cores", str(os.cpu_count()))
     try:
         cc = compiler()
-        remedy = "install gcc or clang, or set CC; until then everything runs 50 to 500 times slower"
+        remedy = (
+            "install gcc or clang, set CC, or pip install 'strut[compiler]'; until then everything runs 50 "
+            "to 500 times slower"
+        )
     except CompileError as error:
         cc, remedy = None, str(error)
-    row("C compiler", _says(*cc, "--version") if cc else "none", cc is not None, "" if cc else remedy)
+    row("C compiler", _compiler_words(cc) if cc else "none", cc is not None, "" if cc else remedy)
+    wasm = find_wasm_compiler()
+    row(
+        "WebAssembly compiler",
+        _compiler_words(wasm.command) if wasm else "none (optional)",
+        True,
+        "" if wasm else "optional: install clang and lld, or pip install 'strut[compiler]'",
+    )
     directory = cache_directory()
     entries = list(directory.glob("*.so")) if directory.is_dir() else []
     size = sum(entry.stat().st_size for entry in entries) / 1e6

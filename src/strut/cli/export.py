@@ -27,7 +27,13 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
     model: Model,
     *,
     directory: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where to write, created if needed; a file .wasm for WebAssembly.",
+        ),
     ],
     settings: Settings = [],
     drive: Drive = "rigid",
@@ -55,13 +61,16 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
 
     The C allocates nothing and needs only <math.h>; -DSTRUT_FLOAT makes it single precision,
     -DSTRUT_SIN=my_sin replaces a function. The MATLAB functions also run in Octave. What every function costs
-    is printed.
+    is printed. With -o NAME.wasm it is a module for WebAssembly and the script that opens it, by clang and
+    lld or by the package ziglang (strut\\[compiler]).
 
     [bold]Examples[/bold]
 
       strut export slip -o firmware/ && make -C firmware && firmware/slip
 
       strut export rimless-wheel -o wheel/ --matlab
+
+      strut export compass -o compass.wasm
 
       strut export robot.urdf:fixed -o dynamics/ --dynamics
     """
@@ -72,6 +81,9 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
         )
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
+    wasm = directory.suffix == ".wasm"
+    if wasm and (matlab or dynamics):
+        raise ModelError(f"-o {directory.name} asks for WebAssembly: leave out --matlab and --dynamics")
     how = Reading(stops, tuple(ignore), tuple(root))
     if dynamics:
         machine = with_parameters(find_mechanism(model, how), settings)
@@ -107,5 +119,12 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
             f"run it in MATLAB or Octave: cd {escape(str(exported.directory))}, then {example}",
             soft_wrap=True,
         )
-    if not (matlab or dynamics):
+    if wasm:
+        script = (exported.directory / exported.files[1]).resolve()
+        out.print(
+            f"open it: const {{ strutModule }} = require('{escape(str(script))}')  (Node), or by a script "
+            f"element in a page",
+            soft_wrap=True,
+        )
+    elif not (matlab or dynamics):
         out.print(f"build it: make -C {escape(str(exported.directory))}", soft_wrap=True)

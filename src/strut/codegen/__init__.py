@@ -44,6 +44,7 @@ from strut.codegen.sampled_controller import SampledController
 from strut.codegen.split_casadi_c import split_long_functions
 from strut.codegen.translation_unit import Code, generate, runtime_sources
 from strut.codegen.virtual import Virtual
+from strut.codegen.wasm_module import WasmModule, build_wasm_module, find_wasm_compiler, wasm_section
 
 __all__ = [
     "ACCOUNT",
@@ -94,12 +95,14 @@ __all__ = [
     "StepKind",
     "Tableau",
     "Virtual",
+    "WasmModule",
     "address",
     "arithmetic",
     "build",
     "build_device_library",
     "build_in_background",
     "build_lanes_library",
+    "build_wasm_module",
     "byref",
     "cache_directory",
     "check_device_model",
@@ -112,6 +115,7 @@ __all__ = [
     "compiler",
     "emit",
     "find_cuda_compiler",
+    "find_wasm_compiler",
     "forget_driver",
     "full_lanes",
     "generate",
@@ -131,4 +135,5 @@ __all__ = [
     "split_long_functions",
     "straight_line",
     "wait_for_builds",
+    "wasm_section",
 ]

@@ -71,7 +71,7 @@ def _warn_once() -> None:
         warnings.warn(
             f"no C compiler found{_sought()}: strut runs on CasADi's virtual machine, correct but 50 to 500 "
             f"times slower; "
-            "install gcc or clang, or set CC",
+            "install gcc or clang, set CC, or pip install 'strut[compiler]'",
             RuntimeWarning,
             stacklevel=6,
         )

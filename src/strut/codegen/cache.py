@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import importlib.util
 import json
 import logging
 import os
@@ -77,9 +78,25 @@ def _find(name: str, path: str) -> str | None:
     return shutil.which(name, path=path)
 
 
+ZIG_FLAGS = ("-mcpu=baseline", "-ffp-contract=off", "-fno-sanitize=undefined")
+"""What makes `zig cc` compile as other C compilers do: for any processor of this kind, no two operations
+joined, no traps."""
+
+
+@functools.cache
+def zig_program() -> Path | None:
+    """The program zig of the package ziglang (`strut[compiler]`); None where it is not installed."""
+    spec = importlib.util.find_spec("ziglang")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for name in ("zig", "zig.exe"):
+            if (Path(folder) / name).is_file():
+                return Path(folder) / name
+    return None
+
+
 def compiler() -> tuple[str, ...] | None:
-    """The command of the C compiler: $CC if set (it may have arguments), else the first of cc, gcc, clang.
-    None if there is none."""
+    """The command of the C compiler: $CC if set (it may have arguments), else the first of cc, gcc, clang,
+    else zig of the package ziglang. None if there is none."""
     named_compiler = os.environ.get("CC")
     for name in [named_compiler] if named_compiler else ["cc", "gcc", "clang"]:
         try:
@@ -91,7 +108,8 @@ def compiler() -> tuple[str, ...] | None:
         path = _find(program, os.environ.get("PATH", os.defpath)) if program else None
         if path:
             return (path, *arguments)
-    return None
+    zig = None if named_compiler else zig_program()
+    return None if zig is None else (str(zig), "cc", *ZIG_FLAGS)
 
 
 @functools.cache

@@ -1,5 +1,5 @@
 """`export`: a system as C99 that anybody can build: no heap, no dependency beyond <math.h>, double or
-float."""
+float; or as a module for WebAssembly."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from strut.codegen import (
 )
 from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
+from strut.export.wasm import export_wasm
 from strut.files import put
 from strut.system import Entry, Quantity, System, initial_values, operation_count, start
 from strut.version import VERSION
@@ -92,7 +93,8 @@ def export(
     step: float | None = None,
 ) -> Export:
     """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`; the last
-    two only where they do not exist yet.
+    two only where they do not exist yet. Where `directory` is the name of a file .wasm: that file, a module
+    for WebAssembly, and the script that opens it; see `export_wasm`.
 
     It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of
     `simulate`.
@@ -103,6 +105,13 @@ def export(
     says how it wants to be run: `strut.export(net.system(), directory, **net.options())`.
     """
     chosen = _options(method, step)
+    if Path(directory).suffix == ".wasm":
+        if jacobians:
+            raise ValueRangeError(
+                "a module for WebAssembly has no Jacobians: leave out jacobians, or export C"
+            )
+        module, operations = export_wasm(system, directory, method=method, step=step)
+        return Export(module.parent, (module.name, module.with_suffix(".js").name), operations)
     directory = make_directory(Path(directory))
     low = lower_system(system, jacobians)
     code = generate(low)

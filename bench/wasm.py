@@ -1,0 +1,59 @@
+"""Modules for WebAssembly against native code: their sizes, and how many steps of the integrator they do in a
+second, for ready-made machines.
+
+Both run ten seconds with the same options and without recording, often enough to be compiled by the engine;
+Node's processor time against ours.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+import tempfile
+import time as clock
+from pathlib import Path
+
+import numpy as np
+
+from bench.timing import FULL, Effort, Row, Section
+from strut import export_wasm, simulate_batch, walkers
+from strut.codegen import find_wasm_compiler
+from strut.system import start
+
+RUNNER = Path(__file__).parent.parent / "tests" / "export" / "wasm_case.js"
+MACHINES = ("rimless-wheel", "slip", "compass", "kneed", "dribbel", "saurel-d", "saurel-e", "trunk-3d")
+RUNS = 200
+
+
+def run(effort: Effort) -> list[Section]:
+    if shutil.which("node") is None or find_wasm_compiler() is None:
+        return [Section("WebAssembly", "", (), "needs Node, and clang with lld or the package ziglang")]
+    return [_section(name, effort) for name in (MACHINES if effort is FULL else MACHINES[:3])]
+
+
+def _section(name: str, effort: Effort) -> Section:
+    """Times of one run of ten seconds, native and in Node."""
+    system = walkers.CATALOGUE[name]()
+    native, web = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = export_wasm(system, Path(folder) / "machine.wasm")
+        code = path.read_bytes()
+        order = {"wasm": str(path), "js": str(path.with_suffix(".js")), "t": 10.0, "times": RUNS}
+        begin = np.repeat(start(system).x[None], RUNS, axis=0)
+        for _ in range(effort.rounds):
+            began = clock.process_time()
+            batch = simulate_batch(system, 10.0, x0=begin, threads=1)
+            native.append((clock.process_time() - began) / RUNS)
+            answer = subprocess.run(
+                ["node", str(RUNNER)], input=json.dumps(order), capture_output=True, text=True, check=True
+            )
+            web.append(json.loads(answer.stdout)["seconds"] / RUNS)
+    steps = float(batch.steps[0])
+    size = f"{len(code) / 1e3:.0f} kB, compressed {len(gzip.compress(code)) / 1e3:.0f} kB"
+    rows = (
+        Row("native", times=tuple(native), extra={"steps_per_second": steps / min(native)}),
+        Row("WebAssembly (Node)", size, times=tuple(web), extra={"steps_per_second": steps / min(web)}),
+    )
+    return Section(f"{name}: ten seconds, {steps:.0f} steps", "", rows)
