@@ -191,6 +191,10 @@ def elastic_drives(place: Path) -> None:
     load("elastic_drives.py").main(place / "elastic_drives.svg")
 
 
+def arm_linkage(place: Path) -> None:
+    load("arm_linkage.py").main(place / "arm_linkage.svg")
+
+
 def bond_graphs(place: Path) -> None:
     load("bond_graphs.py").main(place / "bond_graphs.svg")
 
@@ -251,6 +255,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             design_urdf,
             elastic_drives,
             bond_graphs,
+            arm_linkage,
             codesign,
             robust,
             rabbit,

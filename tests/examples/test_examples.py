@@ -232,6 +232,7 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
 
 
 TESTED_ELSEWHERE = {
+    "arm_linkage.py": "tests/linkage/test_example.py",
     "bond_graphs.py": "tests/ports/test_examples.py",
     "coman.py": "tests/examples/test_coman.py",
     "demo.py": "tests/view/test_demo.py",

@@ -1,9 +1,19 @@
 """Linkages: which planar linkages can be put between the bodies of a limb, where their motors can be, and
 whether one with given lengths carries a motion."""
 
+from strut.linkage.assembly_path import LinkageMotion, follow_postures
+from strut.linkage.build import (
+    add_linkage,
+    carrying_angles,
+    joint_angles,
+    linkage_mechanism,
+    linkage_parameters,
+)
 from strut.linkage.drawing import draw_graph, draw_linkage
 from strut.linkage.enumeration import topologies
+from strut.linkage.gait_postures import stride_postures
 from strut.linkage.limb import Limb, human_leg
+from strut.linkage.measures import bar_lengths, bars, crossings, linkage_masses
 from strut.linkage.pins import PinParameter, pin_parameters, pin_positions, sketch_values
 from strut.linkage.rules import (
     ATTACHED,
@@ -15,6 +25,7 @@ from strut.linkage.rules import (
     Rule,
     broken_rules,
 )
+from strut.linkage.screening import Screening, screen
 from strut.linkage.topology import Topology
 
 __all__ = [
@@ -25,15 +36,29 @@ __all__ = [
     "NO_IDLE_JOINT",
     "USUAL_RULES",
     "Limb",
+    "LinkageMotion",
     "PinParameter",
     "Rule",
+    "Screening",
     "Topology",
+    "add_linkage",
+    "bar_lengths",
+    "bars",
     "broken_rules",
+    "carrying_angles",
+    "crossings",
     "draw_graph",
     "draw_linkage",
+    "follow_postures",
     "human_leg",
+    "joint_angles",
+    "linkage_masses",
+    "linkage_mechanism",
+    "linkage_parameters",
     "pin_parameters",
     "pin_positions",
+    "screen",
     "sketch_values",
+    "stride_postures",
     "topologies",
 ]

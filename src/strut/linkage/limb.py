@@ -22,12 +22,14 @@ class Limb:
     bodies: their names; the first one is what the others move against. joints: by name, the two bodies that
     a pin connects. segments: by body, both ends [m] of the line along which links may be attached, x and z in
     the reference posture, in which all angles are zero; the joint towards the first body is at the beginning.
-    Segments are needed for geometry, not for topologies.
+    Segments are needed for geometry, not for topologies. directions: by joint, 1 where its angle counts about
+    y, -1 where it counts the other way; 1 unless given.
     """
 
     bodies: tuple[str, ...] = ()
     joints: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     segments: Mapping[str, tuple[Point, Point]] = field(default_factory=dict)
+    directions: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in (*self.bodies, *self.joints):
@@ -60,6 +62,13 @@ class Limb:
             if len(line) != 2 or not all(len(p) == 2 and all(map(math.isfinite, p)) for p in line):
                 raise ModelError(f"the segment of '{body}' is {line}: give two ends, ((x, z), (x, z)) [m]")
 
+        for joint, direction in self.directions.items():
+            if joint not in self.joints or direction not in {1, -1}:
+                raise ModelError(
+                    f"the direction of '{joint}' is {direction}: give 1 or -1 for a joint of the limb, "
+                    f"{', '.join(self.joints)}"
+                )
+
     def pivot(self, joint: str) -> Point:
         """Where a joint is in the reference posture [m]: at the beginning of its second body's segment."""
         return self.segment(self.joints[joint][1])[0]
@@ -80,8 +89,8 @@ HEIGHT = 1.8
 
 @checked
 def human_leg(height: float = HEIGHT) -> Limb:
-    """Return trunk, thigh and shank of a standing person with hip and knee, sized as `walkers.human` is.
-    height: of the person [m]; the sole is at z = 0."""
+    """Return trunk, thigh and shank of a standing person with hip and knee, sized as `walkers.human` is;
+    flexion counts as positive. height: of the person [m]; the sole is at z = 0."""
     ankle, knee, hip = 0.055 / 1.8 * height, (0.055 / 1.8 + 0.246) * height, (0.055 / 1.8 + 0.491) * height
     return Limb(
         ("trunk", "thigh", "shank"),
@@ -91,6 +100,7 @@ def human_leg(height: float = HEIGHT) -> Limb:
             "thigh": ((0.0, hip), (0.0, knee)),
             "shank": ((0.0, knee), (0.0, ankle)),
         },
+        {"hip": -1, "knee": 1},
     )
 
 

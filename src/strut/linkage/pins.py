@@ -77,8 +77,11 @@ def pin_positions(topology: Topology, values: np.ndarray) -> np.ndarray:
     return positions
 
 
-def pin_expressions(topology: Topology, symbols: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
-    """Return the same as expressions: by joint, x and z of its pin [m], of symbols by name."""
+def pin_expressions(
+    topology: Topology, symbols: Mapping[str, ca.SX], scale: ca.SX | float = 1.0
+) -> dict[str, ca.SX]:
+    """Return the same as expressions: by joint, x and z of its pin [m], of symbols by name; with the segments
+    of the limb scaled."""
     places: dict[str, ca.SX] = {}
     for joint in topology.joints:
         body = segment_body(topology, joint)
@@ -86,7 +89,7 @@ def pin_expressions(topology: Topology, symbols: Mapping[str, ca.SX]) -> dict[st
             places[joint] = ca.vertcat(symbols[f"{joint}_x"], symbols[f"{joint}_z"])
         else:
             begin, end = (ca.DM(p) for p in topology.limb.segment(body))
-            places[joint] = begin + symbols[f"{joint}_along"] * (end - begin)
+            places[joint] = scale * (begin + symbols[f"{joint}_along"] * (end - begin))
     return places
 
 

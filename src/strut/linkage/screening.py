@@ -1,0 +1,94 @@
+"""`screen`: which designs carry a motion without coming near a singularity, before anything is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from strut.checks import checked, positive
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.linkage.assembly_path import LinkageMotion
+
+MIN_STRENGTH = 0.1
+"""[1] Smallest singular value of the torques of the limb's joints over those of the actuators, by default."""
+MIN_REGULARITY = 0.1
+"""[1] One over the largest rate of the linkage's joints for a unit rate of the limb's, by default."""
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """What was found of designs, an entry for each.
+
+    assembles: can it be assembled in all postures? strength: the smallest singular value, over all postures,
+    of the map from torques of the actuators to torques of the limb's joints, which is that of the limb's
+    rates to the actuators'; 0 where actuators cannot push the limb in some direction, or where it does not
+    assemble. regularity: the smallest singular value of the map from rates of the linkage's joints to the
+    limb's (one over the largest rate of a joint for a unit rate of the limb): 0 where the linkage is
+    stretched or flat. weakest: the sample in which strength is least, or from which on it does not assemble.
+    """
+
+    assembles: np.ndarray
+    strength: np.ndarray
+    regularity: np.ndarray
+    weakest: np.ndarray
+    min_strength: float
+    min_regularity: float
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Which designs pass."""
+        return np.asarray(
+            self.assembles & (self.strength >= self.min_strength) & (self.regularity >= self.min_regularity)
+        )
+
+    def __str__(self) -> str:
+        weak = self.assembles & (self.strength < self.min_strength)
+        irregular = self.assembles & (self.strength >= self.min_strength) & ~self.ok
+        return (
+            f"{self.ok.sum()} of {len(self.ok)} designs pass; {(~self.assembles).sum()} do not assemble, "
+            f"{weak.sum()} are too weak, {irregular.sum()} come near a dead point"
+        )
+
+
+@checked
+def screen(
+    motion: LinkageMotion,
+    actuators: Sequence[str],
+    *,
+    min_strength: float = MIN_STRENGTH,
+    min_regularity: float = MIN_REGULARITY,
+) -> Screening:
+    """Measure how far linkages stay from singularities along a motion and around it.
+
+    actuators: joints of the linkage, as many as the limb has. min_strength, min_regularity: what a design
+    must keep to pass, see `Screening`.
+    """
+    topology = motion.topology
+    names = list(topology.joints)
+    for joint in actuators:
+        if joint not in names:
+            raise UnknownNameError(f"the linkage has no joint '{joint}': {did_you_mean(joint, names)}")
+    needed = len(topology.limb.joints)
+    if len(set(actuators)) != needed or len(actuators) != needed:
+        raise ModelError(
+            f"actuators are {', '.join(actuators)}: {needed} joints are needed, as many as the limb has"
+        )
+    places = [names.index(joint) for joint in actuators]
+    strength, regularity = np.zeros((2, *motion.assembled.shape))
+    rates = motion.rates[motion.assembled]
+    strength[motion.assembled] = np.linalg.svd(rates[:, places], compute_uv=False)[:, -1]
+    regularity[motion.assembled] = 1.0 / np.linalg.svd(rates, compute_uv=False)[:, 0]
+    return Screening(
+        motion.assembles,
+        strength.min(axis=1),
+        regularity.min(axis=1),
+        strength.argmin(axis=1),
+        positive("min_strength", min_strength),
+        positive("min_regularity", min_regularity),
+    )
+
+
+__all__ = ["Screening", "screen"]
