@@ -13,12 +13,14 @@ from strut.errors import ModelError
 from strut.export import matlab
 from strut.export.c import Export, model_name, write
 from strut.export.identifiers import comment
+from strut.export.matlab_run import run_files
 from strut.system import Entry, Port, PortedFunction, System, initial_values, port, rate_unit, start
 
 NOTES = {
     "flow": "Rates of the continuous states.",
     "outputs": "Outputs.",
     "guards": "Guards: each event happens when its guard becomes positive.",
+    "guards_and_rates": "Guards, and how fast they change along the rates of the states.",
     "enabled": "Which events are enabled: those whose number is positive.",
     "clocks": "Period and offset of every sample.",
     "initial": "States to begin from.",
@@ -29,8 +31,9 @@ NOTES = {
 def export_matlab(system: System, directory: str | Path) -> Export:
     """Write NAME_flow.m, NAME_outputs.m, NAME_parameters.m, NAME_initial.m, and for systems that jump
     NAME_guards.m, NAME_events.m (as ode45 wants it), NAME_enabled.m, NAME_clocks.m and NAME_reset.m;
-    NAME_example.m, which runs them, only where it does not exist yet. Delays cannot be exported, ode45 has
-    none.
+    NAME_example.m, which runs them by ode45, only where it does not exist yet. NAME_model.m and strut_run.m
+    run them by a method of fixed step, to rounding as `simulate` does with the same method and step. Delays
+    cannot be exported: neither has them.
     """
     if system.delays:
         raise ModelError(
@@ -55,6 +58,8 @@ def export_matlab(system: System, directory: str | Path) -> Export:
         files[f"{name}_reset.m"] = _reset(name, low, resets, parameters)
     if system.x and not (directory / f"{name}_example.m").exists():  # this is yours to edit
         files[f"{name}_example.m"] = _example(system, low, name)
+    if system.x:
+        files |= run_files(system, low, name)
     write(directory, files)
     counts = {label: f.operations for label, f in functions.items()} | {f.name: f.operations for f in resets}
     return Export(directory, tuple(files), counts)
@@ -63,7 +68,8 @@ def export_matlab(system: System, directory: str | Path) -> Export:
 def _exported_functions(system: System, low: Lowered) -> dict[str, ca.Function]:
     p = column([q.sym for q in system.p])
     initial = ca.Function("initial", [p], initial_values(system), ["p"], ["x", "z"])
-    labels = ["flow", *["outputs"] * bool(system.outputs), *["guards"] * bool(system.events)]
+    labels = ["flow", *["outputs"] * bool(system.outputs)]
+    labels += ["guards", "guards_and_rates"] * bool(system.events)
     labels += ["enabled"] * any(event.when is not None for event in system.events) + ["clocks"] * bool(
         system.samples
     )
@@ -75,6 +81,7 @@ def _ports(system: System, low: Lowered) -> dict[str, Port]:
     guards = [low.jumps[k].source.name for k in low.tables["jump_of"]]
     x, z = port("x", "continuous states", system.x), port("z", "discrete states", system.z)
     clocks = [s.name for s in system.samples]
+    rates = tuple(Entry(f"{e.name}'", rate_unit(e.unit)) for e in x.entries)
     return {
         "t": Port("t", "time", (Entry("t", "s"),)),
         "x": x,
@@ -82,7 +89,9 @@ def _ports(system: System, low: Lowered) -> dict[str, Port]:
         "u": port("u", "inputs", system.u),
         "p": port("p", "parameters", system.p, defaults=True),
         "random": port("random", "random numbers", system.randoms),
-        "out_dx": Port("dx", "rates", tuple(Entry(f"{e.name}'", rate_unit(e.unit)) for e in x.entries)),
+        "dx": Port("dx", "rates", rates),
+        "out_r": Port("r", "rates of the guards", tuple(Entry(n) for n in guards)),
+        "out_dx": Port("dx", "rates", rates),
         "out_y": Port("y", "outputs", tuple(Entry(label) for label in system.labels("outputs"))),
         "out_g": Port("g", "guards", tuple(Entry(n) for n in guards)),
         "out_on": Port("on", "enabled while positive", tuple(Entry(n) for n in guards)),

@@ -18,6 +18,7 @@ from strut.ports.graph import BondGraph
 from strut.ports.solve import PortValues, solve
 from strut.ports.wiring import Wiring, wire
 from strut.system import (
+    MIN_POSITIVE,
     Input,
     Ledger,
     Param,
@@ -120,7 +121,10 @@ def system_of(solved: SolvedGraph, *, outputs: bool = True, description: str = "
     entries = [*ledger.stored.values(), *ledger.supplied.values(), *ledger.dissipated.values()]
     starts = [sx(s.value) for s in solved.states]
     owners = _owners([*solved.flow, *expressions.values(), *entries, *starts], solved)
-    params = tuple(q for q in owners if isinstance(q, Param))
+    divisors = {q.name for e in wiring.elements.values() for q in e.divisors}
+    params = tuple(
+        q.at_least(MIN_POSITIVE) if q.name in divisors else q for q in owners if isinstance(q, Param)
+    )
     inputs = tuple(q for q in owners if isinstance(q, Input))
     flow = {s.name: rate for s, rate in zip(solved.states, solved.flow, strict=True)}
     if not machines:

@@ -14,7 +14,7 @@ import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.ports.domains import Domain
-from strut.system import Quantity, State, System, known_symbol, sx
+from strut.system import Param, Quantity, State, System, known_symbol, sx
 
 
 class Kind(Enum):
@@ -122,7 +122,8 @@ class Element:
     'conductance' of a linear resistor, 'effort' or 'flow' of another; 'effort' or 'flow' of a source; 'ratio'
     of a transformer or gyrator. system, inputs, flows: of a machine, its system and, by port, the name of the
     input and the flow that answers it. unbooked: ports of a machine whose power its own account does not
-    know. owners: the quantities that its expressions are made of, kept alive with it."""
+    know. owners: the quantities that its expressions are made of, kept alive with it. divisors: parameters
+    that it divides by, the inertia or capacity of a storage: a system of it takes none that is zero."""
 
     name: str
     kind: Kind
@@ -134,6 +135,7 @@ class Element:
     flows: Mapping[str, ca.SX] = field(default_factory=dict)
     unbooked: tuple[str, ...] = ()
     owners: tuple[Quantity, ...] = ()
+    divisors: tuple[Param, ...] = ()
 
     def __str__(self) -> str:
         return f"{WORDS[self.kind]} '{self.name}'"

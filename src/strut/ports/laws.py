@@ -14,7 +14,11 @@ import numpy as np
 from strut.errors import ModelError, ShapeError, ValueRangeError
 from strut.ports.domains import Domain, check_ratio
 from strut.ports.elements import ElementPort, Given, Kind
-from strut.system import Expression, Param, Quantity, known_symbol, sx
+from strut.system import Expression, Param, Quantity, known_symbol, own_value, sx
+
+
+DIVIDED_BY = ("inertia", "capacity")
+"""Roles of numbers that a storage divides by."""
 
 
 def domain_size(domain: Domain, size: int | None, what: str) -> int:
@@ -144,18 +148,20 @@ def check_finite(expression: ca.SX, what: str) -> None:
 
 def _check_divisor(matrix: ca.SX, role: str, what: str) -> None:
     """Raise ValueRangeError where what is divided by is zero, or where motion would have negative energy."""
-    if role not in ("inertia", "capacity") or not matrix.is_constant():
+    numbers = own_value(matrix) if role in DIVIDED_BY else None
+    if numbers is None:
         return
-    numbers = np.array(ca.DM(matrix))
+    of = ", ".join(f"'{symbol.name()}'" for symbol in ca.symvar(matrix))
+    by = f" with the value of parameter {of}" if of else ""
     size = "zero" if numbers.size == 1 else "a matrix without an inverse"
     if np.linalg.matrix_rank(numbers) < len(numbers):
         raise ValueRangeError(
-            f"the {role} of {what} is {size}: it is divided by; leave the element out instead"
+            f"the {role} of {what} is {size}{by}: it is divided by; leave the element out instead"
         )
     if numbers.shape[0] == numbers.shape[1] and np.linalg.eigvalsh((numbers + numbers.T) / 2)[0] < 0:
         value = f"{float(numbers[0, 0]):g}" if numbers.size == 1 else "a matrix with a negative eigenvalue"
         raise ValueRangeError(
-            f"the {role} of {what} is {value}: what it stores would be negative; give a positive one"
+            f"the {role} of {what} is {value}{by}: what it stores would be negative; give a positive one"
         )
 
 

@@ -10,6 +10,7 @@ from strut.errors import ModelError, did_you_mean
 from strut.ports.domains import Domain, find_domain
 from strut.ports.elements import WORDS, Element, ElementPort, Given, Kind, make_port
 from strut.ports.laws import (
+    DIVIDED_BY,
     check_finite,
     check_unmodulated,
     domain_size,
@@ -19,7 +20,7 @@ from strut.ports.laws import (
     storage_energy,
     unit_of,
 )
-from strut.system import Expression, State, sx
+from strut.system import Expression, Param, State, sx
 
 Law = Callable[[ca.SX], Expression]
 """An effort as an expression of a flow, a flow of an effort, or an energy of a state."""
@@ -59,7 +60,8 @@ def storage_element(
         laws["slope"] = matrix @ x if role == "stiffness" else ca.solve(matrix, x)
         laws["energy"] = ca.dot(x, laws["slope"]) / 2
         check_unmodulated(laws["energy"], [x], what)
-    return Element(name, kind, (_storage_port(name, "", kind, of, state),), laws, of)
+    divisors = tuple(q for role, q in chosen.items() if role in DIVIDED_BY and isinstance(q, Param))
+    return Element(name, kind, (_storage_port(name, "", kind, of, state),), laws, of, divisors=divisors)
 
 
 def multiport_element(

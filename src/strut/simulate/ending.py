@@ -61,7 +61,10 @@ def _not_finite_message(names: Names, t: float, cause: int, culprit: int, states
     jump = "" if cause < 0 else f"{'sample' if names.clocked[cause] else 'event'} '{names.jumps[cause]}'"
     if culprit < 0:
         if not jump:
-            return f"t = {t:.9g} s: {STATUS_EXPLANATIONS['not finite']}"
+            return (
+                f"the stored energy is infinite or not a number at t = {t:.9g} s: something is divided by "
+                f"zero there, look at its parameters"
+            )
         return f"the guard of {jump} is not a number at t = {t:.9g} s: keep its expression defined there"
     kind = "state" if culprit < len(names.x) else "discrete state"
     name, value = (*names.x, *names.z)[culprit], states[culprit]

@@ -90,7 +90,8 @@ class Engine:
         for i, j in enumerate(low.tables["jump_of"]):
             self.pending[j] = self.holds[i] and self.on[i] > 0 and low.tables["eager"][j]
         self._remember()
-        self._state_ends_not_finite(cause=-1)
+        if not self._state_ends_not_finite(cause=-1) and not np.isfinite(self.energy_begin):
+            self.status = NOT_FINITE  # with neither cause nor culprit: the energy
 
     # ---- the model's functions, here and now ----
 

@@ -19,7 +19,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Hold, check_method, check_system, chosen_options, interval
 from strut.simulate.python_engine import Engine
-from strut.simulate.record import DONE, STATUS, TERMINAL, Raw
+from strut.simulate.record import DONE, NOT_FINITE, STATUS, TERMINAL, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
 from strut.simulate.schedule import InputChanges, input_changes
 from strut.simulate.trajectory import Delays, Trajectory
@@ -90,6 +90,8 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     raw = _run_to_end(
         system, run, control, begin=begin, end=end, values=values, inputs=inputs, progress=progress
     )
+    if chosen.ledger and raw.status == DONE and not np.all(np.isfinite(raw.balance)):
+        raw = replace(raw, status=int(NOT_FINITE), cause=-1, culprit=-1)  # the energy at its end
     wall = clock.perf_counter() - began
     if isinstance(model, Native):
         model.spend(wall)

@@ -22,6 +22,7 @@ from strut.system.ported_function import (
     rate_unit,
 )
 from strut.system.quantity import (
+    MIN_POSITIVE,
     UNBOUNDED,
     Delay,
     Discrete,
@@ -66,6 +67,7 @@ __all__ = [
     "HINGES",
     "KINDS",
     "SIDES",
+    "MIN_POSITIVE",
     "UNBOUNDED",
     "Archive",
     "Arrow",

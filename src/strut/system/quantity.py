@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+import sys
 import weakref
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -145,6 +146,9 @@ UFUNCS: dict[str, Any] = {
 
 UNBOUNDED = (-math.inf, math.inf)
 """Bounds of a quantity that may have any value."""
+MIN_POSITIVE = sys.float_info.min
+"""Lower bound of a quantity that something is divided by, and that must be above zero: the least normal
+number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,9 +246,10 @@ class Quantity(Packed):
         if array.size and (array.min() < low or array.max() > high):
             worst = float(array.min() if array.min() < low else array.max())
             unit = f" {self.unit}" if self.unit else ""
-            raise ValueRangeError(
-                f"{self.kind} '{self.name}' is {worst:g}{unit}: allowed are {low:g} to {high:g}{unit}"
-            )
+            allowed = f"{low:g} to {high:g}{unit}"
+            if low == MIN_POSITIVE:
+                allowed = "numbers above zero" if high == math.inf else f"more than zero, to {high:g}{unit}"
+            raise ValueRangeError(f"{self.kind} '{self.name}' is {worst:g}{unit}: allowed are {allowed}")
         return array
 
     def at_least(self, low: float) -> Self:

@@ -146,7 +146,9 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
         s->shrinking[i] = s->chatter[i] = 0;
     }
     STRUT_(remember)(s);
-    if (!STRUT_(ends_not_finite)(s, s->x, STRUT_NX, 0, -1)) STRUT_(ends_not_finite)(s, s->z, STRUT_NZ, STRUT_NX, -1);
+    if (STRUT_(ends_not_finite)(s, s->x, STRUT_NX, 0, -1)) return;
+    if (STRUT_(ends_not_finite)(s, s->z, STRUT_NZ, STRUT_NX, -1)) return;
+    if (!STRUT_(finite)(&s->energy_begin, 1)) s->status = STRUT_NOT_FINITE; /* neither cause nor culprit: the energy */
 }
 
 /* Jump j: reset the state, book the loss, and see which other guards that makes true. */

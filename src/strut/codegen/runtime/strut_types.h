@@ -31,7 +31,8 @@ typedef struct {
 
     int32_t status; /* enum strut_status */
     int32_t cause;  /* the jump that ended the run, or -1 */
-    int32_t culprit; /* with STRUT_NOT_FINITE the state that is not: below NX of x, from NX on of z; -1: a guard */
+    int32_t culprit; /* with STRUT_NOT_FINITE the state that is not: below NX of x, from NX on of z; -1: the guard of
+                      * `cause`, or where there is none the stored energy */
     int64_t steps, rejected, flows, jumps;
 
     /* private to the runtime */
