@@ -55,6 +55,19 @@ def test_quantiles_rank_later_goals_first():
         assert value.tolist() == expected[1]
 
 
+def test_the_median_of_evenly_many_lies_between_the_middle_two():
+    curve = SearchCurve(
+        "two",
+        np.array([10, 20]),
+        np.array([[1, 2], [1, 1]]),
+        np.array([[4.0, 7.0], [2.0, 3.0]]),
+        np.array([False, False, False]),
+    )
+    stages, values = curve.quantile(0.5)
+    assert stages.tolist() == [1, 1]
+    assert values.tolist() == [3.0, 3.0]  # at different goals that of the worse
+
+
 def test_staged_goals_are_drawn_from_where_the_last_is_reached():
     comparison = evolve.compare(camel_problem(CAMEL_STAGES), ["swarm"], seeds=[3, 5, 8], evaluations=1200)
     line = report.comparison_figure(comparison).by_name["swarm"]

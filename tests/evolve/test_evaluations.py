@@ -286,3 +286,14 @@ def test_an_interrupt_within_a_generation_is_one_of_the_search(monkeypatch):
     evaluation = evolve.of_system(walkers.pendulum(), 0.1, {"time": "end.time"})
     with pytest.raises(KeyboardInterrupt):
         evaluation.evaluate(("angle",), np.zeros((2, 1)), np.zeros(2, dtype=np.uint64))
+
+
+def test_the_settings_of_a_program_say_when_it_fails():
+    """Another limit may make other individuals fail: it is another job."""
+    assert evolve.of_program(["./walk"], ["speed"], limit=2.0, retries=1, workers=3).settings() == {
+        "kind": "program",
+        "command": ["./walk"],
+        "measures": ["speed"],
+        "limit": 2.0,
+        "retries": 1,
+    }

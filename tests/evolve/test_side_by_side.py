@@ -1,6 +1,7 @@
 """Searches side by side: the same as one after the other, gone on with after a stop, small files; encoded
 parameters; measures of a walk against closed forms."""
 
+import threading
 from dataclasses import dataclass
 
 import casadi as ca
@@ -9,6 +10,7 @@ import pytest
 
 from strut import Input, Ledger, State, System, evolve
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from strut.evolve.job_lock import request_of_job
 from strut.system import Foot, Param, Walk, time
 
 
@@ -81,6 +83,49 @@ def test_a_stop_is_gone_on_with_to_the_same_end(tmp_path):
         for key, column in expected[name].history.items():
             np.testing.assert_array_equal(rest[name].history[key], column, err_msg=key)
     assert evolve.load_evolution(part / "both.db").best.value == expected["both"].best.value
+
+
+def test_all_individuals_can_be_kept(tmp_path):
+    """The file is then that of `search`, individual by individual."""
+    method = evolve.Swarm(6)
+    evolve.search_side_by_side(problems(), method, 4, seed=3, folder=tmp_path, keep="all")
+    evolve.search(problems()["both"], method, 4, seed=3, output=tmp_path / "single.db")
+    together, alone = (evolve.load_individuals(tmp_path / name) for name in ("both.db", "single.db"))
+    assert len(together["generation"]) == 6 * 4
+    for name, column in alone.items():
+        np.testing.assert_array_equal(together[name], column, err_msg=name)
+
+
+def test_one_that_is_stopped_stops_all(tmp_path):
+    """A request to any of the files is obeyed between two generations, and the rest is done later."""
+
+    def ask(at):
+        if at.generation == 2:
+            request_of_job(tmp_path / "alone.db", "stop")
+
+    method = evolve.Swarm(6)
+    first = evolve.search_side_by_side(problems(), method, 6, folder=tmp_path, progress=ask)
+    assert [each.history["generation"].max() for each in first.values()] == [2, 2]
+    assert not list(tmp_path.glob("*.request"))
+    rest = evolve.search_side_by_side(problems(), method, 6, folder=tmp_path, resume=True)
+    assert all(each.finished for each in rest.values())
+
+
+def test_one_that_is_paused_pauses_all(tmp_path):
+    path, seen = tmp_path / "both.db", []
+
+    def ask(at):
+        if at.generation == 1:
+            request_of_job(path, "pause")
+            threading.Thread(target=go_on, daemon=True).start()
+
+    def go_on():
+        seen.append(evolve.wait_for_state(path, ("paused",), 20.0).word)
+        request_of_job(path, "go on")
+
+    done = evolve.search_side_by_side(problems(), evolve.Swarm(6), 4, folder=tmp_path, progress=ask)
+    assert seen == ["paused"]
+    assert all(each.finished for each in done.values())
 
 
 def test_what_cannot_go_together_is_refused(tmp_path):

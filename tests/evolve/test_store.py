@@ -11,8 +11,10 @@ import time
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from strut import evolve
+from strut.cli.app import application
 from strut.errors import ModelError, StorageError, StrutError
 from strut.evolve.job_lock import request_of_job
 from strut.evolve.store import JobStore, pack_state, unpack_state
@@ -268,8 +270,10 @@ def test_others_see_pause_and_stop_a_job(tmp_path):
     ):
         JobStore(path, {"runs": 1}, resume=True)
     assert state(path) == "running"  # the failed attempt left the holder's words alone
-    request_of_job(path, "pause")
-    wait_until(lambda: state(path) == "paused")
+    said = CliRunner().invoke(application(["jobs"]), ["jobs", str(path), "--pause"])
+    assert said.exit_code == 0
+    assert "run.db was asked to pause: it is paused" in said.output
+    assert state(path) == "paused"
     count = evaluations(path)
     time.sleep(0.3)
     assert evaluations(path) == count
@@ -280,7 +284,7 @@ def test_others_see_pause_and_stop_a_job(tmp_path):
     assert state(path) == "stopped"
     with pytest.raises(ModelError, match="is stopped: only a job that runs can be asked to pause"):
         request_of_job(path, "pause")
-    assert not (tmp_path / "run.db.request").exists()
+    assert not list(tmp_path.glob("run.db.*"))
     process = running_job(path)
     process.kill()
     process.wait()
@@ -288,14 +292,29 @@ def test_others_see_pause_and_stop_a_job(tmp_path):
 
 
 def test_a_job_of_another_machine_that_is_silent_counts_as_killed(tmp_path):
-    path, lock = tmp_path / "run.db", tmp_path / "run.db.lock"
-    lock.write_text('{"state": "running", "pid": 7, "host": "elsewhere"}')
+    path, lock, words = (tmp_path / name for name in ("run.db", "run.db.lock", "run.db.state"))
+    lock.touch()
+    words.write_text('{"state": "running", "pid": 7, "host": "elsewhere"}')
     assert evolve.job_state(path, finished=False) == evolve.JobState("running", 7, "elsewhere")
     os.utime(lock, (0, 0))
     assert evolve.job_state(path, finished=False).word == "killed"
     assert evolve.job_state(path, finished=True).word == "finished"
-    lock.write_text("damaged")
+    words.write_text("damaged")
     assert evolve.job_state(path, finished=False).word == "killed"
+
+
+def test_free_pages_are_given_back(tmp_path):
+    """States of earlier generations are cleared; the closed file does not carry their pages."""
+    path = tmp_path / "run.db"
+    bounds = {f"x{k}": (-1.0, 1.0) for k in range(60)}
+    problem = evolve.SearchProblem(bounds, evolve.of_function(lambda **x: sum(x.values())), "value")
+    evolve.search(problem, evolve.CmaEs(population=4), 30, output=path)
+    database = sqlite3.connect(path)
+    names = ("freelist_count", "page_count")
+    free, pages = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+    database.close()
+    assert free <= 0.1 * pages
+    assert evolve.load_evolution(path).finished
 
 
 def test_individuals_are_exported(tmp_path):

@@ -11,6 +11,7 @@ from strut.codegen.c import OPERATIONS as IN_C
 from strut.errors import CompileError, ModelError, ShapeError
 from strut.export.identifiers import distinct
 from strut.export.matlab import OPERATIONS, function_text, literal
+from strut.mechanism import sensors
 from strut.system.ported_function import Entry, Port, PortedFunction, make_ported_function
 from strut.system.values import start
 from tests.actuator.driven_tree import driven_tree
@@ -20,6 +21,7 @@ from tests.problems import driven, servo
 
 SAME = 1e-12  # relative: the same operations, with other implementations of sin and the like
 RUN = 1e-8  # relative: ode45 at a tolerance of 1e-10, over a few seconds and some jumps; ten times what was measured
+STEPPED = 1e-10  # relative: the same steps by the same method, so rounding, magnified by the machine; measured 1e-14
 COMAN_TIME = 0.01  # [s] a hundred steps of ode45 on stiff ground
 MODELS = [*walkers.CATALOGUE.values(), driven, servo, driven_tree]
 
@@ -193,7 +195,7 @@ def last(system, directory, t):
         (walkers.slip, 2),
         (walkers.bouncing_ball, 2),
         (servo, 1),
-        (fast_tree, 0.0032),
+        pytest.param(fast_tree, 0.0032, marks=pytest.mark.slow),  # half a minute of ode45
         pytest.param(driven_tree, 0.031, marks=pytest.mark.slow),  # a minute and a half of ode45
         pytest.param(coman_legs, COMAN_TIME, marks=pytest.mark.slow),  # minutes of ode45
     ],
@@ -205,6 +207,126 @@ def test_the_example_runs_as_simulate_does(make, t, tmp_path):
     expected = np.concatenate([[run.t1], run.raw.x_end[: system.size("x")], run.raw.z_end])
     np.testing.assert_allclose(end, expected, rtol=RUN, atol=RUN)
     np.testing.assert_allclose(jumps, np.sort([*run.events.t, *run.samples.t]), rtol=RUN, atol=RUN)
+
+
+def stepped(system, directory, *, t, step, method):
+    """Final time, states, times of jumps and status of a run by `strut_run`."""
+    strut.export_matlab(system, directory)
+    said = octave(
+        directory,
+        f"[T, X, Z, jumps, status] = strut_run({system.name}_model(), {t!r}, {step!r}, '{method}');\n"
+        "printf('%.17g ', T(end), X(end, :), Z(end, :)); printf('\\n%s\\n', status);\n"
+        "printf('%.17g ', jumps(:, 1));",
+    )
+    end, status, jumps = said.split("\n")
+    return numbers(end), status, numbers(jumps)
+
+
+def compare_steps(system, directory, *, backends, **how):
+    """A run in Octave beside those of the same method and step here."""
+    end, status, jumps = stepped(system, directory, **how)
+    for backend in backends:
+        run = strut.simulate(
+            system, t=how["t"], method=how["method"], step=how["step"], backend=backend, ledger=False
+        )
+        assert status == (run.status if run.status in ("done", "zeno", "not finite") else "terminal")
+        expected = np.concatenate([[run.t1], run.raw.x_end[: system.size("x")], run.raw.z_end])
+        np.testing.assert_allclose(end, expected, rtol=STEPPED, atol=STEPPED)
+        np.testing.assert_allclose(
+            jumps, np.sort([*run.events.t, *run.samples.t]), rtol=STEPPED, atol=STEPPED
+        )
+
+
+def grazing():
+    """A guard that is positive for a moment within a step: at 0.303 s, for 2 ms."""
+    x0, n = State("x", 0.0), Discrete("n", 0.0)
+    return System(
+        "grazing",
+        x=[x0],
+        z=[n],
+        flow={x0: 1.0},
+        events=[Event("up", 1e-6 - (x0 - 0.303) ** 2, reset={n: n + 1})],
+    )
+
+
+def told_to_stop():
+    """It begins with an event, and another ends it."""
+    x0, n = State("x", 1.0), Discrete("n", 0.0)
+    events = [
+        Event("first", x0 - 0.5, eager=True, reset={n: n + 1}),
+        Event("over", x0 - 2, terminal=True),
+    ]
+    return System("told", x=[x0], z=[n], flow={x0: x0}, events=events)
+
+
+def not_a_number():
+    x0 = State("x", 1.0)
+    return System("wrong", x=[x0], flow={x0: -1 / ca.sqrt(x0)})
+
+
+@needs_octave
+@pytest.mark.parametrize(
+    ("make", "t", "step", "method"),
+    [
+        (walkers.pendulum, 3.0, 1e-2, "rk4"),
+        (walkers.rimless_wheel, 3.0, 5e-3, "rk4"),
+        (walkers.slip, 2.0, 2e-3, "rk4"),
+        (walkers.bouncing_ball, 2.0, 1e-2, "euler"),
+        (walkers.bouncing_ball, 9.0, 0.1, "rk4"),
+        (servo, 1.0, 5e-3, "rkc"),
+        (grazing, 1.0, 0.1, "rk4"),
+        (told_to_stop, 1.0, 0.05, "rk4"),
+        (not_a_number, 1.0, 0.01, "rk4"),
+    ],
+)
+def test_fixed_steps_are_those_of_simulate(make, t, step, method, tmp_path):
+    """To rounding, events and samples, eager, grazing, accumulating and terminal ones, included."""
+    compare_steps(make(), tmp_path, backends=["native"], t=t, step=step, method=method)
+
+
+@needs_octave
+def test_a_tree_with_drives_runs_the_same_everywhere(tmp_path):
+    """C, virtual machine and Octave: five motors with winding, stiction, spring and servo, over ten samples."""
+    compare_steps(fast_tree(), tmp_path, backends=["native", "virtual"], t=0.0102, step=1e-4, method="rk4")
+
+
+@needs_octave
+@pytest.mark.slow  # Octave reads and runs functions of 30,000 lines: minutes
+def test_octave_runs_the_whole_robot(tmp_path):
+    """COMAN with 23 motors, springs and servos, sensors, watchers and ten points of contact, as it squats and
+    sways: the exported folder in Octave, beside the simulator."""
+    motion = {**walkers.coman_motion("squat", 0.1, 0.5), **walkers.coman_motion("sway", 0.05, 0.4)}
+    robot = walkers.coman(references=motion, sensors=[sensors.Imu("chest"), sensors.ZeroMomentPoint()])
+    compare_steps(robot, tmp_path, backends=["native"], t=0.05, step=1e-3, method="rkc")
+
+
+@needs_octave
+def test_strut_run_says_what_is_wrong(tmp_path):
+    strut.export_matlab(walkers.pendulum(), tmp_path)
+    said = octave(
+        tmp_path,
+        "try, strut_run(pendulum_model(), 1, 0, 'rk4'), catch e, disp(e.message), end\n"
+        "try, strut_run(pendulum_model(), 1, 0.1, 'ode45'), catch e, disp(e.message), end\n",
+    )
+    assert said.splitlines() == [
+        "the step is 0 s: it must be positive and finite",
+        "there is no method 'ode45': give one of euler, rk4, rkc",
+    ]
+
+
+@needs_octave
+def test_a_model_with_other_parameters_begins_as_they_say(tmp_path):
+    """Initial values that are expressions follow, and so does the run."""
+    k = Param("k", 2.0)
+    x0 = State("x", 3 * k)
+    system = System("decay", x=[x0], p=[k], flow={x0: -k * x0})
+    strut.export_matlab(system, tmp_path)
+    said = octave(
+        tmp_path,
+        "p = decay_parameters(); p.k = 1;\n[T, X] = strut_run(decay_model(p), 1, 0.1, 'rk4'); printf('%.17g', X(end));",
+    )
+    expected = strut.simulate(system, t=1.0, p={"k": 1.0}, method="rk4", step=0.1)["x"][-1]
+    assert abs(float(said) - expected) < 1e-14
 
 
 @needs_octave

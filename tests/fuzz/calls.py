@@ -138,6 +138,7 @@ MADE_BY_STRUT = [
     "Integral",
     "Jumps",
     "LedgerWarning",
+    "StabilityWarning",
     "NetworkError",
     "NoGaitError",
     "StrutError",

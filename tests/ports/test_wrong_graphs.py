@@ -1,5 +1,6 @@
 """Wrong graphs: errors that name the element and say why."""
 
+import numpy as np
 import pytest
 
 import strut
@@ -266,3 +267,62 @@ def test_a_unit_that_is_unknown_names_the_element():
     g = graph()
     with pytest.raises(ModelError, match="the resistance of resistor 'copper': .*'ohm'.*did you mean 'Ohm'"):
         g.resistor("copper", strut.Param("R", 1.0, "ohm"), domain="electrical")
+
+
+def pushed(mass):
+    """A mass that is pushed."""
+    g = ports.BondGraph("pushed")
+    g.effort_source("push", 1.0, domain="translation")
+    g.inertia("cart", mass, domain="translation")
+    g.one("way")
+    g.bond("push", "way")
+    g.bond("way", "cart")
+    return g
+
+
+def test_a_parameter_of_zero_is_refused_as_a_divisor():
+    """When the graph is made, when a value is set, and when a run or a batch begins."""
+    with pytest.raises(
+        StrutError, match="the inertia of inertia 'cart' is zero with the value of parameter 'mass'"
+    ):
+        pushed(strut.Param("mass", 0.0, "kg"))
+    with pytest.raises(
+        StrutError, match="the capacity of compliance 'c' is zero with the value of parameter 'C'"
+    ):
+        ports.BondGraph("g").compliance("c", capacity=strut.Param("C", 0.0), domain="electrical")
+    mass = strut.Param("mass", 2.0, "kg")
+    system = ports.system(pushed(mass))
+    text = "parameter 'mass' is 0 kg: allowed are numbers above zero"
+    with pytest.raises(StrutError, match=text):
+        system.using(mass=0.0)
+    for options in ({}, {"method": "radau"}, {"method": "rk4", "step": 0.1}, {"backend": "virtual"}):
+        with pytest.raises(StrutError, match=text):
+            strut.simulate(system, t=1.0, p={"mass": 0.0}, **options)
+    with pytest.raises(StrutError, match=text):
+        strut.simulate_batch(system, t=1.0, p={"mass": np.array([1.0, 0.0])})
+    assert mass.bounds[0] == -np.inf  # elsewhere it may be anything
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"ledger": False},
+        {"backend": "virtual"},
+        {"method": "rk4", "step": 0.1},
+        {"method": "radau"},
+        {"method": "bdf", "backend": "virtual"},
+    ],
+)
+def test_an_expression_of_zero_ends_a_run_before_it_begins(options):
+    """Its states stay finite, its energy is no number: the run is not ok, and says why."""
+    a = strut.Param("a", 1.0)
+    system = ports.system(pushed(2 * a))
+    run = strut.simulate(system, t=1.0, p={"a": 0.0}, **options)
+    assert (run.ok, run.status) == (False, "not finite")
+    assert (
+        "the stored energy is infinite or not a number at t = 0 s: something is divided by zero"
+        in run.message
+    )
+    batch = strut.simulate_batch(system, t=1.0, p={"a": np.array([1.0, 0.0])})
+    assert batch.status.tolist() == ["done", "not finite"]

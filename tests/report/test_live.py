@@ -42,9 +42,11 @@ def test_a_job_without_a_machine_has_no_pictures(tmp_path):
     path = tmp_path / "run.db"
     problem = evolve.SearchProblem({"x": (0, 1)}, evolve.of_function(lambda x: x), "value")
     evolution = evolve.search(problem, evolve.Swarm(4), 2, output=path)
-    with pytest.raises(ModelError, match="keeps no machine"):
+    why = "run.db keeps no machine, as it is evaluated by a Python function, of which there is no motion to show"
+    with pytest.raises(ModelError, match=why):
         evolve.run_individuals(path, [evolution.best])
-    assert "In motion" not in [chapter.heading for chapter in report.evolution_result(path).chapters]
+    (motion,) = [each for each in report.evolution_result(path).chapters if each.heading == "In motion"]
+    assert (motion.text, dict(motion.films)) == (f"Nothing is shown: {why}.", {})
 
 
 def test_visits_are_counted_by_subspace():

@@ -24,6 +24,11 @@ STATE_MEANINGS = {
 }
 """What the state of a job means."""
 
+ANSWERS: dict[Request, str] = {"pause": "paused", "go on": "running", "stop": "stopped"}
+"""The state of a job that did what it was asked."""
+ANSWER_SECONDS = 3.0
+"""Time [s] for which a job is given to answer: shares last about a second."""
+
 
 def jobs(
     files: Annotated[list[Path], typer.Argument(metavar="RUN.db", help="Files that strut evolve wrote.")],
@@ -62,6 +67,8 @@ def jobs(
         raise ModelError(f"--export writes one job, and {len(files)} are given: one at a time")
     for path in files if requests else ():
         request_of_job(path, requests[0])
+    for path in files if requests else ():
+        _acknowledge(path, requests[0], quiet=json)
     if export is not None:
         notes.print(f"wrote {escape(str(populations.export_individuals(files[0], export)))}")
         return
@@ -88,6 +95,15 @@ def jobs(
     table("jobs", heads, rows)
     for meaning in meanings:
         notes.print(escape(meaning))
+
+
+def _acknowledge(path: Path, request: Request, *, quiet: bool) -> None:
+    """Wait a little until a job does what it was asked, and say whether it does."""
+    word = ANSWERS[request]
+    done = populations.wait_for_state(path, (word,), ANSWER_SECONDS).word == word
+    if not quiet:
+        state = f"it is {word}" if done else f"it will be {word} after the shares that are under way"
+        notes.print(escape(f"{path.name} was asked to {request}: {state}"))
 
 
 def _row(path: Path, evolution: populations.Evolution, state: populations.JobState) -> list[Any]:

@@ -14,7 +14,7 @@ from strut.evolve.export import export_individuals
 from strut.evolve.fronts import hypervolume
 from strut.evolve.goals import SearchFront, SearchGoal, front, maximise, minimise
 from strut.evolve.individual import Individual
-from strut.evolve.job_lock import JobState, job_state
+from strut.evolve.job_lock import JobState, job_state, wait_for_state
 from strut.evolve.pareto import ParetoFront
 from strut.evolve.personal_bests import load_personal_bests
 from strut.evolve.polish import PolishedIndividual, polish
@@ -98,5 +98,6 @@ __all__ = [
     "run_individuals",
     "search",
     "search_side_by_side",
+    "wait_for_state",
     "walk_measures",
 ]

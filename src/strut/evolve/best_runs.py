@@ -22,6 +22,17 @@ NOT_OF_A_RUN = ("threads", "device", "precision", "lanes", "crew", "ledger")
 RUN_ARGUMENTS = {"p": "p", "x": "x0", "z": "z0", "u": "u"}
 """What of a system an individual may set, and the argument of a run that sets it."""
 
+NO_SCENE = "a machine without a scene, or with options that no file can keep"
+"""Why the file of a job whose evaluation is a machine may keep none."""
+WITHOUT_MACHINE = {
+    "function": "a Python function, of which there is no motion to show",
+    "program": "an external program, which alone knows what moves",
+    "encoded": "a machine whose parameters are encoded by Python code, which a file cannot keep: run the "
+    "best again, simulate(system, p=...) with what the encoding makes of its parameters",
+    "design": "searches for designs, each of which has a page of its own",
+}
+"""By kind of evaluation, why the file of a job keeps no machine."""
+
 
 def keep_machine(store: JobStore, evaluation: Evaluation) -> None:
     """Write the machine of an evaluation into the file of its job, where it has something to show and is
@@ -53,7 +64,10 @@ def run_individuals(
     finally:
         store.close()
     if machine is None:
-        raise ModelError(f"{path} keeps no machine: only runs of one that has something to show are kept")
+        kind = str(evaluation.get("kind", ""))
+        raise ModelError(
+            f"{Path(path).name} keeps no machine, as it is evaluated by {WITHOUT_MACHINE.get(kind, NO_SCENE)}"
+        )
     system, options = system_from_bytes(machine[0]), machine[1]
     time = float(evaluation["time"])
     time = time if seconds is None else min(time, seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,12 +36,18 @@ class SearchCurve:
 
     def quantile(self, part: float) -> tuple[np.ndarray, np.ndarray]:
         """Return stage and value at each generation of the seed that is worse than this part of all: 0 the
-        best, 0.5 the median, 1 the worst. Who is at a later goal is better, whatever the values."""
-        place = round(part * (len(self.stages) - 1))
+        best, 0.5 the median, 1 the worst. Who is at a later goal is better, whatever the values. Between two
+        seeds the value lies in between, as the median of evenly many does; where they are at different goals,
+        it is the worse one's, as nothing lies between these."""
         signed = np.where(self.greater_is_better[self.stages], -self.values, self.values)
-        order = np.lexsort((signed, -self.stages), axis=0)[place]
-        columns = np.arange(self.stages.shape[1])
-        return self.stages[order, columns], self.values[order, columns]
+        order = np.lexsort((signed, -self.stages), axis=0)
+        columns, place = np.arange(self.stages.shape[1]), part * (len(self.stages) - 1)
+        better, worse = order[math.floor(place)], order[math.ceil(place)]
+        stages, values = self.stages[worse, columns], self.values[worse, columns]
+        same = (self.stages[better, columns] == stages) & (better != worse)
+        weight = place - math.floor(place)
+        between = (1 - weight) * self.values[better, columns] + weight * values
+        return stages, np.where(same, between, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +104,10 @@ def compare(
     evaluations; `report.comparison_figure` draws the result.
 
     searches: methods by name, or words of `SEARCHES` for those with their own settings; all that the problem
-    can be given to unless said. seeds: how many, or which. evaluations: of each; a search evaluates whole
-    generations, as many as fit, one at least. progress: called before each with its name and seed.
+    can be given to unless said. seeds: how many, or which. evaluations: of each, at most; a search evaluates
+    whole generations, as many as fit, so that one whose population does not divide them has up to a
+    population less: the table says how many each had. progress: called before each with its name and
+    seed.
     """
     integer("evaluations", evaluations, 1)
     numbers = tuple(range(integer("seeds", seeds, 1))) if isinstance(seeds, int) else tuple(seeds)

@@ -1,9 +1,9 @@
 """`JobLock`: who runs a job, for others to see: whether it runs, waits, was stopped or was killed.
 
 Beside the file of a job, RUN.db, stands RUN.db.lock as long as a process runs it: a lock of the operating
-system, which a killed process loses, with the number of the process and its machine inside. Its time is
-renewed every other second, for those who look from another machine. RUN.db.request holds what is asked of
-it: to pause or to stop.
+system, which a killed process loses. Its time is renewed every other second, for those who look from another
+machine. RUN.db.state says how the job is, with the number of the process and its machine, and RUN.db.request
+what is asked of it: to pause or to stop.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ except ImportError:  # Windows has no such locks: there, signs of life tell who 
 
 from strut.checks import checked
 from strut.errors import ModelError, StorageError
+from strut.files import put
 
 BEAT_SECONDS = 2.0
 """Time [s] between two signs of life."""
@@ -73,10 +74,7 @@ class JobLock:
     def write_state(self, word: str) -> None:
         """Say how the job is, 'running' or 'paused'."""
         about = {"state": word, "pid": os.getpid(), "host": socket.gethostname()}
-        try:
-            self._file.write_text(json.dumps(about))
-        except OSError as error:
-            raise StorageError(f"cannot write {self._file}: {error.strerror}") from error
+        put(_state_file(self.path), json.dumps(about))
 
     def request(self) -> str:
         """Return what is asked of the job: 'pause', 'stop', or nothing."""
@@ -98,8 +96,8 @@ class JobLock:
         """Let others run the job."""
         self._end.set()
         self._heart.join()
-        self._request.unlink(missing_ok=True)
-        self._file.unlink(missing_ok=True)
+        for file in (self._request, _state_file(self.path), self._file):
+            file.unlink(missing_ok=True)
         self._lock.release()
 
     def _beat(self) -> None:
@@ -116,7 +114,7 @@ def job_state(path: Path, *, finished: bool) -> JobState:
     file = _lock_file(path)
     if not file.exists():
         return JobState("stopped")
-    about = _read_holder(file)
+    about = _read_holder(path)
     word, host = str(about.get("state", "running")), str(about.get("host", ""))
     pid = about["pid"] if isinstance(about.get("pid"), int) else 0
     if fcntl is not None and host in ("", socket.gethostname()):
@@ -138,10 +136,18 @@ def request_of_job(path: Path, request: Request) -> None:
     if request == "go on":
         file.unlink(missing_ok=True)
         return
-    try:
-        file.write_text(request)
-    except OSError as error:
-        raise StorageError(f"cannot write {file}: {error.strerror}") from error
+    put(file, request)
+
+
+@checked
+def wait_for_state(path: Path, words: tuple[str, ...], seconds: float) -> JobState:
+    """Return how a job is as soon as it is one of `words`, or else after so many seconds."""
+    until = clock.monotonic() + seconds
+    while True:
+        state = job_state(path, finished=False)
+        if state.word in words or clock.monotonic() > until:
+            return state
+        clock.sleep(PAUSE_LOOK_SECONDS)
 
 
 def _lock_file(path: Path) -> Path:
@@ -152,17 +158,21 @@ def _request_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.request")
 
 
-def _read_holder(file: Path) -> dict[str, Any]:
-    """Return what the holder of a lock wrote into it; nothing where that is damaged or empty."""
+def _state_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.state")
+
+
+def _read_holder(path: Path) -> dict[str, Any]:
+    """Return what the holder of a job's lock wrote; nothing where that is damaged or not there yet."""
     try:
-        about = json.loads(file.read_text())
+        about = json.loads(_state_file(path).read_text())
     except (OSError, ValueError):
         return {}
     return about if isinstance(about, dict) else {}
 
 
 def _describe_holder(path: Path) -> str:
-    about = _read_holder(_lock_file(path))
+    about = _read_holder(path)
     return (
         f"process {about['pid']} on {about['host']}" if {"pid", "host"} <= about.keys() else "another process"
     )

@@ -2,7 +2,8 @@
 them evaluated as one population.
 
 A graphics card takes as long for a hundred individuals as for thousands: runs one after the other would leave
-it idle. Of each generation only the best is kept, with the state of the search, so that files stay small.
+it idle. Of each generation only the best is kept unless all are asked for, with the state of the search, so
+that files stay small.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -71,6 +72,7 @@ def search_side_by_side(  # noqa: PLR0913 -- as of `search`, and what several of
     runs: int = 1,
     seed: int = 0,
     folder: str | Path,
+    keep: Literal["best", "all"] = "best",
     resume: bool = False,
     first: Mapping[str, Any] | None = None,
     minutes: float | None = None,
@@ -79,13 +81,17 @@ def search_side_by_side(  # noqa: PLR0913 -- as of `search`, and what several of
     """Search several problems, each in several runs, all in step, and return an `Evolution` of each.
 
     problems: by name; one system evaluates all of them (`EncodedEvaluation` with one `inner`). method,
-    generations, runs, seed: as of `search`. folder: where NAME.db of each is kept; of each generation the
-    best alone. resume: go on with files that are there. first: by name of a problem, where its first
-    generation is: an array, runs x individuals x parameters, as `load_personal_bests` returns it; of a
-    method that begins in places of its own (`Swarm`). minutes: about how long; what is not done then is
-    done when it is resumed. progress: called after each generation.
+    generations, runs, seed: as of `search`. folder: where NAME.db of each is kept. keep: of each generation
+    the 'best' alone, or 'all' individuals, as `search` does. resume: go on with files that are there. first:
+    by name of a problem, where its first generation is: an array, runs x individuals x parameters, as
+    `load_personal_bests` returns it; of a method that begins in places of its own (`Swarm`). minutes: about
+    how long; what is not done then is done when it is resumed. progress: called after each generation.
 
-    A keyboard interrupt ends it between two generations, as of `search`.
+    A keyboard interrupt, or `strut jobs FILE --stop` of any of the files, ends it after the generation that
+    is under way, and `--pause` lets all of them wait: they go in step. Where they are evaluated is said by
+    their one `inner`, of_system(..., threads=..., device='cuda'), as one batch: there are no `workers`, so
+    neither other processes nor a cluster; of a generation that is killed nothing is kept, and it is done
+    again.
     """
     seed_number(seed)
     count, runs = integer("generations", generations, 1), integer("runs", runs, 1)
@@ -98,7 +104,7 @@ def search_side_by_side(  # noqa: PLR0913 -- as of `search`, and what several of
     stores: dict[str, JobStore] = {}
     try:
         for label, problem in problems.items():
-            spec = _spec(problem, method, count, runs, seed)
+            spec = _spec(problem, method, count, runs, seed) | ({"kept": "best"} if keep == "best" else {})
             if label in begins:
                 spec["first"] = hashlib.sha256(begins[label].tobytes()).hexdigest()[:16]
             method.begin(problem.space, RandomStream(seed).draws(0, Purpose.BEGIN), count)
@@ -117,7 +123,7 @@ def search_side_by_side(  # noqa: PLR0913 -- as of `search`, and what several of
             for run in range(runs)
         ]
         with suppress(KeyboardInterrupt):
-            _go_on(strands, method, count, deadline=began + limit, progress=progress)
+            _go_on(strands, method, count, keep=keep, deadline=began + limit, progress=progress)
         return {label: read_evolution(stores[label], problem) for label, problem in problems.items()}
     finally:
         for store in stores.values():
@@ -175,7 +181,6 @@ def _spec(
         "generations": generations,
         "runs": runs,
         "seed": str(seed),
-        "kept": "best",
         "evaluated_per_generation": method.population,
     }
 
@@ -214,12 +219,14 @@ def _go_on(
     method: SearchMethod,
     generations: int,
     *,
+    keep: Literal["best", "all"],
     deadline: float,
     progress: Callable[[SideBySideProgress], None] | None,
 ) -> None:
-    """Do all generations that are not done, until a time [s] at which another would not end any more."""
+    """Do all generations that are not done, until a time [s] at which another would not end any more, or
+    until one of the jobs is asked to stop."""
     longest = 0.0
-    while True:
+    while not _is_stopped(strands):
         now = min(each.next for each in strands)
         began = clock.perf_counter()
         if now >= generations or began + longest > deadline:
@@ -233,11 +240,12 @@ def _go_on(
             keys = each.problem.keys(each.x, answer.measures)
             state = method.tell(each.state, each.x, keys, each.stream.draws(now, Purpose.TELL))
             first = int(best_first(keys)[0])
-            one = slice(first, first + 1)
-            each.store.write_population(each.run, now, each.x[one])
-            each.store.write_measures(each.run, now, [0], answer.measures[one], answer.status[one])
-            each.state = each.store.write_state(each.run, now, keys[one], state, seconds / len(due))
-            each.best.add(keys[one], now)
+            kept = slice(first, first + 1) if keep == "best" else slice(None)
+            x, status = each.x[kept], answer.status[kept]
+            each.store.write_population(each.run, now, x)
+            each.store.write_measures(each.run, now, range(len(x)), answer.measures[kept], status)
+            each.state = each.store.write_state(each.run, now, keys[kept], state, seconds / len(due))
+            each.best.add(keys[kept], now)
             each.next = now + 1
             if each.next == generations:
                 each.store.write_finished(each.run)
@@ -258,6 +266,13 @@ def _evaluate(due: list[_RunInStep], generation: int) -> list[Evaluated]:
         seeds.append(each.stream.seeds(generation, len(each.x), problem.repeats).reshape(-1))
     answers = evaluate_together(parts, np.concatenate(seeds))
     return [each.problem.combine_repeats(each.x, answer) for each, answer in zip(due, answers, strict=True)]
+
+
+def _is_stopped(strands: list[_RunInStep]) -> bool:
+    """Wait while one of the jobs is asked to pause; say whether one is asked to stop."""
+    stores = {id(each.store): each.store for each in strands}.values()
+    answers = [store.lock.wait_while_paused() for store in stores if store.lock is not None]
+    return any(answers)
 
 
 def _evaluation_of(problem: SearchProblem) -> EncodedEvaluation:

@@ -48,6 +48,8 @@ CREATE TABLE IF NOT EXISTS machine (system BLOB, options TEXT);
 `finals`."""
 PACKAGES = ("numpy", "casadi", "cmaes")
 """Whose versions a file keeps beside those of strut and Python: results may depend on them."""
+MAX_FREE_PART = 0.1
+"""[1] Part of a file that may be free pages when it is closed."""
 FLOAT = np.dtype("<f8")
 """How numbers are stored."""
 
@@ -205,9 +207,22 @@ class JobStore:
     def close(self) -> None:
         """Close the file; others may write it then."""
         if hasattr(self, "_database"):
+            if self.lock is not None:
+                self._give_back_free_pages()
             self._database.close()
         if self.lock is not None:
             self.lock.release()
+
+    def _give_back_free_pages(self) -> None:
+        """Write the file anew without the pages that states of earlier generations left, where they are a
+        good part of it. Where that fails, for a full disk or a reader, it stays as it is: nothing is lost."""
+        with suppress(sqlite3.Error):
+            (free,), (pages,) = (
+                self._database.execute(f"PRAGMA {name}").fetchone()
+                for name in ("freelist_count", "page_count")
+            )
+            if free > MAX_FREE_PART * pages:
+                self._database.execute("VACUUM")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

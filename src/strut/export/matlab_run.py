@@ -63,7 +63,7 @@ def _tableaux() -> str:
     return (
         f"function m = strut_tableau(method)\n{head}  switch method\n"
         + "\n".join(cases)
-        + f"\n    otherwise\n      error('there is no method \'\'%s\'\': give one of {known}', method);\n"
+        + f"\n    otherwise\n      error('there is no method ''%s'': give one of {known}', method);\n"
         + "  end\nend\n"
     )
 
@@ -96,17 +96,20 @@ def _model(system: System, low: Lowered, name: str) -> str:
         "u": f"[{'; '.join(inputs)}];  % inputs, held" if inputs else "zeros(0, 1)",
         "p": "p",
     }
-    lines = [f"  model.{field} = {value}{'' if ';' in value and '%' in value else ';'}" for field, value in values.items()]
+    lines = [
+        f"  model.{field} = {value}{'' if ';' in value and '%' in value else ';'}"
+        for field, value in values.items()
+    ]
     head = matlab.header(
         f"{name}_model",
         "The system as strut_run wants it, a struct.",
         [
             f"model = {name}_model(p)",
             "",
-            f"[T, X, Z, jumps, status] = strut_run({name}_model(), 1, 1e-4, 'rk4') runs it for a second in steps of",
-            "0.1 ms, to rounding as strut.simulate does with the same method and step.",
-            f"p: parameters, a struct as {name}_parameters() gives it, which is the default; the states to begin from,",
-            "model.x and model.z, follow from them.",
+            f"[T, X, Z, jumps, status] = strut_run({name}_model(), 1, 1e-4, 'rk4') runs it for a second in",
+            "steps of 0.1 ms, to rounding as strut.simulate does with the same method and step.",
+            f"p: parameters, a struct as {name}_parameters() gives it, which is the default; the states to",
+            "begin from, model.x and model.z, follow from them.",
             "",
         ],
     )

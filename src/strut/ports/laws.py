@@ -16,7 +16,6 @@ from strut.ports.domains import Domain, check_ratio
 from strut.ports.elements import ElementPort, Given, Kind
 from strut.system import Expression, Param, Quantity, known_symbol, own_value, sx
 
-
 DIVIDED_BY = ("inertia", "capacity")
 """Roles of numbers that a storage divides by."""
 

@@ -23,15 +23,15 @@ class JobPictures:
     runs: dict[tuple[int, int, int], Trajectory] = field(default_factory=dict)
 
     def chapter(self, path: str | Path, evolution: Evolution) -> list[Chapter]:
-        """Return the chapter that shows the best of each run in motion; none where the job keeps no
-        machine."""
+        """Return the chapter that shows the best of each run in motion; where the job keeps no machine, one
+        that says why nothing is shown."""
         others = [each for each in evolution.best_of_run if _place(each) != _place(evolution.best)]
         bests = [each for each in (evolution.best, *others) if each.stage][:MAX_FILMS]
         missing = [each for each in bests if _place(each) not in self.runs]
         try:
             runs = run_individuals(path, missing, FILM_SECONDS) if missing else []
-        except ModelError:  # a function, a program, or a machine that has nothing to show
-            return []
+        except ModelError as error:  # a function, a program, or a machine that has nothing to show
+            return [Chapter("In motion", f"Nothing is shown: {error}.")]
         self.runs |= {_place(each): run for each, run in zip(missing, runs, strict=True)}
         films = {_title(each): self.runs[_place(each)] for each in bests}
         text = f"The best of each run, the first {FILM_SECONDS:g} s of theirs at most."

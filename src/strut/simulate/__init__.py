@@ -12,6 +12,7 @@ from strut.simulate.sample_scene import sample_scene
 from strut.simulate.saved_result import SavedResult, load_result
 from strut.simulate.schedule import Schedule, push
 from strut.simulate.simulate import LedgerWarning, Moment, simulate
+from strut.simulate.stability_check import StabilityWarning
 from strut.simulate.trajectory import VERBS, Trajectory
 from strut.system import System
 
@@ -43,6 +44,7 @@ __all__ = [
     "Options",
     "SavedResult",
     "Schedule",
+    "StabilityWarning",
     "Trajectory",
     "load_result",
     "push",

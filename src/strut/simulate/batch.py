@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked, integer, number_array, seed_number
-from strut.codegen import SINGLE_DEFAULTS, lower_system
+from strut.codegen import SINGLE_DEFAULTS, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.batch_in_lanes import chosen_lanes
 from strut.simulate.batch_on_card import check_device, do_runs_on_card
@@ -24,6 +24,7 @@ from strut.simulate.options import check_method, check_system, chosen_options, i
 from strut.simulate.record import STATUS, TERMINAL
 from strut.simulate.schedule import refuse_schedules
 from strut.simulate.simulate import check_times, names_of
+from strut.simulate.stability_check import CHECKED_METHODS, StepPoint, warn_if_unstable
 from strut.system import System, runs_in, start
 from strut.tabular import Tabular
 
@@ -181,6 +182,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     )
     ran_on, interrupted = _do_task(system, task, way)
     wall = clock.perf_counter() - began
+    _warn_of_unstable_steps(system, task, way)
     times = None if at is None else np.size(at)
     return _batch(system, task, names, times, wall=wall, interrupted=interrupted, device=ran_on)
 
@@ -320,6 +322,25 @@ def _do_task(
     if total and first < runs:
         total.add_rows(task.room, first)
     return ran_on, interrupted
+
+
+def _warn_of_unstable_steps(system: System, task: BatchTask, way: _Way) -> None:
+    """Look at the beginning and the end of the first, middle and last run; see `warn_if_unstable`."""
+    options, values, room = task.options, task.values, task.room
+    if options.method not in CHECKED_METHODS or options.step is None or system.delays:
+        return
+    few = np.unique(np.linspace(0, len(values.p) - 1, 3).astype(int)).tolist()
+    rows = [k for k in few if np.all(np.isfinite(room["x"][k])) and room["steps"][k]]
+    ends = [(task.begin, values.x, values.z), (float(task.stops[-1]), room["x"], room["z"])]
+    points = [StepPoint(t, x[k], z[k], values.u[k], values.p[k]) for k in rows for t, x, z in ends]
+    warn_if_unstable(
+        system.name,
+        compile_system(system, backend=way.backend).evaluate,
+        points,
+        steps=max((int(room["steps"][k]) for k in rows), default=0),
+        method=options.method,
+        step=options.step,
+    )
 
 
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:

@@ -67,8 +67,15 @@ class ProgramEvaluation:
         return True
 
     def settings(self) -> dict[str, Any]:
-        """Return the command and what it measures."""
-        return {"kind": "program", "command": list(self.command), "measures": list(self.measures)}
+        """Return the command, what it measures, and from when on it counts as failed. How many run at a time
+        changes nothing and is left out."""
+        return {
+            "kind": "program",
+            "command": list(self.command),
+            "measures": list(self.measures),
+            "limit": self.limit,
+            "retries": self.retries,
+        }
 
     def check(self, space: ParameterSpace) -> None:
         """A program is asked nothing before it runs."""
