@@ -100,9 +100,9 @@ def jobs(
 def _acknowledge(path: Path, request: Request, *, quiet: bool) -> None:
     """Wait a little until a job does what it was asked, and say whether it does."""
     word = ANSWERS[request]
-    done = populations.wait_for_state(path, (word,), ANSWER_SECONDS).word == word
+    answers = populations.wait_for_state(path, (word,), ANSWER_SECONDS).word == word
     if not quiet:
-        state = f"it is {word}" if done else f"it will be {word} after the shares that are under way"
+        state = f"it is {word}" if answers else f"it will be {word} after the shares that are under way"
         notes.print(escape(f"{path.name} was asked to {request}: {state}"))
 
 

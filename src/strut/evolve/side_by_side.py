@@ -240,12 +240,12 @@ def _go_on(
             keys = each.problem.keys(each.x, answer.measures)
             state = method.tell(each.state, each.x, keys, each.stream.draws(now, Purpose.TELL))
             first = int(best_first(keys)[0])
-            kept = slice(first, first + 1) if keep == "best" else slice(None)
-            x, status = each.x[kept], answer.status[kept]
+            rows = slice(first, first + 1) if keep == "best" else slice(None)
+            x, status = each.x[rows], answer.status[rows]
             each.store.write_population(each.run, now, x)
-            each.store.write_measures(each.run, now, range(len(x)), answer.measures[kept], status)
-            each.state = each.store.write_state(each.run, now, keys[kept], state, seconds / len(due))
-            each.best.add(keys[kept], now)
+            each.store.write_measures(each.run, now, range(len(x)), answer.measures[rows], status)
+            each.state = each.store.write_state(each.run, now, keys[rows], state, seconds / len(due))
+            each.best.add(keys[rows], now)
             each.next = now + 1
             if each.next == generations:
                 each.store.write_finished(each.run)

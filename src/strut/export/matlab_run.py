@@ -54,16 +54,16 @@ def _tableaux() -> str:
         f"      m.divisor = {t.divisor};"
         for method, t in FIXED_TABLEAUX.items()
     ]
-    known = ", ".join(FIXED_TABLEAUX)
+    methods = ", ".join(FIXED_TABLEAUX)
     head = matlab.header(
         "strut_tableau",
         "Coefficients of a Runge-Kutta method of fixed step, a struct.",
-        ["m = strut_tableau(method)", "", f"method: one of {known}; the same as of strut.simulate.", ""],
+        ["m = strut_tableau(method)", "", f"method: one of {methods}; the same as of strut.simulate.", ""],
     )
     return (
         f"function m = strut_tableau(method)\n{head}  switch method\n"
         + "\n".join(cases)
-        + f"\n    otherwise\n      error('there is no method ''%s'': give one of {known}', method);\n"
+        + f"\n    otherwise\n      error('there is no method ''%s'': give one of {methods}', method);\n"
         + "  end\nend\n"
     )
 

@@ -64,9 +64,8 @@ class Engine:
         self.at_this_instant, self.may_shrink = 0, False
         self.chunks: dict[str, list[Any]] = {n: [] for n in shapes(0, 0, low.sizes)}
         self.energy_begin = float(self._energies().sum())
-        every, offset = (np.array(v).reshape(-1) for v in low.functions["clocks"](self.p))
-        self.every, self.offset = every, offset
-        self.tick = np.ceil((begin - offset) / every - STEP_SLACK).astype(int)
+        self.every, self.offset = (np.array(v).reshape(-1) for v in low.functions["clocks"](self.p))
+        self.tick = np.ceil((begin - self.offset) / self.every - STEP_SLACK).astype(int)
         self.delay = np.array(low.functions["delays"](self.p)).reshape(-1)
         self.history = DelayHistory(
             self.delay, begin, self._signals, lambda then: self.model.call("past", then, self.p)
@@ -90,7 +89,7 @@ class Engine:
         for i, j in enumerate(low.tables["jump_of"]):
             self.pending[j] = self.holds[i] and self.on[i] > 0 and low.tables["eager"][j]
         self._remember()
-        if not self._state_ends_not_finite(cause=-1) and not np.isfinite(self.energy_begin):
+        if not (self._state_ends_not_finite(cause=-1) or np.isfinite(self.energy_begin)):
             self.status = NOT_FINITE  # with neither cause nor culprit: the energy
 
     # ---- the model's functions, here and now ----
