@@ -51,12 +51,14 @@ class Visit:
         self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(path.resolve().as_uri())
-        self.until("[...document.querySelectorAll('.figure')].every(f => f.querySelector('.main-svg'))")
+        self.until(
+            "[...document.querySelectorAll('.figure')].every(f => !f.clientWidth || f.querySelector('.plot'))"
+        )
 
     def run(self, script):
         return self.page.evaluate(script)
 
-    def until(self, condition, patience=60.0):
+    def until(self, condition, patience=10.0):
         """Wait; by asking from outside, since the page's own policy forbids to evaluate text in it."""
         given_up = time.monotonic() + patience
         while not self.page.evaluate(condition):
@@ -69,6 +71,11 @@ class Visit:
         """It said nothing, and asked for nothing but itself."""
         assert self.said == []
         assert self.asked == [self.path.resolve().as_uri()]
+
+    def open_all(self):
+        """Unfold every part of the page."""
+        self.run("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+        self.until("[...document.querySelectorAll('.figure')].every(f => f.querySelector('.plot'))")
 
     # ---- the film ----
 
@@ -85,6 +92,7 @@ class Visit:
     def pixels(self):
         """Of the screen."""
         images = pytest.importorskip("PIL.Image")
+        self.run("document.getElementById('screen').scrollIntoView({ block: 'center' })")
         box = self.run(
             "(r => ({ x: r.left, y: r.top, width: r.width, height: r.height }))(document.getElementById('screen').getBoundingClientRect())"
         )

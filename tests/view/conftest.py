@@ -41,7 +41,6 @@ def report(compass, tmp_path_factory):
 @pytest.fixture(scope="session")
 def reading(chromium, report):
     """The report as it is seen by day, by night and on a phone: a function of the look."""
-    pytest.importorskip("plotly")
     visits = {}
 
     def visit(look):

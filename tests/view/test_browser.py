@@ -5,8 +5,6 @@ import pytest
 from strut import view
 from tests.view.browser import LOOKS, Visit, hued, share
 
-pytest.importorskip("plotly")
-
 TEXTS = """() => {
   const numbers = c => c.match(/[0-9.]+/g).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -32,9 +30,10 @@ READABLE = 4.5
 def test_a_report_can_be_read(reading, look):
     visit = reading(look)
     page = visit.page
+    visit.open_all()
     visit.alone()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # nothing sticks out
-    assert page.evaluate("document.querySelectorAll('.figure .scatterlayer path.js-line').length") > 20
+    assert page.evaluate("document.querySelectorAll('.plot .curve').length") > 20
     texts = page.evaluate(TEXTS)
     assert len(texts) > 300
     assert [t for t in texts if t["contrast"] < READABLE] == []
@@ -44,7 +43,7 @@ def test_a_report_can_be_read(reading, look):
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_labels_of_the_flow_do_not_lie_on_each_other(reading, look):
     boxes = reading(look).page.evaluate(
-        "[...document.querySelectorAll('.sankey text.node-label')].filter(e => e.textContent)"
+        "[...document.querySelectorAll('.plot .flow-label')].filter(e => e.textContent)"
         ".map(e => { const r = e.getBoundingClientRect(), around = e.closest('.figure').getBoundingClientRect();"
         " return [r.left, r.top - around.top, r.right, r.bottom - around.top, innerWidth]; })"
     )
@@ -60,7 +59,7 @@ def test_labels_of_the_flow_do_not_lie_on_each_other(reading, look):
 def test_titles_of_axes_do_not_lie_on_numbers(reading, look):
     found = reading(look).page.evaluate(
         "[...document.querySelectorAll('.figure')].map(f => { const title = f.querySelector('.ytitle')?.getBoundingClientRect();"
-        " return title ? [title.left, title.right, Math.min(...[...f.querySelectorAll('.ytick text')].map(e => e.getBoundingClientRect().left))] : null;"
+        " return title ? [title.left, title.right, Math.min(...[...f.querySelectorAll('.ytick')].map(e => e.getBoundingClientRect().left))] : null;"
         " }).filter(v => v)"
     )
     assert len(found) > 10
@@ -68,24 +67,129 @@ def test_titles_of_axes_do_not_lie_on_numbers(reading, look):
 
 
 def test_the_dark_is_dark(reading):
-    shade = "getComputedStyle(document.querySelector('.main-svg')).backgroundColor"
+    shade = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.querySelector('.plot .name')).fill"
     assert reading("light").run(shade) == "rgb(255, 255, 255)"
+    assert reading("light").run(ink) == "rgb(27, 31, 36)"
     assert reading("dark").run(shade) == "rgb(20, 23, 27)"
+    assert reading("dark").run(ink) == "rgb(232, 234, 237)"
     visit = reading("dark")
     visit.page.emulate_media(color_scheme="light")  # changes while one looks
-    visit.until(f"{shade} === 'rgb(255, 255, 255)'")
+    visit.until(f"{shade} === 'rgb(255, 255, 255)' && {ink} === 'rgb(27, 31, 36)'")
     visit.page.emulate_media(color_scheme="dark")
     visit.until(f"{shade} === 'rgb(20, 23, 27)'")
 
 
+TIMED = "strutFigures().filter(f => f && f.figure.time)"
+"""Plots over time that are drawn."""
+
+
+def drag(visit, begin, end):
+    """Drag over the first plot over time, between two parts of its width."""
+    box = visit.run(f"{TIMED}[0].axes().box")
+    visit.run(f"{TIMED}[0].svg().scrollIntoView({{ block: 'center' }})")
+    rect = visit.run(f"(r => [r.left, r.top])({TIMED}[0].svg().getBoundingClientRect())")
+    y = rect[1] + box["top"] + box["height"] / 2
+    places = [rect[0] + box["left"] + part * box["width"] for part in (begin, end)]
+    mouse = visit.page.mouse
+    mouse.move(places[0], y)
+    mouse.down()
+    mouse.move(places[1], y, steps=3)
+    mouse.up()
+
+
 def test_figures_over_time_are_zoomed_together(reading):
     visit = reading("light")
-    visit.run("Plotly.relayout(document.querySelectorAll('.figure')[0], {'xaxis.range': [2, 3]})")
-    visit.until(
-        "[...document.querySelectorAll('.figure')].filter(f => f.layout.meta === 'time')"
-        ".every(f => Math.abs(f.layout.xaxis.range[0] - 2) < 1e-9 && Math.abs(f.layout.xaxis.range[1] - 3) < 1e-9)"
-    )
+    drag(visit, 0.2, 0.3)
+    spans = visit.run(f"{TIMED}.map(f => f.axes().span)")
+    assert len(spans) > 3
+    for low, high in spans:
+        assert low == pytest.approx(2, abs=0.03)
+        assert high == pytest.approx(3, abs=0.03)
+    visit.run(f"{TIMED}[0].svg().dispatchEvent(new MouseEvent('dblclick'))")
+    assert visit.run(f"{TIMED}.every(f => f.axes().span[0] === 0 && f.axes().span[1] === 10)")
     assert visit.said == []
+
+
+def test_a_click_seeks_and_the_cursor_is_in_all_plots(reading):
+    visit = reading("light")
+    drag(visit, 0.4, 0.4)
+    now = visit.run("strutTime.now")
+    assert now == pytest.approx(4, abs=0.02)
+    assert visit.page.inner_text("#clock") == f"{now:.2f} s"
+    cursors = visit.run(
+        f"{TIMED}.map(f => [f.svg().querySelector('.cursor').getAttribute('visibility'),"
+        " +f.svg().querySelector('.cursor').getAttribute('x1'), f.axes().u(strutTime.now)])"
+    )
+    assert len(cursors) > 3
+    for visible, at, where in cursors:
+        assert visible == "visible"
+        assert at == pytest.approx(where)
+    visit.scrub(0.95)  # the film moves the cursor, and the dots on portraits of its stride
+    visit.until(
+        f"Math.abs({TIMED}[0].axes().x(+{TIMED}[0].svg().querySelector('.cursor').getAttribute('x1')) - 9.5) < 0.05"
+    )
+    dots = visit.run("[...document.querySelectorAll('.cursor-dot')].map(d => d.getAttribute('visibility'))")
+    assert "visible" in dots
+    assert visit.said == []
+
+
+def test_keys_are_the_players_while_it_has_the_focus(reading):
+    visit = reading("light")
+    visit.scrub(0.5)
+    before = visit.run("strutTime.now")
+    visit.run("document.activeElement.blur()")
+    visit.page.keyboard.press("ArrowRight")
+    assert visit.run("strutTime.now") == before
+    visit.page.focus("#player")
+    visit.page.keyboard.press("ArrowRight")
+    assert visit.run("strutTime.now") > before
+    visit.page.keyboard.press("Home")
+    assert visit.run("strutTime.now") == 0
+    assert visit.said == []
+
+
+def test_data_picture_and_code_of_a_figure_by_a_button(reading, compass):
+    visit = reading("light")
+    place = visit.page.locator(".figure").filter(has=visit.page.locator("text=stance_rate")).first
+    with visit.page.expect_download() as data:
+        place.get_by_role("button", name="data").click()
+    rows = data.value.path().read_text(encoding="utf-8").splitlines()
+    assert rows[0].startswith('"curve"')
+    with visit.page.expect_download() as picture:
+        place.get_by_role("button", name="SVG").click()
+    assert picture.value.path().read_text(encoding="utf-8").startswith("<svg")
+    states = visit.page.locator(".figure", has_text="swing_rate").last
+    states.get_by_role("button", name="code").click()
+    assert "strut.view.states(run)[1]" in states.inner_text()
+    with visit.page.expect_download() as data:
+        states.get_by_role("button", name="data").click()
+    rows = [row.split(",") for row in data.value.path().read_text(encoding="utf-8").splitlines()]
+    last = [float(row[2]) for row in rows if row[0] == '"swing_rate"'][-1]
+    assert last == pytest.approx(compass["swing_rate"][-1], rel=1e-6)
+
+
+def test_the_contents_lead_to_parts_and_open_them(reading):
+    visit = reading("light")
+    visit.run("document.querySelector('#part-events details').open = false")
+    visit.page.click("nav.contents a[href='#part-events']")
+    visit.until("document.querySelector('#part-events details').open")
+    assert visit.run("document.querySelector('#part-events').getBoundingClientRect().top") < 900
+
+
+def test_cards_say_what_the_walk_is(reading, walker):
+    cards = dict(
+        reading("light").run(
+            "[...document.querySelectorAll('.headline div')].map(d => [d.querySelector('dt').textContent, d.querySelector('dd').textContent])"
+        )
+    )
+    gait = walker.gait
+    assert cards["speed"] == f"{gait.speed:.5g} m/s"
+    assert cards["step length"] == f"{gait.step_length:.5g} m"
+    assert cards["step time"] == f"{gait.period:.5g} s"
+    assert cards["cost of transport"] == f"{gait.cost_of_transport:.5g}"
+    assert cards["from step to step"] == "repeats"
+    assert {"least clearance", "friction needed"} <= set(cards)
 
 
 def test_the_film_of_a_report_moves(reading):
@@ -135,7 +239,7 @@ def test_other_figures_in_a_page(chromium, tmp_path):
     )
     visit = Visit(chromium, report.save(tmp_path / "gaits.html"), **LOOKS["dark"])
     assert visit.said == []
-    assert visit.page.evaluate("document.querySelectorAll('.heatmaplayer image').length") == 2
-    names = visit.page.evaluate("[...document.querySelectorAll('.cbaxis text')].map(e => e.textContent)")
+    assert visit.page.evaluate("document.querySelectorAll('.plot image.cells').length") == 2
+    names = visit.page.evaluate("[...document.querySelectorAll('.plot .scale')].map(e => e.textContent)")
     assert {"fell", "walks", "runs"} <= set(names)
     assert [t for t in visit.page.evaluate(TEXTS) if t["contrast"] < READABLE] == []

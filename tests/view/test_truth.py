@@ -212,9 +212,9 @@ def impossible():
 def test_a_failed_design_has_no_cost_and_the_advice(impossible):
     result = report.design_result(impossible)
     assert result.good == "Not found"
-    assert result.facts["cost (energy)"] == "none: not solved"
-    assert "speed, where it stopped" in result.facts
-    assert "speed" not in result.facts
+    assert result.headline["cost (energy)"] == "none: not solved"
+    assert "speed, where it stopped" in result.headline
+    assert "speed" not in result.headline
     assert "try --cost energy=1,squared-torque=0.1, or --torque" in result.remarks
     assert "no number of it is a result" in result.remarks
     assert {n: v for n, v, _ in impossible.rows()}["cost (energy)"] == "none: not solved"
@@ -227,6 +227,6 @@ def test_a_passive_design_shows_no_rounding():
     rows = {n: v for n, v, _ in design.rows()}
     assert abs(design.result.cost) < 1e-9
     assert rows["cost (squared-torque)"] == rows["work of the motors"] == 0
-    assert result.facts["cost (squared-torque)"] == "0"
+    assert result.headline["cost (squared-torque)"] == "0"
     torques = next(c for c in result.chapters if c.heading == "The plan").figures["torques"]
     assert torques.height_span == (-1, 1)

@@ -16,7 +16,7 @@ from rich.markup import escape
 import strut
 from strut.cli.console import as_json, notes, out
 from strut.cli.options import Json
-from strut.errors import MissingExtraError, StorageError
+from strut.errors import StorageError
 
 OPENED_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
 """Suffixes of files that a browser shows without our help."""
@@ -228,15 +228,10 @@ def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:
             if run is None:
                 raise StorageError(f"cannot film {file.name}: it has no run")
             return strut.view.animation(run, path), ""
-        try:
-            if result is not None:
-                return result.page(path), ""
-            assert run is not None
-            return strut.view.page(run, path), ""
-        except MissingExtraError as error:
-            if run is None or run.stage() is None:
-                raise
-            return strut.view.animation(run, path), f"only the animation: {error}"
+        if result is not None:
+            return result.page(path), ""
+        assert run is not None
+        return strut.view.page(run, path), ""
 
     return write
 

@@ -34,8 +34,9 @@ class Swing:
         self, gap: ca.SX, ahead: ca.SX | None, begin: Callable[[ca.SX], ca.SX], prefix: str = ""
     ) -> None:
         self.gap, self.ahead, self.prefix = gap, ahead, prefix
-        self.passed = None if ahead is None else Discrete(f"{prefix}passed", begin(ahead > 0))
-        self.armed = Discrete(f"{prefix}armed", 1.0 if ahead is None else begin((ahead > 0) * (gap > 0)))
+        self.passed = None if ahead is None else Discrete(f"{prefix}passed", begin(ahead > 0), internal=True)
+        arms = 1.0 if ahead is None else begin((ahead > 0) * (gap > 0))
+        self.armed = Discrete(f"{prefix}armed", arms, internal=True)
 
     @property
     def discrete(self) -> list[Discrete]:
@@ -57,6 +58,7 @@ class Swing:
                     guard=self.gap - CLEAR_HEIGHT,
                     when=free * (1 - armed),
                     reset={self.armed.name: 1},
+                    internal=True,
                 )
             ]
         passed = self.passed.sym
@@ -74,6 +76,7 @@ class Swing:
                 when=free * (passed == FRONT) * (1 - armed),
                 reset={self.armed.name: 1},
                 description="it comes out of the ground it scuffed",
+                internal=True,
             ),
             Event(
                 f"{self.prefix}returns",
@@ -81,6 +84,7 @@ class Swing:
                 when=passed == FRONT,
                 reset={self.passed.name: ca.if_else(free, MISSED, BEHIND), self.armed.name: 0},
                 description="it falls behind again, or the other foot passes it",
+                internal=True,
             ),
         ]
 

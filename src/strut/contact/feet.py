@@ -125,8 +125,8 @@ class StandingMachine:
         self.assembly = Assembly(mechanism, params)
         self.tree = tree = self.assembly.tree
         self.friction, self.stabilise, self.locks = friction, sx(footing.stabilise), locks
-        self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked)) for lock in locks]
-        self.bent = [Discrete(f"{lock.joint}_bent", 0.0) for lock in locks]
+        self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked), internal=True) for lock in locks]
+        self.bent = [Discrete(f"{lock.joint}_bent", 0.0, internal=True) for lock in locks]
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
         spots = [reachable_spot(tree, t, ground) for t in touches]
@@ -161,18 +161,20 @@ class StandingMachine:
             across = ca.norm_2(speed[1:]) if width > 1 else ca.SX(0)
             if width > 1 and not self.coulomb:
                 still = still * (across < MAX_STANDING_SPEED)
-            foot = StandingFoot(s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still)))
+            foot = StandingFoot(
+                s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still), internal=True)
+            )
             at += width
             if self.coulomb:
                 slides = still * (across > MAX_STANDING_SPEED)
                 way = speed[1:] / ca.fmax(across, MIN_LENGTH)
                 if width == 2:
-                    foot.slip = Discrete(f"{s.name}_slip", self._begin(slides * way[0]))
+                    foot.slip = Discrete(f"{s.name}_slip", self._begin(slides * way[0]), internal=True)
                 else:
-                    foot.slip = Discrete(f"{s.name}_slip", self._begin(2 * slides))
+                    foot.slip = Discrete(f"{s.name}_slip", self._begin(2 * slides), internal=True)
                     begin = [ca.if_else(slides, way[k], float(k == 0)) for k in (0, 1)]
                     foot.way = tuple(
-                        Discrete(f"{s.name}_way_{n}", self._begin(e))
+                        Discrete(f"{s.name}_way_{n}", self._begin(e), internal=True)
                         for n, e in zip("xy", begin, strict=True)
                     )
             ahead = sx(arm[s.name](self.tree)) if s.name in arm else None

@@ -74,8 +74,12 @@ class Pad:
         goes_slack = ca.SX(0)
         if inside is None and law.grip is not None:
             goes_slack = self.depth * inside_now * (law.grip(self.depth, self.rate) <= 0)
-        self.touching = Flag(Discrete(f"{name}_on", begin(inside_now)))
-        self.slack = Flag(Discrete(f"{name}_slack", begin(goes_slack))) if law.grip is not None else None
+        self.touching = Flag(Discrete(f"{name}_on", begin(inside_now), internal=True))
+        self.slack = (
+            Flag(Discrete(f"{name}_slack", begin(goes_slack), internal=True))
+            if law.grip is not None
+            else None
+        )
         self.along = velocity[1:]
         suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
         self.rates: dict[State, ca.SX] = {}
@@ -87,7 +91,7 @@ class Pad:
         if isinstance(friction, AnchoredFriction):
             self.strains = [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes]
             slides = ca.SX(0) if inside is not None else self._slides(friction, inside_now, goes_slack)
-            self.slip = Flag(Discrete(f"{name}_slip", begin(slides)))
+            self.slip = Flag(Discrete(f"{name}_slip", begin(slides), internal=True))
         self.stored = (
             law.energy(self.depth)
             if self.slack is None

@@ -58,7 +58,7 @@ class Landing:
             sx(rest_speed),
             counters,
         )
-        self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s") if machine.coulomb else None
+        self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s", internal=True) if machine.coulomb else None
 
     def jams(self, f: StandingFoot) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would

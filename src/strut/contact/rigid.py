@@ -130,11 +130,13 @@ def _step_counters(machine: StandingMachine) -> list[Discrete]:
         raise ModelError(
             f"'{machine.assembly.mechanism.name}' has {len(machine.feet)} feet: steps are counted for two"
         )
-    length, duration = Discrete("step_length", 0.0, "m"), Discrete("step_time", 0.0, "s")
+    length = Discrete("step_length", 0.0, "m", internal=True)
+    duration = Discrete("step_time", 0.0, "s", internal=True)
     speed = ca.if_else(duration.sym > 0, length.sym / ca.fmax(duration.sym, 1e-12), 0)
     machine.assembly.show("m/s", {"speed": speed})
     machine.assembly.show("m", {"clearance": ca.fmax(*[f.spot.gap for f in machine.feet])})
-    return [Discrete("steps", 0.0), length, duration, Discrete("struck_at", 0.0, "s")]
+    counters = Discrete("steps", 0.0, internal=True), Discrete("struck_at", 0.0, "s", internal=True)
+    return [counters[0], length, duration, counters[1]]
 
 
 class _Rigid:

@@ -104,19 +104,20 @@ class _Stepping:
         self.w = [k for k in range(tree.nv) if k not in self.b]
         self.names = [assembly.positions[k].name for k in self.w]
         self.exchange = exchange_matrix(tree, legs, self.w, (self.stance.frame, self.swing.frame))
-        self.foothold = [Discrete(f"foothold_{'xyz'[k]}", 0.0, "m") for k in self.axes]
-        self.locked = [Discrete(f"{lock.name}_locked", 0.0) for lock in legs.locks]
-        self.bent = [Discrete(f"{lock.name}_bent", 0.0) for lock in legs.locks]
+        self.foothold = [Discrete(f"foothold_{'xyz'[k]}", 0.0, "m", internal=True) for k in self.axes]
+        self.locked = [Discrete(f"{lock.name}_locked", 0.0, internal=True) for lock in legs.locks]
+        self.bent = [Discrete(f"{lock.name}_bent", 0.0, internal=True) for lock in legs.locks]
         self.counters = [
-            Discrete("steps", 0.0),
-            Discrete("step_length", 0.0, "m"),
-            Discrete("step_time", 0.0, "s"),
-            Discrete("struck_at", 0.0, "s"),
+            Discrete("steps", 0.0, internal=True),
+            Discrete("step_length", 0.0, "m", internal=True),
+            Discrete("step_time", 0.0, "s", internal=True),
+            Discrete("struck_at", 0.0, "s", internal=True),
             Discrete(
                 "lift",
                 1.0,
                 "m/s",
                 description="speed at which the old foot left the ground at the last heel strike",
+                internal=True,
             ),
         ]
         self._kinematics()
@@ -360,6 +361,7 @@ class _Stepping:
                     guard=-bend - MIN_BEND,
                     when=(1 - z.sym) * (1 - bent.sym),
                     reset={bent.name: 1},
+                    internal=True,
                 )
             )
             reset = self._knee_strike(k) | {bent.name: ca.SX(0)}

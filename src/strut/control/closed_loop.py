@@ -63,7 +63,7 @@ class _ClosedLoop:
         plant = motion.plant
         both_sides = len(motion.step_ends) > 1
         mirrored = (
-            Discrete("reference_mirrored", 0.0, description="1 in a step of the mirror image")
+            Discrete("reference_mirrored", 0.0, description="1 in a step of the mirror image", internal=True)
             if both_sides
             else None
         )
@@ -79,6 +79,7 @@ class _ClosedLoop:
                 motion.gait.x0[name],
                 "m",
                 description=f"what {name} was when the step began",
+                internal=True,
             )
             for name in (plant.labels("x")[place] for place in motion.cyclic)
         )
@@ -113,17 +114,25 @@ class _ClosedLoop:
         numbers = np.array(table.holds[:-1], dtype=float)
         return PlanQuantities(
             values=Param(
-                "reference", pieces.values.reshape(-1), description="inputs, and what feedback reads"
+                "reference",
+                pieces.values.reshape(-1),
+                description="inputs, and what feedback reads",
+                internal=True,
             ),
-            times=Param("reference_times", pieces.times, "s" if phase is None else ""),
-            used=Param("reference_pieces", pieces.used),
-            holds=Param("reference_holds", numbers) if len(numbers) else None,
-            clock=State(CLOCK, 0.0, "s", description="since the step began") if phase is None else None,
-            piece=Discrete("piece", float(first), description="of the reference"),
-            begin=Discrete("piece_begin", pieces.times[first], "s" if phase is None else ""),
-            end=Discrete("piece_end", pieces.times[first + 1], "s" if phase is None else ""),
+            times=Param("reference_times", pieces.times, "s" if phase is None else "", internal=True),
+            used=Param("reference_pieces", pieces.used, internal=True),
+            holds=Param("reference_holds", numbers, internal=True) if len(numbers) else None,
+            clock=State(CLOCK, 0.0, "s", description="since the step began", internal=True)
+            if phase is None
+            else None,
+            piece=Discrete("piece", float(first), description="of the reference", internal=True),
+            begin=Discrete("piece_begin", pieces.times[first], "s" if phase is None else "", internal=True),
+            end=Discrete("piece_end", pieces.times[first + 1], "s" if phase is None else "", internal=True),
             now=Discrete(
-                "reference_now", pieces.values[first], description="signals at the places of the piece"
+                "reference_now",
+                pieces.values[first],
+                description="signals at the places of the piece",
+                internal=True,
             ),
             phase=phase,
         )

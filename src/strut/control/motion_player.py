@@ -61,9 +61,10 @@ class MotionPlayer:
             "rad",
             description="B-spline coefficients, joint after joint",
         )
-        place = Discrete(f"{self.name}_knot", 0.0)
+        place = Discrete(f"{self.name}_knot", 0.0, internal=True)
         splines = {
-            joint: Discrete(f"{self.name}_{joint}_spline", np.zeros(4), "rad") for joint in self.joints
+            joint: Discrete(f"{self.name}_{joint}_spline", np.zeros(4), "rad", internal=True)
+            for joint in self.joints
         }
         knot = ca.fmin(ca.floor(time / every.sym + KNOT_SLACK), self.knots - 2)
         knot = ca.fmax(knot, 0)

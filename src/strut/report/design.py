@@ -15,6 +15,7 @@ from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
 from strut.view.figures.plots import EMPTY_SPAN
+from strut.view.pages.headline import least_clearance
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 from strut.view.units import quantity, shown_unit, title_with_unit
@@ -50,26 +51,34 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         *([_stability(gait)] if gait is not None else []),
         _trust(design),
     ]
+    multiplier = f"{abs(gait.multipliers[0]):.5g}" if gait is not None and len(gait.multipliers) else ""
+    headline = {
+        "speed": quantity(of, f"{design.speed:.5g}", "m/s"),
+        "step length": quantity(of, f"{design.step_length:.5g}", "m"),
+        "step time": quantity(of, f"{design.step_time:.5g}", "s"),
+        cost: _text_of(next(value for name, value, _ in design.rows() if name == cost)),
+        "stable": "no gait" if gait is None else f"{'yes' if stable else 'no'}, {multiplier}",
+        **_of_the_ground(design),
+    }
     facts = {
         "verdict": design.verdict,
         **{
             name: quantity(of, f"{value:.6g}", _unit(design, name))
             for name, value in design.parameters.items()
         },
-        cost: _text_of(next(value for name, value, _ in design.rows() if name == cost)),
-        "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
-        "step length": quantity(of, f"{design.step_length:.6g}", "m"),
-        "step time": quantity(of, f"{design.step_time:.6g}", "s"),
         **{name: quantity(of, f"{value:.6g}", unit) for name, (value, unit) in design.ground.items()},
         **({"steps": str(design.steps)} if design.steps > 1 else {}),
-        "largest multiplier": f"{abs(gait.multipliers[0]):.5g}" if gait is not None else "no gait",
+        "largest multiplier": multiplier or "no gait",
         **({"starts": plan.agreement_text} if plan.agreement_text else {}),
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
     if not plan.success:
         facts = {
-            name if name in ("verdict", "solver", "starts", cost) else f"{name}, where it stopped": value
+            name if name in ("verdict", "solver", "starts") else f"{name}, where it stopped": value
             for name, value in facts.items()
+        }
+        headline = {
+            name if name == cost else f"{name}, where it stopped": value for name, value in headline.items()
         }
     word = "Found" if design.ok else "Not found" if not plan.success else "Not trusted"
     named = title or f"{design.system.name}: a design"
@@ -109,7 +118,22 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         chapters,
         walk(design),
         data=design.data() | (design.sensitivity_data() if sensitivity else {}),
+        headline=headline,
     )
+
+
+def _of_the_ground(design: Design) -> dict[str, str]:
+    """What the replayed step asks of the ground: how high the swing foot clears it, and the friction that
+    feet need; of a step that did not replay, nothing."""
+    run, replay = design.replay.run, design.replay
+    if not design.result.success:
+        return {}
+    facts = {}
+    clearance = least_clearance(run, run.t0, run.t1)
+    if clearance is not None:
+        facts["least clearance"] = quantity(design.system, f"{clearance:.3g}", "m")
+    needed = [load.friction_needed for load in replay.foot_loads if np.isfinite(load.friction_needed)]
+    return facts | ({"friction needed": f"{max(needed):.3g}"} if needed else {})
 
 
 def walk(design: Design) -> Trajectory:

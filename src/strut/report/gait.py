@@ -12,6 +12,7 @@ from strut.checks import checked
 from strut.gait import Basin, Branch, Gait
 from strut.simulate import simulate
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
+from strut.view.pages.headline import headline as page_headline
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 from strut.view.units import quantity, shown_unit, title_with_unit
@@ -54,12 +55,20 @@ def gait_result(
     if gait.neutral:
         verdict += " It is one of a family, along something that is conserved"
         verdict += "; other small disturbances die out." if gait.kind == "neutral" else "."
+    run = gait_run(gait)
+    steps = max(gait.steps, 1)
+    walked = page_headline(run)
+    first: dict[str, str] = {
+        "speed": quantity(of, f"{gait.speed:.5g}", "m/s"),
+        "step length": quantity(of, f"{gait.step_length / steps:.5g}", "m"),
+        "step time": quantity(of, f"{gait.period / steps:.5g}", "s"),
+        "cost of transport": f"{books.round_cost(gait.cost_of_transport):.5g}",
+        "stable": f"{'yes' if gait.stable else 'neutral' if gait.neutral else 'no'}, {largest:.5g}",
+        **{name: walked[name] for name in ("least clearance", "friction needed") if name in walked},
+    }
     facts = {
         "period": quantity(of, f"{gait.period:.7g}", "s"),
-        "step length": quantity(of, f"{gait.step_length:.7g}", "m"),
-        "speed": quantity(of, f"{gait.speed:.7g}", "m/s"),
         "energy per step": quantity(of, f"{books.round_energy(gait.energy_per_step):.6g}", "J"),
-        "cost of transport": f"{books.round_cost(gait.cost_of_transport):.7g}",
         **({"units": f"none: {', '.join(of.scales)} are 1"} if of.dimensionless else {}),
         "largest multiplier": f"{largest:.6g}",
     }
@@ -76,7 +85,19 @@ def gait_result(
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
     return Result(
-        named, word, verdict, gait.stable, "", asked, facts, chapters, gait_run(gait), numerics, code, data
+        named,
+        word,
+        verdict,
+        gait.stable,
+        "",
+        asked,
+        facts,
+        chapters,
+        run,
+        numerics,
+        code,
+        data,
+        headline=first,
     )
 
 

@@ -29,4 +29,6 @@ class Names:
     scales: tuple[str, ...] = ()  # parameters that, all 1, leave nothing with a unit
     feet: tuple[Foot, ...] = ()
     step_events: tuple[str, ...] = ()
+    internal: tuple[str, ...] = ()  # states, inputs and parameters, one by one, and events: bookkeeping
+    step_length: str = ""  # the discrete state that is the length of the last step
     points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # outputs that are their coordinates

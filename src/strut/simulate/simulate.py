@@ -190,6 +190,11 @@ def _names(system: System) -> Names:
         # by name only: a run holds numbers, and their expressions stay with the system
         feet=() if system.walk is None else tuple(replace(foot, at=None) for foot in system.walk.feet),
         step_events=() if system.walk is None else system.walk.step_events,
+        internal=(
+            *(label for q in system.quantities() if q.internal for label in q.labels),
+            *(e.name for e in system.events if e.internal),
+        ),
+        step_length="" if system.walk is None else system.walk.step_length,
         points=system.scene.points,
     )
 

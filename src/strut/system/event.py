@@ -38,6 +38,7 @@ class Event(Packed):
         the change of stored energy is booked to a channel with the event's name, and nothing is checked.
     description: what it means, for people. {flag: 1 left; 2 right} in it is, where a run ends so, the word
         behind the value that the discrete state `flag` then has.
+    internal: bookkeeping of the model, such as the end of a piece of a plan; pages do not mark it.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Event(Packed):
     loss: Mapping[str, Expression] | None = None
     description: str = ""
     failure: bool = False
+    internal: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.name, "event")

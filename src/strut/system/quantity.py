@@ -156,7 +156,8 @@ class Quantity(Packed):
     """A named number or vector, and its symbol.
 
     `value` is the value it starts from; for states it may be an expression of parameters. A vector is given
-    by a sequence. `bounds` are inclusive and checked whenever a value is set.
+    by a sequence. `bounds` are inclusive and checked whenever a value is set. internal: bookkeeping of the
+    model (flags, counters, tables) rather than something that a reader asks for; pages fold it away.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Quantity(Packed):
     unit: str = ""
     bounds: tuple[float, float] = UNBOUNDED
     description: str = ""
+    internal: bool = field(default=False, kw_only=True)
     sym: ca.SX = field(init=False, repr=False)
     size: int = field(init=False, repr=False)
 

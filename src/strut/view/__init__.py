@@ -2,6 +2,7 @@
 PNG, SVG and PDF `paper`."""
 
 from strut.simulate.trajectory import VERBS
+from strut.view.figures.contact_plots import contact_forces, friction_cone
 from strut.view.figures.energy_plots import (
     energy,
     energy_areas,
@@ -16,9 +17,8 @@ from strut.view.figures.matplotlib_backend import matplotlib_figure, svg
 from strut.view.figures.plotly_backend import mime, plotly_figure
 from strut.view.figures.plots import (
     Panels,
-    contact_forces,
-    friction_cone,
     held_signals,
+    internal_signals,
     outputs,
     phase_portrait,
     phase_portraits,
@@ -29,6 +29,13 @@ from strut.view.figures.plots import (
     states,
 )
 from strut.view.figures.save import save
+from strut.view.figures.stride_plots import (
+    convergence,
+    drive_power,
+    stride_angles,
+    stride_portraits,
+    work_loops,
+)
 from strut.view.motion.animation import animation
 from strut.view.motion.svg import stick_figure, still
 from strut.view.pages.folder import folder
@@ -58,6 +65,8 @@ __all__ = [
     "basin",
     "bifurcation",
     "contact_forces",
+    "convergence",
+    "drive_power",
     "energy",
     "energy_areas",
     "energy_flow",
@@ -65,6 +74,7 @@ __all__ = [
     "folder",
     "friction_cone",
     "held_signals",
+    "internal_signals",
     "ledger_table",
     "multipliers",
     "outputs",
@@ -81,6 +91,9 @@ __all__ = [
     "states",
     "stick_figure",
     "still",
+    "stride_angles",
+    "stride_portraits",
     "table_report",
     "trade_off",
+    "work_loops",
 ]

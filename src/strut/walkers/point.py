@@ -60,7 +60,7 @@ def point_3d(**values: float) -> System:
     heading = Discrete("heading", 0.0, "rad", description="of the line of walking")
     at_x, at_y = Discrete("stands_x", 0.0, "m"), Discrete("stands_y", -ca.sin(0.1), "m")
     stride, duration = Discrete("step_length", 0.0, "m"), Discrete("step_time", 0.0, "s")
-    landed_at, steps = Discrete("landed_at", 0.0, "s"), Discrete("steps", 0.0)
+    landed_at, steps = (Discrete(n, 0.0, u, internal=True) for n, u in (("landed_at", "s"), ("steps", "")))
 
     q, rates = ca.vertcat(pitch.sym, roll.sym), ca.vertcat(pitch_rate.sym, roll_rate.sym)
     leg, landing = _direction(q[0], q[1]), _direction(swing_pitch.sym, swing_roll.sym)

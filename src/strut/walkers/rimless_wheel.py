@@ -54,7 +54,7 @@ def rimless_wheel(**values: float) -> System:
     )
     rate = State("rate", 1.0, "rad/s")
     foot = Discrete("foot", 0.0, "m", description="distance of the stance foot along the slope")
-    steps = Discrete("steps", 0)
+    steps = Discrete("steps", 0, internal=True)
 
     speed_ratio = ca.cos(2 * half)
     lost = mass * (length * rate) ** 2 / 2 * (1 - speed_ratio**2)

@@ -42,18 +42,18 @@ def simplest(**values: float) -> System:
     phi = State("hip", 2 * theta.value, "rad")
     rate = State("stance_rate", -0.19983247300495, "rad/s")
     hip_rate = State("hip_rate", -0.19983247300495 * (1 - _cos(2 * 0.20031090054425)), "rad/s")
-    x, z = Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")
+    x, z = (Discrete(f"foothold_{axis}", 0.0, "m", internal=True) for axis in "xz")
     length, duration, struck = (
-        Discrete("step_length", 0.0, "m"),
-        Discrete("step_time", 0.0, "s"),
-        Discrete("struck_at", 0.0, "s"),
+        Discrete("step_length", 0.0, "m", internal=True),
+        Discrete("step_time", 0.0, "s", internal=True),
+        Discrete("struck_at", 0.0, "s", internal=True),
     )
     pull = g.sym / leg.sym
     s, c = ca.sin(theta.sym - slope.sym), ca.cos(theta.sym - slope.sym)
     swing = ca.sin(phi.sym) * (rate.sym**2 - pull * c) + pull * s
     gap = leg.sym * (ca.cos(theta.sym) - ca.cos(theta.sym - phi.sym))
     ahead = leg.sym * (ca.sin(theta.sym - phi.sym) - ca.sin(theta.sym))
-    swinging, steps = Swing(gap, ahead - 0.02 * leg.sym, lambda e: e), Discrete("steps", 0.0)
+    swinging, steps = Swing(gap, ahead - 0.02 * leg.sym, lambda e: e), Discrete("steps", 0.0, internal=True)
     hip_x, hip_z = x.sym - leg.sym * s, z.sym + leg.sym * c
     hip, turned = (hip_x, hip_z), theta.sym - phi.sym - slope.sym
     feet = (x.sym, z.sym), (hip_x + leg.sym * ca.sin(turned), hip_z - leg.sym * ca.cos(turned))

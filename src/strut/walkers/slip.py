@@ -49,9 +49,9 @@ def slip(**values: float) -> System:
     y = State("y", length, "m", description="height of the mass")
     vx = State("vx", 5.0, "m/s")
     vy = State("vy", 0.0, "m/s")
-    stance = Discrete("stance", 0, description="1 while the foot is on the ground")
+    stance = Discrete("stance", 0, description="1 while the foot is on the ground", internal=True)
     foot = Discrete("foot", 0.0, "m", description="where the foot stands, or last stood")
-    steps = Discrete("steps", 0)
+    steps = Discrete("steps", 0, internal=True)
 
     leg = ca.hypot(x - foot, y)
     force = stance * stiffness * (length - leg)

@@ -48,7 +48,7 @@ def remember_largest(system: System, extremes: list[Extreme]) -> System:
     """Return the system with a discrete state for each largest value."""
     if not extremes:
         return system
-    memories = {each.name: Discrete(each.name, INITIAL_LARGEST) for each in extremes}
+    memories = {each.name: Discrete(each.name, INITIAL_LARGEST, internal=True) for each in extremes}
     turns = tuple(_turn(system, each, memories[each.name].sym) for each in extremes)
 
     def jump_values(changes: Mapping[Any, Any]) -> dict[str, ca.SX]:

@@ -169,6 +169,7 @@ class PlanQuantities:
             when=goes_on,
             reset={**self.piece_at(self.piece.sym + 1, count), self.begin.name: self.end.sym},
             priority=-1,
+            internal=True,
         )
 
 

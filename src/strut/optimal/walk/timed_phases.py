@@ -34,10 +34,10 @@ def add_timed_jumps(whole: System, result: Solution) -> System:
     if not names:
         return whole
     if CLOCK not in whole.labels("x"):
-        clock = State(CLOCK, 0.0, "s", description="since the plan began")
+        clock = State(CLOCK, 0.0, "s", description="since the plan began", internal=True)
         whole = whole.replace(x=(*whole.x, clock), flow={**whole.flow, clock.name: 1.0})
     phases = result.problem.phases
-    jumps = Discrete("plan_jumps", 0.0, description="ends of phases by time, so far")
+    jumps = Discrete("plan_jumps", 0.0, description="ends of phases by time, so far", internal=True)
     events = [
         Event(
             name,
@@ -45,6 +45,7 @@ def add_timed_jumps(whole: System, result: Solution) -> System:
             when=0.5 - ca.fabs(jumps.sym - number),
             reset={**phases[k].jump, **phases[k + 1].z, jumps.name: jumps.sym + 1},
             priority=-1,
+            internal=True,
         )
         for number, (k, name) in enumerate(names.items())
     ]

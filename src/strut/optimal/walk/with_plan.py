@@ -52,7 +52,7 @@ def _machine(result: Solution) -> System:
     last = result.phases[-1].until
     # Left and right in turn: the landing of either foot ends a step.
     step_ends = step_end_events(system, last) if result.problem.repeats else (last,)
-    mirrored = [Discrete("plan_mirrored", 0.0, description="1 in a step of the mirror image")][
+    mirrored = [Discrete("plan_mirrored", 0.0, description="1 in a step of the mirror image", internal=True)][
         : len(step_ends) - 1
     ]
     if mirrored:
@@ -199,19 +199,20 @@ def plan_quantities(system: System, pieces: PieceTable, holds: dict[str, list[in
     units = {q.unit for q in system.u}
     numbers = hold_numbers(holds)
     return PlanQuantities(
-        holds=Param("plan_holds", np.array(numbers, dtype=float)) if numbers else None,
-        used=Param("plan_pieces", pieces.used),
-        values=Param("plan", pieces.values.reshape(-1)),
-        times=Param("plan_times", pieces.times, "s"),
-        piece=Discrete("piece", 0.0, description="of the plan"),
-        clock=State(CLOCK, 0.0, "s", description="since the plan began"),
-        begin=Discrete("piece_begin", 0.0, "s"),
-        end=Discrete("piece_end", pieces.times[1], "s"),
+        holds=Param("plan_holds", np.array(numbers, dtype=float), internal=True) if numbers else None,
+        used=Param("plan_pieces", pieces.used, internal=True),
+        values=Param("plan", pieces.values.reshape(-1), internal=True),
+        times=Param("plan_times", pieces.times, "s", internal=True),
+        piece=Discrete("piece", 0.0, description="of the plan", internal=True),
+        clock=State(CLOCK, 0.0, "s", description="since the plan began", internal=True),
+        begin=Discrete("piece_begin", 0.0, "s", internal=True),
+        end=Discrete("piece_end", pieces.times[1], "s", internal=True),
         now=Discrete(
             "plan_now",
             pieces.values[0],
             units.pop() if len(units) == 1 else "",
             description="inputs at the places of the piece",
+            internal=True,
         ),
     )
 

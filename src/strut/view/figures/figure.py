@@ -1,5 +1,5 @@
-"""`Figure`: what a plot shows, as plain data. Plotly draws it in pages and notebooks, matplotlib on paper; to
-make one needs neither."""
+"""`Figure`: what a plot shows, as plain data. Scripts of ours draw it in pages, plotly in notebooks,
+matplotlib on paper; to make one needs none of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ SYMBOLS = ("circle", "diamond", "square", "cross", "circle-open")
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A curve; nan breaks it. `step`: what is held until the next point."""
+    """A curve; nan breaks it. step: what is held until the next point. t: the time of each point [s], of a
+    curve of a run over something else: a page marks where the run is."""
 
     name: str
     x: np.ndarray
@@ -49,6 +50,7 @@ class Line:
     dash: str = "solid"
     width: float = 1.6
     step: bool = False
+    t: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @property
     def legend_names(self) -> tuple[str, ...]:
@@ -59,7 +61,7 @@ class Line:
 @dataclass(frozen=True, eq=False)
 class Points:
     """Points that are not joined; `labels` say something of each, when pointed at, and if `written` also on
-    paper."""
+    paper. walks: by point, the title of the film that a page shows when the point is clicked."""
 
     name: str
     x: np.ndarray
@@ -69,6 +71,7 @@ class Points:
     size: float = 8
     labels: tuple[str, ...] = ()
     written: bool = False
+    walks: tuple[str, ...] = ()
 
     @property
     def legend_names(self) -> tuple[str, ...]:
@@ -144,10 +147,17 @@ class Flow:
         return ()
 
 
+def flow_colors(flow: Flow) -> list[str]:
+    """Return the colours of sources, of the middle, and of sinks."""
+    names = list(dict.fromkeys([*flow.sources, *flow.sinks]))
+    by_name = flow.colors or dict(zip(names, distinct_colors(len(names)), strict=True))
+    return [*(by_name[n] for n in flow.sources), NEUTRAL, *(by_name[n] for n in flow.sinks)]
+
+
 Trace = Line | Points | Band | Areas | Cells | Flow
-"""Any kind of mark that a figure has. A new kind is a dataclass in this union, one function in
-`plotly_backend` and one in `matplotlib_backend`; files of results read and write its fields by their
-types."""
+"""Any kind of mark that a figure has. A new kind is a dataclass in this union, one function each in
+`page_figures`, `plotly_backend` and `matplotlib_backend`, and one in scripts/plot_marks.js; files of results
+read and write its fields by their types."""
 
 BACKENDS: dict[str, Callable[..., Any]] = {}
 """What draws and writes figures, by name: plotly, matplotlib, save, mime and svg. `strut.view` enters them
@@ -164,6 +174,8 @@ class Figure:
     equal: a unit is as long on both axes. height [px]. span, height_span: what x and y cover, if not their
         data.
     fine: numbers along y have powers of ten. counted: x are whole numbers.
+    shaded: parts of x that are shaded behind everything, by name: rows of begin and end.
+    code: the command or the Python that makes it, which a page shows by a button.
     """
 
     traces: tuple[Trace, ...]
@@ -179,6 +191,8 @@ class Figure:
     height_span: tuple[float, float] | None = None
     fine: bool = False
     counted: bool = False
+    shaded: Mapping[str, np.ndarray] = field(default_factory=dict)
+    code: str = ""
 
     @property
     def by_name(self) -> dict[str, Line | Points]:

@@ -13,6 +13,7 @@ import numpy as np
 from strut.extras import optional_module
 from strut.view.figures.figure import (
     NEUTRAL,
+    PALETTE,
     Areas,
     Band,
     Cells,
@@ -22,8 +23,9 @@ from strut.view.figures.figure import (
     Points,
     Trace,
     distinct_colors,
+    flow_colors,
 )
-from strut.view.figures.plotly_backend import COLOR_SCALE, flow_colors
+from strut.view.figures.plotly_backend import COLOR_SCALE
 
 FIGURE_WIDTH = 6.3
 """Width of a figure [inch]: a page of A4 between its margins."""
@@ -215,6 +217,9 @@ def _axes(axes: Any, figure: Figure) -> None:
 
 def _marks(axes: Any, figure: Figure) -> None:
     """Draw thin vertical lines at events."""
+    for k, parts in enumerate(figure.shaded.values()):
+        for begin, end in parts:
+            axes.axvspan(begin, end, color=PALETTE[k % len(PALETTE)], alpha=0.12, linewidth=0)
     styles = list(LINE_STYLES.values())
     for k, (name, times) in enumerate(figure.marks.items()):
         look = {

@@ -1,16 +1,12 @@
-"""Figures for plotly: as the data its script draws, and as its own objects.
+"""Figures for plotly, in notebooks: as its own objects.
 
-A figure is transparent and leaves text and grid colours to where it is shown. The data is written here,
-without plotly's Python objects: a page of twenty figures takes milliseconds, and needs nothing of plotly but
-its script.
+A figure is transparent and leaves text and grid colours to where it is shown.
 """
 
 from __future__ import annotations
 
 import html
 import json
-import math
-from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
@@ -20,6 +16,7 @@ from strut.extras import optional_module
 from strut.view.figures.figure import (
     DASHES,
     NEUTRAL,
+    PALETTE,
     Areas,
     Band,
     Cells,
@@ -29,6 +26,7 @@ from strut.view.figures.figure import (
     Points,
     Trace,
     distinct_colors,
+    flow_colors,
 )
 
 TRANSPARENT = "rgba(0,0,0,0)"
@@ -36,15 +34,6 @@ TRANSPARENT = "rgba(0,0,0,0)"
 
 COLOR_SCALE = "Cividis"
 """Scale of colours for amounts: even to the eye, and the same to the colour-blind."""
-
-PAGE_DIGITS = 7
-"""Significant digits of numbers in a page: what can be seen after zooming in some thousand times. The data
-itself is in the run's file."""
-
-
-def plotly_script() -> str:
-    """Plotly's own JavaScript."""
-    return str(optional_module("plotly.offline", "an HTML page").get_plotlyjs())
 
 
 def plotly_figure(figure: Figure) -> Any:
@@ -55,39 +44,6 @@ def plotly_figure(figure: Figure) -> Any:
 def mime(figure: Figure) -> Any:
     """Return plain data for notebooks that know plotly, if plotly is installed."""
     return json.loads(plotly_figure(figure).to_json())
-
-
-class PageFigures:
-    """Writes the figures of a page as JSON: numbers with the digits one can see, and columns that several
-    curves share only once."""
-
-    def __init__(self) -> None:
-        self._columns: list[str] = []
-        self._places: dict[bytes, int] = {}
-
-    def write(self, figures: Iterable[Figure]) -> str:
-        """Return a list of figures as JSON; `x` of a curve is its number among the `columns`."""
-        texts = []
-        for figure in figures:
-            description = describe_figure(figure)
-            for piece in description["data"]:
-                if piece["type"] == "scatter":
-                    piece["x"] = self._place(piece["x"])
-            texts.append(json.dumps(_plain(description), allow_nan=False, separators=(",", ":")))
-        return f"[{','.join(texts)}]"
-
-    @property
-    def columns(self) -> str:
-        """The columns of all figures written so far, as JSON."""
-        return f"[{','.join(self._columns)}]"
-
-    def _place(self, values: np.ndarray) -> int:
-        array = np.asarray(values, dtype=float)
-        key = array.tobytes()
-        if key not in self._places:
-            self._places[key] = len(self._columns)
-            self._columns.append(json.dumps(_plain(array), allow_nan=False, separators=(",", ":")))
-        return self._places[key]
 
 
 def describe_figure(figure: Figure) -> dict[str, Any]:
@@ -146,6 +102,18 @@ def _layout(figure: Figure) -> dict[str, Any]:
         }
         for k, times in enumerate(figure.marks.values())
         if len(times)
+    ]
+    shapes += [
+        {
+            "type": "rect",
+            "xref": "x",
+            "yref": "paper",
+            "layer": "below",
+            **{"x0": begin, "x1": end, "y0": 0, "y1": 1},
+            **{"fillcolor": PALETTE[k % len(PALETTE)], "opacity": 0.12, "line": {"width": 0}},
+        }
+        for k, parts in enumerate(figure.shaded.values())
+        for begin, end in parts.tolist()
     ]
     return layout | {"xaxis": x, "yaxis": y, "shapes": shapes}
 
@@ -305,26 +273,6 @@ def _flow(flow: Flow) -> list[dict[str, Any]]:
     ]
 
 
-def flow_colors(flow: Flow) -> list[str]:
-    """Return the colours of sources, of the middle, and of sinks."""
-    names = list(dict.fromkeys([*flow.sources, *flow.sinks]))
-    by_name = flow.colors or dict(zip(names, distinct_colors(len(names)), strict=True))
-    return [*(by_name[n] for n in flow.sources), NEUTRAL, *(by_name[n] for n in flow.sinks)]
-
-
 def text(name: str) -> str:
     """A name as plotly's text, in which tags and entities have a meaning."""
     return html.escape(name, quote=False)
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can say: numbers rounded to `PAGE_DIGITS`, nan a gap."""
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return float(f"{value:.{PAGE_DIGITS}g}") if math.isfinite(value) else None
-    return value

@@ -3,6 +3,7 @@ Times in seconds."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,14 @@ ENERGY_UNITS = ("J", "N m", "N*m", "Nm", "W")
 """Units of quantities that the turnover of energy is a measure of."""
 
 
+BESIDE_FROM = 2
+"""Figures of a group beyond which a page puts them beside each other."""
+MAX_CURVES = 12
+"""Curves of a figure at most: of more, names that begin alike have a figure of their own."""
+MAX_GROUPS = 24
+"""Small figures of one unit at most; of more groups of names the first ones are drawn."""
+
+
 class Panels(tuple[Figure, ...]):
     """Figures that belong together, one below the other."""
 
@@ -53,7 +62,7 @@ def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
         trajectory.names.x
     )
     held_ones = {*trajectory.names.z, *trajectory.names.u}
-    return _by_unit(trajectory, labels, held_ones, events=events, mark_names=True)
+    return figures_by_unit(trajectory, labels, held_ones, events=events, mark_names=True)
 
 
 @checked
@@ -74,8 +83,8 @@ def plot_samples(t: np.ndarray, curves_by_name: Mapping[str, tuple[np.ndarray, s
 
 @checked
 def states(trajectory: Trajectory) -> Panels:
-    """The continuous states over time, a figure per unit."""
-    return _by_unit(trajectory, trajectory.names.x)
+    """The continuous states over time, a figure per unit, without what is zero throughout or bookkeeping."""
+    return figures_by_unit(trajectory, _reader_labels(trajectory, trajectory.names.x), code="states")
 
 
 @checked
@@ -83,7 +92,39 @@ def held_signals(trajectory: Trajectory) -> Panels:
     """What changes only at instants, discrete states and inputs, over time, a figure per unit."""
     names = trajectory.names
     step = {*names.z, *names.u}
-    return Panels([*_by_unit(trajectory, names.z, step), *_by_unit(trajectory, names.u, step)])
+    panels = (
+        figures_by_unit(trajectory, _reader_labels(trajectory, group), step, code="held_signals")
+        for group in (names.z, names.u)
+    )
+    return Panels([figure for group in panels for figure in group])
+
+
+@checked
+def internal_signals(trajectory: Trajectory) -> Panels:
+    """The states by which the model keeps its books (`Quantity.internal`), over time, small, a figure per
+    unit; nothing of what never changes."""
+    names = trajectory.names
+    labels = [n for n in (*names.x, *names.z) if n in names.internal and np.ptp(trajectory[n]) > 0]
+    return figures_by_unit(trajectory, labels, set(names.z), height=200, code="internal_signals")
+
+
+def zero_names(trajectory: Trajectory, labels: Iterable[str]) -> list[str]:
+    """Return the names of curves that are zero throughout, or nothing but rounding."""
+    internal = set(trajectory.names.internal)
+    return [
+        label
+        for label in labels
+        if label not in internal
+        and np.max(np.abs(trajectory[label]), initial=0.0)
+        <= noise_floor(trajectory, unit_of(trajectory, label))
+    ]
+
+
+def _reader_labels(trajectory: Trajectory, labels: Iterable[str]) -> list[str]:
+    """Those that a reader asks for: no bookkeeping, and nothing that is zero throughout."""
+    labels = list(labels)
+    left_out = {*zero_names(trajectory, labels), *trajectory.names.internal}
+    return [label for label in labels if label not in left_out]
 
 
 @checked
@@ -91,9 +132,12 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     """The outputs over time, `without` some: the coordinates of points (`Scene.points`) together, and the
     others."""
     coordinates = {label for labels in trajectory.names.points.values() for label in labels}
-    labels = [label for label in trajectory.names.outputs if label not in set(without)]
+    left_out = set(without)
+    labels = [n for n in _reader_labels(trajectory, trajectory.names.outputs) if n not in left_out]
     together = [[label for label in labels if (label in coordinates) == which] for which in (True, False)]
-    return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
+    return Panels(
+        [figure for labels in together for figure in figures_by_unit(trajectory, labels, code="outputs")]
+    )
 
 
 @checked
@@ -209,73 +253,6 @@ def _at_least(values: np.ndarray, part: float = 1e-4) -> tuple[float, float] | N
     return (middle - 1.15 * room, middle + 1.15 * room)
 
 
-# ---- forces of contact ----
-
-
-def contacts(trajectory: Trajectory) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Feet by name: the labels of their normal force and of their friction, of those whose walk says so."""
-    return {foot.name: (foot.normal, foot.friction) for foot in trajectory.names.feet if foot.normal}
-
-
-@checked
-def contact_forces(trajectory: Trajectory) -> Figure:
-    """The normal force of every foot and its friction [N], over time."""
-    feet = contacts(trajectory)
-    if not feet:
-        raise ModelError(
-            f"'{trajectory.system_name}' has no contact forces: its walk names no foot with a normal force, "
-            f"Foot(normal=...)"
-        )
-    labels = [label for normal, friction in feet.values() for label in (normal, *friction)]
-    (figure,) = _by_unit(trajectory, labels, {*trajectory.names.z}, unit="N", mark_names=True)
-    return figure
-
-
-@checked
-def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | str | None = None) -> Figure:
-    """The forces of a foot, friction against normal force [N], and the cone in which it holds.
-
-    foot: its name; the first that has friction unless given. mu: the coefficient of friction, or the name of
-    its parameter; else the one that the walk names, Foot(coefficient=...). Without any, the narrowest cone
-    that holds the forces is drawn: what the ground must offer.
-    """
-    feet = {name: pair for name, pair in contacts(trajectory).items() if pair[1]}
-    if foot is None and feet:
-        foot = next(iter(feet))
-    if foot not in feet:
-        raise UnknownNameError(
-            f"'{trajectory.system_name}' has no foot '{foot}' with friction: "
-            f"{did_you_mean(str(foot), list(feet))}"
-        )
-    normal, friction = feet[foot]
-    curve = curves(trajectory, [normal, *friction])
-    push = curve[normal][1]
-    pull = curve[friction[0]][1] if len(friction) == 1 else np.hypot(*(curve[label][1] for label in friction))
-    drawn_points = np.unique(np.concatenate([drawn_indices(push), drawn_indices(pull)]))
-    least = float(np.max(np.abs(pull[push > 0]) / push[push > 0], initial=0.0))
-    if mu is None:
-        mu = next((f.coefficient for f in trajectory.names.feet if f.name == foot), "") or None
-    coefficient = float(trajectory[mu]) if isinstance(mu, str) else mu
-    slope, name = (
-        (least, f"least friction that holds, {least:.3g}")
-        if coefficient is None
-        else (coefficient, f"friction cone, {coefficient:.3g}")
-    )
-    top = float(np.max(push, initial=0.0)) * 1.05
-    sides = (-1, 1) if len(friction) == 1 else (1,)
-    edge_x = np.concatenate([[side * slope * top, 0.0, np.nan] for side in sides])
-    edge_y = np.concatenate([[top, 0.0, np.nan] for _ in sides])
-    return Figure(
-        (
-            Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2),
-            Points(foot, pull[drawn_points], push[drawn_points], PALETTE[0], size=4),
-        ),
-        title_with_unit(trajectory, f"{foot} friction", "N"),
-        title_with_unit(trajectory, normal, "N"),
-        height=340,
-    )
-
-
 # ---- what belongs together ----
 
 
@@ -319,7 +296,7 @@ def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> 
 # ---- drawing ----
 
 
-def _by_unit(
+def figures_by_unit(
     trajectory: Trajectory,
     labels: Iterable[str],
     stepped: Iterable[str] = (),
@@ -327,15 +304,17 @@ def _by_unit(
     events: bool = True,
     mark_names: bool = False,
     unit: str | None = None,
+    height: int = 270,
+    code: str = "",
 ) -> Panels:
-    """Draw curves over time, a figure per unit, or one figure in `unit`. stepped: labels of what changes only
-    at instants."""
-    groups: dict[str, list[str]] = {}
+    """Draw curves over time, a figure per unit, or one figure in `unit`; of many curves, small ones of names
+    that begin alike. stepped: labels of what changes only at instants. code: the function that draws them."""
+    by_unit: dict[str, list[str]] = {}
     for label in labels:
-        groups.setdefault(unit_of(trajectory, label) if unit is None else unit, []).append(label)
+        by_unit.setdefault(unit_of(trajectory, label) if unit is None else unit, []).append(label)
     stepped = set(stepped)
-    figures = []
-    for group_unit, group in groups.items():
+    figures: list[Figure] = []
+    for group_unit, group in [(u, part) for u, names in by_unit.items() for part in name_groups(names)]:
         lines = [
             curve_line(
                 label,
@@ -347,14 +326,27 @@ def _by_unit(
             )
             for k, (label, (t, values)) in enumerate(curves(trajectory, group).items())
         ]
-        room = 270 + 12 * max(0, len(group) - 6)  # for the legend
+        room = height + 12 * max(0, len(group) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
+        options |= {"code": f"strut.view.{code}(run)[{len(figures)}]"} if code else {}
         options |= {"height_span": EMPTY_SPAN} if _is_noise(trajectory, group_unit, lines) else {}
         figure = over_time(
             trajectory, lines, axis(trajectory, group, group_unit), room, mark_names=mark_names, **options
         )
         figures.append(figure)
     return Panels(figures)
+
+
+def name_groups(names: list[str]) -> list[list[str]]:
+    """Divide many names among figures: those with the same beginning, up to a dot, a bracket or a number,
+    together. Few names are one group."""
+    if len(names) <= MAX_CURVES:
+        return [names]
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(re.split(r"[.\[]|\d", name, maxsplit=1)[0], []).append(name)
+    parts = [group[k : k + MAX_CURVES] for group in groups.values() for k in range(0, len(group), MAX_CURVES)]
+    return parts[:MAX_GROUPS]
 
 
 def over_time(
@@ -398,9 +390,9 @@ def noise_floor(trajectory: Trajectory, unit: str) -> float:
 def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:
     """When events happened, by name; nothing where they are too many to see."""
     log = trajectory.events
-    last = trajectory.names.step_events
+    last, internal = trajectory.names.step_events, set(trajectory.names.internal)
     names = sorted(
-        log.counts(), key=lambda name: name not in last
+        (name for name in log.counts() if name not in internal), key=lambda name: name not in last
     )  # what ends a step comes first, and is solid
     return {} if len(log) > MAX_EVENTS else {name: log.times(name) for name in names}
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.html import safe
 from strut.view.motion.flat import across
 from strut.view.motion.frames import camera, colour, newtons, sample_frames, tick
 from strut.view.motion.meshes import Loaded, load
-from strut.view.pages.sheet import part
 
 if TYPE_CHECKING:
     from strut.simulate.scene_samples import SceneSamples
@@ -21,9 +21,15 @@ SIDE_SIGNS = {"left": 1, "right": -1, "": 0}
 """By side, the direction along y in which the player moves the pieces of a planar machine apart."""
 
 
+PAGE_FRAME_RATE = 30.0
+"""[1/s] Frames of a film in a page, between which the player interpolates: more would be most of the page."""
+MAX_NAMED_PIECES = 8
+"""Pieces of a machine that the text of its film names."""
+
+
 def film(trajectory: Trajectory) -> dict[str, Any] | None:
     """Return a run as data for the player; None for one of which nothing can be seen."""
-    stage = sample_frames(trajectory)
+    stage = sample_frames(trajectory, PAGE_FRAME_RATE)
     return None if stage is None else encode_film(stage, trajectory.dimensionless)
 
 
@@ -72,7 +78,21 @@ def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, A
             for m in meshes.values()
         ],
         "notes": [m.note for m in meshes.values() if m.note],
+        "alt": _describe(stage),
     }
+
+
+def _describe(stage: SceneSamples) -> str:
+    """What a film shows, in words, made of its data."""
+    begin, end = float(stage.t[0]), float(stage.t[-1])
+    names = list(dict.fromkeys(piece.name for piece in stage.pieces if piece.name))
+    parts = ", ".join(names[:MAX_NAMED_PIECES]) + (", ..." if len(names) > MAX_NAMED_PIECES else "")
+    moved = ""
+    if stage.com is not None:
+        x, z = (float(stage.com[-1, k] - stage.com[0, k]) for k in (0, 2))
+        moved = f"; the centre of mass goes {x:.3g} along x and {z:.3g} up"
+    feet = f"; {len(stage.prints)} footprints" if len(stage.prints) else ""
+    return f"the machine in motion from {begin:.3g} to {end:.4g}: {parts or 'points'}{moved}{feet}"
 
 
 def column(values: np.ndarray) -> dict[str, Any]:
@@ -115,16 +135,19 @@ def film_controls(film: dict[str, Any], more: str = "", prefix: str = "") -> str
         for key, label, there, on in boxes
         if there
     )
-    return f"""<canvas id="{prefix}screen" role="img" aria-label="the machine in motion"></canvas>
+    keys = "space plays, arrow keys step"
+    return f"""<div class="player" id="{prefix}player" tabindex="0" role="group" aria-label="player: {keys}">
+<canvas id="{prefix}screen" role="img" aria-label="{safe(film["alt"])}"></canvas>
 <div class="controls"><button id="{prefix}play" type="button">Play</button>
 <input id="{prefix}frame" type="range" min="0" value="0" aria-label="time">
 <output id="{prefix}clock"></output></div>
 <div class="controls"><label>speed <select id="{prefix}speed">{speeds}</select></label>
 {more}{switches}</div>
+</div>
 """
 
 
-FILMS = part("film.js") + part("flat.js") + part("films.js")
-"""Plays all films of a page that stand side by side, flat."""
-PLAYER = part("film.js") + part("flat.js") + 'strutFilm("film", strutFlat);\n'
-"""Plays the film of a page, flat."""
+FILMS = ("time.js", "film.js", "flat.js", "films.js")
+"""Scripts that play all films of a page that stand side by side, flat."""
+PLAYER = ("time.js", "film.js", "flat.js", "page_film.js")
+"""Scripts that play the film of a page, flat."""

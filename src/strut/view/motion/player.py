@@ -33,12 +33,13 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
         f'<label class="space">from <select id="view">{views}</select></label>\n'
     )
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in film["notes"])
-    data = inline_json("film", film, 'data-autoplay="yes"' if autoplay else "")
+    plays = ' data-autoplay="yes"' if autoplay else ""
+    data = inline_json("film", film, f'data-focus="yes"{plays}')
     span = f"{stage.t[0]:g} to {stage.t[-1]:.6g}{film['units']['time']}"
     body = f"""<header><h1>{html.escape(name)}</h1><p class="note">{span}. Space plays, arrow keys step<span
 class="space">; drag turns, the wheel comes closer, the right button shifts</span>.</p>{notes}</header>
 {film_controls(film, more)}{data}"""
-    scripts = part("three.js"), "".join(map(part, ("film.js", "flat.js", "space.js", "start.js")))
+    scripts = part("three.js"), "".join(map(part, ("time.js", "film.js", "flat.js", "space.js", "start.js")))
     return sheet(name, "player.css", body, scripts)
 
 

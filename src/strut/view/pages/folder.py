@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from strut.checks import checked
 from strut.errors import MissingExtraError, StorageError
+from strut.view.figures import contact_plots, plots
 from strut.view.figures import energy_plots as joules
-from strut.view.figures import plots
 from strut.view.figures.figure import Figure
 from strut.view.figures.save import save_on_paper
 from strut.view.pages.page import page
@@ -36,7 +36,7 @@ def folder(
     trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "", source: str = ""
 ) -> Written:
     """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if
-    given), index.html, and the plots as SVG and PNG. The data comes first; where plotly or matplotlib is
+    given), index.html, and the plots as SVG and PNG. The data comes first; where matplotlib is
     missing it is all there is, and `missing` says what
     to install. asked, source: for the page, see `page`."""
     place = ensure_directory(Path(directory))
@@ -83,11 +83,11 @@ def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
             by_name["energy_flow"] = joules.energy_flow(run)
         if landed:
             by_name["energy_per_step"] = joules.energy_per_step(run)
-    feet = plots.contacts(run)
+    feet = contact_plots.contacts(run)
     if feet:
-        by_name["forces"] = plots.contact_forces(run)
+        by_name["forces"] = contact_plots.contact_forces(run)
     by_name |= {
-        f"cone_{_word(foot)}": plots.friction_cone(run, foot)
+        f"cone_{_word(foot)}": contact_plots.friction_cone(run, foot)
         for foot, (_, friction) in list(feet.items())[:4]
         if friction
     }

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from strut.checks import checked
 from strut.errors import StrutError
 from strut.html import safe
+from strut.view.figures import contact_plots, plots, stride_plots
 from strut.view.figures import energy_plots as joules
-from strut.view.figures import plots
 from strut.view.figures.curves import MAX_POINTS
 from strut.view.motion import svg
 from strut.view.motion.film import FILMS, PLAYER, film, film_controls
-from strut.view.pages.report import LONG_TABLE_ROWS, Report, Rows
+from strut.view.pages.headline import headline
+from strut.view.pages.provenance import again, duration, provenance
+from strut.view.pages.report import LONG_TABLE_ROWS, Report
 from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def page(
     """Write a run as one HTML file, and return where it is.
 
     What was asked and how it ended, a moving picture, states, energy (per step where there are steps),
-    contact forces, outputs, parameters, events and how to run it again. Plotly is inside, compressed: about 2
-    MB. The page asks nothing of any network.
+    contact forces, outputs, parameters, events and how to run it again. The page asks nothing of any network.
     title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command
         that made the run.
     source: Python that makes its system from `strut.walkers`, "walkers.compass()", for the lines that run it
@@ -72,10 +71,38 @@ def run_report(
     return report
 
 
-def details(run: Trajectory, report: Report) -> None:
-    """Curves, energy, forces, parameters and events of a run."""
-    for part in (_states, _energy, _forces, _outputs, _parameters, _events):
-        part(run, report)
+def details(run: Trajectory, report: Report, *, folded: bool = False) -> None:
+    """Curves, energy, forces, parameters and events of a run: the stride first, what few ask for folded.
+    folded: all but the stride, where chapters of a result come before."""
+    stride(run, report)
+    for part in (_states, _energy, _forces):
+        part(run, report, folded)
+    _outputs(run, report)
+    _model_books(run, report)
+    _parameters(run, report, folded)
+    _events(run, report)
+
+
+def stride(run: Trajectory, report: Report) -> None:
+    """The last stride, leg by leg; how the walk comes to its cycle; power and work of its drives."""
+    angles, portraits = stride_plots.stride_angles(run), stride_plots.stride_portraits(run)
+    convergence, loops = stride_plots.convergence(run), stride_plots.work_loops(run)
+    power = stride_plots.drive_power(run)
+    if not (angles or portraits or convergence):
+        return
+    report.section("Stride")
+    report.figures(*angles)
+    report.figures(*portraits, *([convergence] if convergence else []), beside=True)
+    report.note(
+        "The last stride, of each leg from its own landing on. The change of the state from one step to the "
+        "next falls where a walk comes to its cycle."
+    )
+    if power or loops:
+        report.subheading("Drives")
+        report.figures(*([power] if power else []))
+        report.figures(*loops, beside=True)
+        if loops:
+            report.note("Torque against angle over the last stride: what a loop encloses is its work.")
 
 
 def _verdict(run: Trajectory) -> tuple[str, str, bool | None]:
@@ -107,6 +134,18 @@ def _facts(run: Trajectory, report: Report, asked: str) -> None:
         f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to "
         f"{quantity(run, f'{end:g}', 's')}{how}."
     )
+    first = headline(run)
+    report.facts(
+        first
+        or {
+            "status": run.status,
+            "time": f"{run.t0:g} to {quantity(run, f'{run.t1:.6g}', 's')}",
+            "events": f"{len(run.events):,}",
+        },
+        headline=True,
+    )
+    if first:
+        report.note("Of the last whole step. Cost of transport: energy lost, over weight and distance.")
     report.facts(
         {
             "system": run.system_name,
@@ -167,10 +206,13 @@ def films_beside(runs: Mapping[str, Trajectory], report: Report) -> None:
     report.embed(f'<div class="pair">{"".join(parts)}</div>\n', data, FILMS)
 
 
-def _states(run: Trajectory, report: Report) -> None:
-    report.section("States")
-    report.figures(*plots.states(run), *plots.held_signals(run))
-    counts = run.events.counts()
+def _states(run: Trajectory, report: Report, folded: bool) -> None:
+    report.section("States", folded=folded)
+    figures, zeros = plots.states(run), plots.zero_names(run, [*run.names.x, *run.names.u])
+    report.figures(*figures, *plots.held_signals(run))
+    if zeros:
+        report.note(f"Zero throughout, and not drawn: {', '.join(zeros)}.")
+    counts = {name: n for name, n in run.events.counts().items() if name not in run.names.internal}
     if len(run.events) > plots.MAX_EVENTS:
         report.note(f"{len(run.events):,} events: too many to mark.")
     elif counts:
@@ -184,24 +226,21 @@ def _states(run: Trajectory, report: Report) -> None:
             f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in "
             f"every interval."
         )
-    if portraits := plots.phase_portraits(run):
+    if not stride_plots.stride_portraits(run) and (portraits := plots.phase_portraits(run)):
         report.subheading("Phase portrait")
         report.figures(*portraits, beside=True)
-    if sections := plots.sections(run):
-        report.subheading("After every step")
-        report.figures(*sections, beside=True)
 
 
-def _energy(run: Trajectory, report: Report) -> None:
+def _energy(run: Trajectory, report: Report, folded: bool) -> None:
     if not run.names.stored:
         return
-    report.section("Energy")
+    report.section("Energy", folded=folded)
     try:
         account = run.ledger
     except StrutError as error:
         report.note(str(error))
         return
-    report.figures(joules.energy(run), joules.residual(run))
+    report.figures(joules.energy(run))
     report.note(
         f"Largest residual {quantity(run, f'{account.residual:.3g}', 'J')}, {account.relative:.2g} of the "
         f"energy that moved. "
@@ -212,14 +251,14 @@ def _energy(run: Trajectory, report: Report) -> None:
     sources, sinks = joules.flows(run)
     if sources and sinks:
         report.subheading("Where the energy went" if run.dimensionless else "Where the joules went")
-        report.figures(joules.energy_flow(run), joules.energy_areas(run))
+        report.figures(joules.energy_flow(run), joules.energy_areas(run), beside=True)
         report.note(
             "Layers: stored energies are counted from their least value in the run. The line is all that was "
             "there or was supplied."
         )
     if chosen := [name for name in run.names.step_events if name in run.events.counts()]:
         steps = joules.ledger_table(run)
-        report.subheading("Per step")
+        report.section("Energy, step by step", folded=True)
         head = [name if k < 2 else title_with_unit(run, name, "J") for k, name in enumerate(steps.head)]
         report.table(
             head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG_TABLE_ROWS
@@ -228,7 +267,10 @@ def _energy(run: Trajectory, report: Report) -> None:
             f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is "
             f"stored."
         )
+    else:
+        report.section("Energy in numbers", folded=True)
     report.subheading("Over the whole run")
+    report.figures(joules.residual(run))
     rows = [
         (name, _signed_text(value) if name != "residual" else f"{value:.3g}")
         for name, value in account.rounded_summary().items()
@@ -236,32 +278,53 @@ def _energy(run: Trajectory, report: Report) -> None:
     report.table(("", title_with_unit(run, "change of stored energy", "J")), rows, numbers=(1,))
 
 
-def _forces(run: Trajectory, report: Report) -> None:
-    feet = plots.contacts(run)
+def _forces(run: Trajectory, report: Report, folded: bool) -> None:
+    feet = contact_plots.contacts(run)
     if not feet:
         return
-    report.section("Contact forces")
-    report.figures(plots.contact_forces(run))
-    cones = [plots.friction_cone(run, foot) for foot, (_, friction) in feet.items() if friction][:4]
+    report.section("Contact forces", folded=folded)
+    report.figures(contact_plots.contact_forces(run))
+    cones = [contact_plots.friction_cone(run, foot) for foot, (_, friction) in feet.items() if friction][:4]
     if cones:
         report.figures(*cones, beside=True)
 
 
 def _outputs(run: Trajectory, report: Report) -> None:
-    forces = {label for normal, friction in plots.contacts(run).values() for label in (normal, *friction)}
-    if figures := plots.outputs(run, without=forces):
-        report.section("Outputs")
-        report.figures(*figures)
+    forces = {
+        label for normal, friction in contact_plots.contacts(run).values() for label in (normal, *friction)
+    }
+    labels = [label for label in run.names.outputs if label not in forces]
+    figures, zeros = plots.outputs(run, without=forces), plots.zero_names(run, labels)
+    if not figures and not zeros:
+        return
+    report.section("Outputs", folded=True)
+    report.figures(*figures, beside=len(figures) > plots.BESIDE_FROM)
+    if zeros:
+        report.note(f"Zero throughout, and not drawn: {', '.join(zeros)}.")
 
 
-def _parameters(run: Trajectory, report: Report) -> None:
-    if run.names.p:
-        report.section("Parameters")
-        rows = [
-            (name, f"{value:.10g}", shown_unit(run, plots.unit_of(run, name)))
-            for name, value in zip(run.names.p, run.p, strict=True)
-        ]
-        report.table(("name", "value", "unit"), rows, numbers=(1,))
+def _model_books(run: Trajectory, report: Report) -> None:
+    """Flags, counters and tables of the model, which are marked as such where they are made."""
+    if figures := plots.internal_signals(run):
+        report.section("Inside the model", folded=True)
+        report.text("Flags, counters and tables by which the model keeps its books.")
+        report.figures(*figures, beside=True)
+
+
+def _parameters(run: Trajectory, report: Report, folded: bool) -> None:
+    rows = [
+        (name, f"{value:.10g}", shown_unit(run, plots.unit_of(run, name)))
+        for name, value in zip(run.names.p, run.p, strict=True)
+        if name not in run.names.internal
+    ]
+    if not run.names.p:
+        return
+    report.section("Parameters", folded=folded or len(rows) > LONG_TABLE_ROWS)
+    report.table(("name", "value", "unit"), rows, numbers=(1,), long=len(rows) > LONG_TABLE_ROWS)
+    if hidden := len(run.names.p) - len(rows):
+        report.note(
+            f"and {hidden:,} numbers of tables inside the model, not listed; all are in the run's file"
+        )
 
 
 def _events(run: Trajectory, report: Report) -> None:
@@ -269,7 +332,7 @@ def _events(run: Trajectory, report: Report) -> None:
         return
     first = [run.events[k] for k in range(min(len(run.events), LISTED_EVENTS))]
     rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
-    report.section("Events")
+    report.section("Events", folded=True)
     report.table(
         ("", title_with_unit(run, "time", "s"), "event", "change"),
         rows,
@@ -298,77 +361,3 @@ def _change(event: Occurrence, most: int = 4) -> str:
         if before != event.after[name]
     ]
     return ", ".join(changed[:most]) + (", …" if len(changed) > most else "")
-
-
-def provenance(
-    report: Report,
-    run: Trajectory | None,
-    asked: str = "",
-    python: str = "",
-    more: Mapping[str, object] | None = None,
-) -> None:
-    """Say where a result comes from, and how to get it again: by the command `asked`, or in Python, the run's
-    own unless given."""
-    lists: dict[str, Mapping[str, object]] = {"result": more or {}}
-    if run is not None:
-        about = {key: value for key, value in run.provenance.items() if key != "options"}
-        counted = {
-            key: duration(value) if key in ("wall", "compile") else f"{value:,.6g}"
-            for key, value in run.statistics.items()
-        }
-        lists |= {"run": about, "options": run.provenance.get("options", {}), "statistics": counted}
-    if any(lists.values()):
-        report.section("Where it comes from")
-        report.tables(
-            [
-                Rows((name, ""), [(key, str(value)) for key, value in rows.items()])
-                for name, rows in lists.items()
-            ]
-        )
-    if not (asked or python or run is not None):
-        return
-    report.subheading("How to run it again")
-    if asked:
-        report.text("On the command line:")
-        report.code(asked)
-    code = python or (again(run) if run is not None else "")
-    varied = not python and run is not None and any(np.ptp(run[name]) > 0 for name in run.names.u)
-    if not code:
-        return
-    needed = "" if "system =" in code or "system" not in code else ", with your system as “system”"
-    report.text(f"In Python{needed}{', and the controller that set its inputs' if varied else ''}:")
-    report.code(code)
-
-
-def again(run: Trajectory, source: str = "") -> str:
-    """Python that repeats a run, given its `system`, or the Python that makes it of `strut.walkers`."""
-    begin = {
-        group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")
-    }
-    options = {
-        "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
-        "x0": begin["x"],
-        "z0": begin["z"],
-        "u": begin["u"],
-        "p": dict(zip(run.names.p, run.p.tolist(), strict=True)),
-        "seed": run.provenance.get("seed", 0),
-    }
-    options |= {
-        key: value
-        for key, value in run.provenance.get("options", {}).items()
-        if value not in (None, math.inf) and key.isidentifier()
-    }
-    lines = [f"    {key}={value!r}," for key, value in options.items() if value != {}]
-    machine = (
-        ["import strut", "from strut import walkers", "", f"system = {source}"]
-        if source
-        else ["import strut", ""]
-    )
-    return "\n".join([*machine, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
-
-
-def duration(seconds: float) -> str:
-    """Return a time as text, in ms where it is below a second."""
-    if not math.isfinite(seconds):
-        return "unknown"
-    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:,.3g} s"

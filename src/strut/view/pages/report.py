@@ -3,7 +3,9 @@ nothing of any network."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,13 +15,17 @@ from typing import Any
 from strut.files import put
 from strut.html import safe, table
 from strut.view.figures.figure import Figure
-from strut.view.figures.plotly_backend import PageFigures, plotly_script
+from strut.view.figures.page_figures import PageFigures
 from strut.view.pages.sheet import inline_json, inline_packed, part, sheet
 
 VERDICT_CLASSES: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
 """Classes in report.css of a verdict's word, by whether it went well."""
 LONG_TABLE_ROWS = 20
 """Rows of a table beyond which it scrolls by itself."""
+MIN_SECTIONS = 3
+"""Sections from which on a page has contents."""
+PLOT_SCRIPTS = ("time.js", "unpack.js", "plot_marks.js", "plots.js", "figures.js")
+"""Scripts that draw the figures of a page, in their order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,28 +80,40 @@ class Report:
         self._figures: list[Figure] = []
         self._data: dict[str, Any] = {}
         self._scripts: list[str] = []
-        self._open = False
+        self._sections: dict[str, str] = {}  # headings by the names of their anchors
+        self._contents_place = -1  # before which part the contents stand
         if good or verdict:
             word = f'<span class="{VERDICT_CLASSES[well]}">{safe(good)}</span>' if good else ""
             self._parts.append(f'<p class="verdict">{word}{safe(verdict)}</p>\n')
         if remarks:
             self._parts.append(f'<p class="remarks">{safe(remarks)}</p>\n')
 
-    def section(self, heading: str) -> None:
-        """What follows stands under this heading."""
-        self._parts.append(("</section>\n" if self._open else "") + f"<section>\n<h2>{safe(heading)}</h2>\n")
-        self._open = True
+    def section(self, heading: str, *, folded: bool = False) -> None:
+        """What follows stands under this heading, to which the contents lead. folded: it is shown when one
+        asks for it."""
+        stem = "part-" + re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
+        numbered = itertools.chain([stem], (f"{stem}-{k}" for k in itertools.count(2)))
+        name = next(each for each in numbered if each not in self._sections)
+        if self._sections:
+            self._parts.append("</details></section>\n")
+        else:
+            self._contents_place = len(self._parts)
+        self._sections[name] = heading
+        self._parts.append(
+            f'<section id="{name}"><details{"" if folded else " open"}>'
+            f"<summary><h2>{safe(heading)}</h2></summary>\n"
+        )
 
     def subheading(self, text: str) -> None:
         """Add a heading inside of a section."""
         self._parts.append(f"<h3>{safe(text)}</h3>\n")
 
-    def facts(self, facts: Mapping[str, object]) -> None:
-        """Names and short values, as tiles."""
+    def facts(self, facts: Mapping[str, object], *, headline: bool = False) -> None:
+        """Names and short values, as tiles. headline: what one wants to know first, in large letters."""
         tiles = "".join(
             f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in facts.items()
         )
-        self._parts.append(f'<dl class="facts">{tiles}</dl>\n')
+        self._parts.append(f'<dl class="facts{" headline" if headline else ""}">{tiles}</dl>\n')
 
     def text(self, text: str) -> None:
         """Add a paragraph."""
@@ -138,13 +156,12 @@ class Report:
         self._figures += figures
         self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
 
-    def embed(self, markup: str, data: Mapping[str, Any] | None = None, script: str = "") -> None:
+    def embed(self, markup: str, data: Mapping[str, Any] | None = None, scripts: Sequence[str] = ()) -> None:
         """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the
-        id under which the script finds it; and the script."""
+        id under which the scripts find it; and the scripts, by the names of their files."""
         self._parts.append(markup)
         self._data |= data or {}
-        if script and script not in self._scripts:
-            self._scripts.append(script)
+        self._scripts += [name for name in scripts if name not in self._scripts]
 
     def live_news(self, number: int) -> str:
         """Return a script that brings a live page up to date with what stands here. number: of the news; a
@@ -155,30 +172,40 @@ class Report:
         return f'strutLive({{"figures":{figures},"columns":{writer.columns},{about[1:]});\n'
 
     def _main(self) -> str:
-        return "".join(self._parts) + ("</section>" if self._open else "")
+        """All parts, with the contents before the first section, and the last section closed."""
+        if not self._sections:
+            return "".join(self._parts)
+        before, after = self._parts[: self._contents_place], self._parts[self._contents_place :]
+        return "".join([*before, self._contents(), *after, "</details></section>"])
+
+    def _contents(self) -> str:
+        if len(self._sections) < MIN_SECTIONS:
+            return ""
+        links = "".join(f'<a href="#{name}">{safe(title)}</a>\n' for name, title in self._sections.items())
+        button = '<button type="button" id="open-all">Open all</button>'
+        return f'<nav class="contents" aria-label="contents">{links}{button}</nav>\n'
 
     def document(self, live: LiveSource | None = None) -> str:
         """The text of the page. live: the script that keeps it up to date."""
         data = "".join(inline_json(name, value) for name, value in self._data.items())
-        scripts, unpacked = list(self._scripts), []
+        scripts = ["outline.js"]
         if self._figures:
-            figure_writer, plotly = PageFigures(), plotly_script()
-            figures = figure_writer.write(self._figures)
-            texts = {"plotly": plotly, "figures": figures, "columns": figure_writer.columns}
+            writer = PageFigures()
+            texts = {"figures": writer.write(self._figures), "columns": writer.columns}
             data += "".join(inline_packed(name, text) for name, text in texts.items())
-            scripts += [part("unpack.js"), part("figures.js")]
-            unpacked.append(plotly)
+            scripts += PLOT_SCRIPTS
+        scripts += [name for name in self._scripts if name not in scripts]
         nonce = "" if live is None else secrets.token_urlsafe(16)
         if live is not None:
             data += inline_json("live", {**asdict(live), "nonce": nonce})
-            scripts.append(part("live.js"))
+            scripts.append("live.js")
         body = f"""<main>
 {self._main()}
 </main>
 {data}"""
         rules = "".join(dict.fromkeys(_size_rule(figure) for figure in self._figures))
-        together = ["".join(scripts)] if scripts else []
-        return sheet(self.title, "report.css", body, together, unpacked=unpacked, rules=rules, nonce=nonce)
+        together = "".join(part(name) for name in scripts)
+        return sheet(self.title, "report.css", body, [together], rules=rules, nonce=nonce)
 
     def save(self, path: str | Path, live: LiveSource | None = None) -> Path:
         """Write the page, whole or not at all, and return where it is. live: see `document`."""
@@ -194,7 +221,7 @@ def _size_class(figure: Figure) -> str:
 def _size_rule(figure: Figure) -> str:
     """The rule of that class. Figures whose axes are alike are hardly wider than high."""
     most = f"; max-width: {int(1.2 * figure.height)}px" if figure.equal else ""
-    return f".{_size_class(figure)} {{ height: {int(figure.height)}px{most}; }}\n"
+    return f".{_size_class(figure)} {{ min-height: {int(figure.height)}px{most}; }}\n"
 
 
 def _table(

@@ -14,7 +14,8 @@ from strut.html import card
 from strut.view.figures.figure import Figure
 from strut.view.figures.save import save_on_paper
 from strut.view.pages.folder import FIGURE_SUFFIXES, Written, ensure_directory
-from strut.view.pages.page import details, films_beside, motion, provenance
+from strut.view.pages.page import details, films_beside, motion
+from strut.view.pages.provenance import provenance
 from strut.view.pages.report import Report, Rows
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Result:
     title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word, None
         for what is neither good nor bad yet.
         remarks: text below.
-    asked: the command that was given. facts: names and short values. chapters: in their order. run: the
+    asked: the command that was given. headline: what one wants to know first, names and short values. facts:
+    the others. chapters: in their order. run: the
     motion, if there is one; its plots, energy, parameters and events follow by themselves. provenance: what
     is needed to find it again, besides what
     the run says. again: Python that does so. data: the result for machines, kept in the file.
@@ -67,12 +69,15 @@ class Result:
     provenance: Mapping[str, object] = field(default_factory=dict)
     again: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
+    headline: Mapping[str, str] = field(default_factory=dict)
 
     def report(self) -> Report:
         """Return the result as a page, to be added to."""
         report = Report(self.title, self.good, self.verdict, self.well, self.remarks)
         if self.asked:
             report.note(f"Asked: {self.asked}")
+        if self.headline:
+            report.facts(self.headline, headline=True)
         if self.facts:
             report.facts(self.facts)
         if self.run is not None:
@@ -80,7 +85,7 @@ class Result:
         for chapter in self.chapters:
             _chapter(chapter, report)
         if self.run is not None:
-            details(self.run, report)
+            details(self.run, report, folded=bool(self.chapters))
         provenance(report, self.run, self.asked, self.again, self.provenance)
         return report
 
@@ -107,7 +112,7 @@ class Result:
 
     def folder(self, directory: str | Path, name: str = "") -> Written:
         """Write everything into a directory, made if needed: the file and its run first, then the page, and
-        every figure as SVG and PNG. Where plotly or matplotlib is missing, `missing` says what to install.
+        every figure as SVG and PNG. Where matplotlib is missing, `missing` says what to install.
         name: what files begin with, if there are several results."""
         place = ensure_directory(Path(directory))
         files = [self.save(place / f"{name or 'result'}.json")]

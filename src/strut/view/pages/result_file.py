@@ -75,8 +75,9 @@ def _figure(entries: Mapping[str, Any]) -> Figure:
     spans = {
         name: None if entries[name] is None else tuple(entries[name]) for name in ("span", "height_span")
     }
+    shaded = {name: _array(parts) for name, parts in entries.get("shaded", {}).items()}
     traces = tuple(_trace(t) for t in entries["traces"])
-    return Figure(**{**entries, "traces": traces, "marks": marks, **spans})
+    return Figure(**{**entries, "traces": traces, "marks": marks, "shaded": shaded, **spans})
 
 
 def _trace(entries: Mapping[str, Any]) -> Trace:

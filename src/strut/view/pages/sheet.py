@@ -14,28 +14,9 @@ from typing import Any
 
 from strut.html import safe
 
-POLICY = (
-    "default-src 'none'; script-src {scripts}; style-src {styles}; style-src-attr 'unsafe-hashes' "
-    "{single}; img-src data: blob:"
-)
+POLICY = "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:"
 """What a browser lets a page do: run the scripts and apply the styles whose hashes stand here, and load
 nothing."""
-EMPTY_STYLE = ""
-"""Plotly makes a sheet of style without text, into which it puts rules by script, and empty styles of
-elements."""
-SHARP_RENDERINGS = (
-    "optimizeSpeed",
-    "-moz-crisp-edges",
-    "-o-crisp-edges",
-    "-webkit-optimize-contrast",
-    "optimize-contrast",
-    "crisp-edges",
-    "pixelated",
-)
-"""Values of the style `image-rendering` by which plotly asks for sharp cells, one per browser."""
-SHARP_CELLS = "".join(f"image-rendering: {word}; " for word in SHARP_RENDERINGS)
-"""The style that plotly gives the picture of a grid, letter by letter, so that its hash is known; report.css
-says the same."""
 
 
 def sheet(
@@ -56,7 +37,7 @@ def sheet(
         may load a script that lies beside the page.
     """
     styles = part("shared.css") + part(style) + rules
-    allowed = policy([*scripts, *unpacked], [styles, EMPTY_STYLE], nonce)
+    allowed = policy([*scripts, *unpacked], [styles], nonce)
     elements = "".join(f"<script>{text}</script>\n" for text in scripts)
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -76,12 +57,9 @@ def sheet(
 def policy(scripts: Sequence[str], styles: Sequence[str], nonce: str = "") -> str:
     """The Content-Security-Policy that allows these scripts and styles, by their SHA-256, scripts that carry
     the nonce, if there is one, and no others."""
-    hashes = [
-        " ".join(f"'sha256-{_digest(t)}'" for t in dict.fromkeys(texts))
-        for texts in (scripts, styles, [EMPTY_STYLE, SHARP_CELLS])
-    ]
+    hashes = [" ".join(f"'sha256-{_digest(t)}'" for t in dict.fromkeys(texts)) for texts in (scripts, styles)]
     allowed = hashes[0] + (f" 'nonce-{nonce}'" if nonce else "")
-    return POLICY.format(scripts=allowed or "'none'", styles=hashes[1], single=hashes[2])
+    return POLICY.format(scripts=allowed or "'none'", styles=hashes[1])
 
 
 @lru_cache(maxsize=16)

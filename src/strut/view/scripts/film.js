@@ -42,6 +42,7 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
   const draw = () => {
     drawer(now);
     slider.value = film.frameAt(now); clock.textContent = now.toFixed(2) + data.units.time;
+    if (!prefix) strutTime.tell(now);
   };
   const tell = () => { button.textContent = playing ? "Pause" : "Play"; };
   const tick = stamp => {
@@ -61,16 +62,23 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
   slider.max = last;
   slider.oninput = () => go(+slider.value);
   document.querySelectorAll(`[id^="${prefix}show-"]`).forEach(box => { box.onchange = draw; });
-  if (!prefix) addEventListener("keydown", event => {  /* of several films none has the keys */
+  if (!prefix) strutTime.seekers.add(time => { playing = false; tell(); now = Math.min(t[last], Math.max(t[0], time)); draw(); });
+  const player = find("player");
+  const alone = holder.dataset.focus === "yes";  /* the page is nothing but the player */
+  (alone ? document : player).addEventListener("keydown", event => {  /* keys are those of the player that has the focus, of the page otherwise */
     if (/INPUT|SELECT|BUTTON|TEXTAREA/.test(event.target.tagName)) return;
     if (event.key === " ") toggle();
     else if (event.key === "ArrowRight") go(film.frameAt(now) + 1);
     else if (event.key === "ArrowLeft") go(film.frameAt(now) - 1);
+    else if (event.key === "Home") go(0);
+    else if (event.key === "End") go(last);
     else return;
     event.preventDefault();
   });
+  if (alone) player.focus({ preventScroll: true });
   addEventListener("resize", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   draw();
-  if (holder.dataset.autoplay === "yes") toggle();
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (holder.dataset.autoplay === "yes" && !calm) toggle();
 };

@@ -15,6 +15,10 @@
       const old = main.querySelector(`[data-film="${place.dataset.film}"]`);
       if (old) { old.querySelector("h3").replaceWith(place.querySelector("h3")); place.replaceWith(old); }
     });
+    fresh.querySelectorAll("section > details").forEach(part => {  /* what a reader has folded or opened stays so */
+      const old = part.parentElement.id && main.querySelector(`#${part.parentElement.id} > details`);
+      if (old) part.open = old.open;
+    });
     for (const [name, data] of Object.entries(news.data)) {
       if (document.getElementById(name)) continue;
       document.body.append(Object.assign(document.createElement("script"), { type: "application/json", id: name, textContent: JSON.stringify(data) }));

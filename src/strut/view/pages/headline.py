@@ -1,0 +1,130 @@
+"""`headline`: what one wants to know of a walk first: how fast, how far, how dear, whether it settles, and
+what it asks of the ground; read from the last whole step of a run."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from strut.view.figures.stride_plots import step_differences
+from strut.view.units import quantity
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Moments, Trajectory
+
+SWING_PART = (0.25, 0.75)
+"""The part of a step in which clearance counts: at its ends a foot is on the ground."""
+STEP_POINTS = 401
+"""Points of a step at which forces and heights are read."""
+REPEATS = 1e-6
+"""Relative change from step to step below which a walk repeats itself."""
+LEAST_LOAD = 1e-3
+"""Part of the largest normal force below which a foot does not count as standing."""
+
+
+def headline(run: Trajectory) -> dict[str, str]:
+    """Return names and values of a walk's last whole step; nothing of a run without two steps."""
+    times = [event.t for event in run.events if event.name in run.names.step_events]
+    if len(times) < 2 or times[-1] <= times[-2]:
+        return {}
+    begin, end = times[-2], times[-1]
+    length, duration = step_length(run), end - begin
+    room = 1e-9 * duration
+    moments = run.at(np.linspace(begin + room, end - room, STEP_POINTS))
+    facts: dict[str, str] = {}
+    if length is not None:
+        facts["speed"] = quantity(run, f"{length / duration:.5g}", "m/s")
+        facts["step length"] = quantity(run, f"{length:.5g}", "m")
+    facts["step time"] = quantity(run, f"{duration:.5g}", "s")
+    cost = cost_of_transport(run, length)
+    if cost is not None:
+        facts["cost of transport"] = f"{cost:.5g}"
+    if settles := _settle_text(run):
+        facts["from step to step"] = settles
+    clearance = least_clearance(run, begin, end)
+    if clearance is not None:
+        facts["least clearance"] = quantity(run, f"{clearance:.3g}", "m")
+    needed = [
+        friction_needed(moments, foot.normal, foot.friction) for foot in run.names.feet if foot.friction
+    ]
+    if any(math.isfinite(each) for each in needed):
+        facts["friction needed"] = f"{np.nanmax(needed):.3g}"
+    return facts
+
+
+def step_length(run: Trajectory) -> float | None:
+    """How far the last step went along the ground [m]: as the machine counts it, or from one footprint to the
+    next; None where neither is known."""
+    steps = [event for event in run.events if event.name in run.names.step_events]
+    if run.names.step_length and steps:
+        return float(steps[-1].after[run.names.step_length])
+    stage = run.stage()
+    if stage is None or len(stage.prints) < 2:
+        return None
+    return float(np.linalg.norm(stage.prints[-1, 1:] - stage.prints[-2, 1:]))
+
+
+def cost_of_transport(run: Trajectory, length: float | None) -> float | None:
+    """Energy lost in impacts and dampers in the last whole step, over weight and distance; None where the
+    weight, the way or the account is not known."""
+    system = run.system
+    if (
+        system is None
+        or system.walk is None
+        or system.walk.weight is None
+        or not length
+        or not run.has_ledger
+    ):
+        return None
+    weight = float(ca.Function("weight", [system.vector("p")], [system.walk.weight])(run.p))
+    steps = run.steps()
+    whole = np.flatnonzero(steps.whole)
+    if not len(whole) or not weight > 0:
+        return None
+    spent = -(steps.total("lost") + steps.total("dissipated"))[whole[-1]]
+    if abs(spent) <= run.ledger.resolution:
+        spent = 0.0
+    return float(spent / (weight * length))
+
+
+def least_clearance(run: Trajectory, begin: float, end: float) -> float | None:
+    """The least height of a swinging foot above the ground [m] in the middle half of a step between two times
+    [s]; None where no foot says how high it is. Of a foot that stands, its height is no clearance."""
+    feet = [foot for foot in run.names.feet if foot.gap]
+    if not feet or end <= begin:
+        return None
+    part = end - begin
+    moments = run.at(np.linspace(begin + SWING_PART[0] * part, begin + SWING_PART[1] * part, STEP_POINTS))
+    heights = []
+    for foot in feet:
+        signal = foot.stands or foot.normal
+        stands = np.asarray(moments[signal]) > 0 if signal else np.zeros(STEP_POINTS, dtype=bool)
+        heights += np.asarray(moments[foot.gap])[~stands].tolist()
+    return min(heights, default=None)
+
+
+def friction_needed(moments: Moments, normal: str, friction: tuple[str, ...]) -> float:
+    """The coefficient of friction that a foot needs while it stands; nan where it does not."""
+    push = np.asarray(moments[normal])
+    pull = np.sqrt(sum(np.asarray(moments[name]) ** 2 for name in friction))
+    stands = push > LEAST_LOAD * push.max(initial=0.0)
+    return float(np.max(pull[stands] / push[stands])) if stands.any() else math.nan
+
+
+def _settle_text(run: Trajectory) -> str:
+    """Whether the last steps are alike, come nearer to each other, or do not."""
+    changes = step_differences(run)
+    if not len(changes):
+        return ""
+    if changes[-1] <= REPEATS:
+        return "repeats"
+    if len(changes) < 3 or changes[-3] <= 0:
+        return f"changes by {changes[-1]:.2g}"
+    ratio = math.sqrt(changes[-1] / changes[-3])
+    return f"settles, × {ratio:.2g}" if ratio < 1 else f"does not settle, × {ratio:.2g}"
+
+
+__all__ = ["cost_of_transport", "friction_needed", "headline", "least_clearance", "step_length"]

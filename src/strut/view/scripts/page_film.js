@@ -1,0 +1,2 @@
+/* Plays the film of a page. */
+strutFilm("film", strutFlat);
