@@ -110,7 +110,7 @@ def test_a_page_follows_a_job_and_a_browser_follows_the_page(tmp_path):
                 "document.querySelector('.verdict').textContent.startsWith('Finished: 24 evaluations')"
             )
             assert visit.run("window.scrollY") == 300
-            assert visit.run("document.querySelectorAll('.figure .main-svg').length") > 0
+            assert visit.run("document.querySelectorAll('.figure .plot').length") > 0
             assert not visit.said
             assert all(url.startswith("file://") for url in visit.asked)
     finally:
