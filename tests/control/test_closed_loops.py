@@ -12,7 +12,7 @@ from strut import control, gait, optimal, report, walkers
 from strut.cli import main
 from strut.cli.model import find_model
 from strut.control.motion_table import motion_table, read_index
-from strut.control.reference_motion import reference_motion
+from strut.control.read_motion import reference_motion
 from strut.control.regulator import _Linearised
 from strut.control.riccati import step_matrices
 from strut.control.weights import deviations

@@ -8,7 +8,7 @@ import strut
 from strut import Discrete, Random, Sample, State, System, control, gait, walkers
 from strut.control.kalman import kalman_observer
 from strut.control.motion_table import motion_table
-from strut.control.reference_motion import reference_motion
+from strut.control.read_motion import reference_motion
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 
 NOISE = {"stance": 1e-5, "swing": 1e-5}

@@ -16,7 +16,7 @@ from strut.control.held_gait import HeldGait, find_held_gait
 from strut.control.input_limits import InputLimits, command_limits, limit_settings
 from strut.control.kalman import Kalman, kalman_observer
 from strut.control.motion_table import MotionTable, motion_table, read_index
-from strut.control.reference_motion import reference_motion
+from strut.control.read_motion import reference_motion
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.optimal import Design

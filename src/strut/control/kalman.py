@@ -117,7 +117,7 @@ class _MeasuredMotion:
         self.table, self.motion, plant = table, table.motion, table.motion.plant
         self.places = [k for k in range(plant.size("x")) if k not in self.motion.cyclic]
         self.D = deviations(plant, table.states, None)[self.places]
-        endings = {phase.event for phase in self.motion.phases}
+        endings = {phase.crossed for phase in self.motion.phases}
         sensor_names = list(plant.labels("outputs"))
         sensor_names += [label for label in plant.labels("x") if label not in sensor_names]
         choices = [*sensor_names, *sorted(endings)]
@@ -178,8 +178,8 @@ class _MeasuredMotion:
                             length=(piece.end - piece.begin) * (b - a),
                         )
                     )
-            if phase.event in self.landings:
-                guard = (phase.guard[self.places] * self.D / self.landing_noise[phase.event])[:, None]
+            if phase.crossed in self.landings:
+                guard = (phase.guard[self.places] * self.D / self.landing_noise[phase.crossed])[:, None]
                 still = np.zeros((n, n))
                 rows.append(LinearStretch((still, still), (guard, guard), (still, still), (1.0, 1.0), 1.0))
             reset = phase.reset[np.ix_(self.places, self.places)] * self.D / self.D[:, None]
@@ -207,10 +207,10 @@ class _MeasuredMotion:
                 gains[number].append(np.array(rows))
             # a landing is a measurement at one instant: the gain of a discrete Kalman filter
             landing_gains[number] = np.zeros((nx, len(self.landings)))
-            if phase.event in self.landings:
+            if phase.crossed in self.landings:
                 S, g = covariances[number][len(own) * DEGREE], phase.guard[self.places] * self.D
-                gain = S @ g / (g @ S @ g + self.landing_noise[phase.event] ** 2)
-                landing_gains[number][self.places, self.landings.index(phase.event)] = self.D * gain
+                gain = S @ g / (g @ S @ g + self.landing_noise[phase.crossed] ** 2)
+                landing_gains[number][self.places, self.landings.index(phase.crossed)] = self.D * gain
         # a table also has pieces beyond the gait: they take the gains at its ends
         rows_by_piece, count = [], dict.fromkeys(gains, 0)
         for piece in self.table.pieces:
@@ -245,7 +245,7 @@ class _MeasuredMotion:
                         matrices.append((A - (L * self.noise) @ C) / rate)
                     E = exponential(magnus(matrices[0], matrices[1], (piece.end - piece.begin) * (b - a))) @ E
             for k, name in enumerate(self.landings):
-                if phase.event == name:
+                if phase.crossed == name:
                     gain = rows[nx * (count + k) : nx * (count + k + 1)][places] / self.D
                     E = E - np.outer(gain, (phase.guard[places] * self.D) @ E)
             E = (phase.reset[np.ix_(places, places)] * self.D / self.D[:, None]) @ E

@@ -23,7 +23,7 @@ from strut.control.motion_table import (
     motion_table,
     read_index,
 )
-from strut.control.reference_motion import reference_motion
+from strut.control.read_motion import reference_motion
 from strut.control.riccati import (
     GAUSS_POINTS,
     LinearStretch,

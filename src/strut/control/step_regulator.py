@@ -13,7 +13,7 @@ from strut.control.adjust import add_changes, change_name, set_by_events
 from strut.control.closed_loop import FeedbackLaw, close_loop
 from strut.control.held_gait import HeldGait, find_held_gait
 from strut.control.motion_table import MotionTable, motion_table
-from strut.control.reference_motion import gait_and_plant, reference_motion
+from strut.control.read_motion import gait_and_plant, reference_motion
 from strut.control.riccati import check_controllable, discrete_riccati
 from strut.control.weights import chosen_values, deviations
 from strut.errors import ModelError, UnknownNameError, did_you_mean

@@ -380,7 +380,7 @@ static int try_once(strut_qp *s, const given *q, const attempt *a, double *y, st
 static int solve_level(strut_qp *s, const given *q, int level, int relax, int keep, double *y, strut_qp_report *report)
 {
     int slack = relax ? 0 : s->slack;
-    attempt first = {slack, relax, level, DAQP_EQ_REDUCTION_ON, keep && !level, 1e-10, PIVOT};
+    attempt first = {slack, relax, level, DAQP_EQ_REDUCTION_OFF, keep && !level, 1e-10, PIVOT};
     attempt other = {!slack && !relax, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-10, PIVOT};
     attempt plain = {slack, relax, level, DAQP_EQ_REDUCTION_OFF, 0, 1e-9, PIVOT};
     attempt loose = {slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-6, PIVOT};
