@@ -144,3 +144,30 @@ def test_it_does_not_know_what_is_wrong(held):
     assert "hip_mass_believed" in wrong.labels("p")
     run = strut.simulate(wrong, t=2, x0=dict(held.gait.x0), z0=dict(held.gait.z0))
     assert np.abs(run["swing"] - run["swing_estimate"]).max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    "by", [pytest.param("hip_torque", marks=pytest.mark.slow(reason="compiles two loops")), "hip_spring"]
+)
+def test_a_gait_is_held_from_step_to_step_by_an_estimate(steep, by):
+    """An input, and a parameter: what changes is known to the estimate, so that both are apart (separation)."""
+    machine = steep.system if by == "hip_torque" else steep.system.using(hip_spring=2.0)
+    found = steep if by == "hip_torque" else gait.find(machine, dict(steep.x0), starts=0)
+    plain = control.step_lqr(found, by=[by])
+    held = control.step_lqr(found, by=[by], observer=control.Kalman(NOISE, DISTURBANCE))
+    assert held.stable
+    assert held.method == "LQG from step to step"
+    assert held.settings["noise of swing"] == 1e-5
+    together = sizes(plain.gait.multipliers, held.estimate.multipliers)[:4]
+    assert sizes(held.gait.multipliers)[:4] == pytest.approx(together, abs=1e-4)
+    assert abs(found.multipliers[0]) > abs(held.gait.multipliers[0])
+    # an estimate that is wrong when a run begins becomes right
+    begin = {**held.gait.x0, "swing_rate_estimate": held.gait.x0["swing_rate_estimate"] + 0.02}
+    run = strut.simulate(held.system, t=12 * held.gait.period, x0=begin, z0=dict(held.gait.z0))
+    assert run.ok
+    assert abs(run["swing_rate_estimate"][-1] - run["swing_rate"][-1]) < 1e-4
+
+
+def test_what_changes_from_step_to_step_needs_sensors_that_see(steep):
+    with pytest.raises(UnknownNameError, match="'hip' is no sensor of"):
+        control.step_lqr(steep, by=["hip_torque"], observer=control.Kalman({"hip": 1e-3}, DISTURBANCE))

@@ -12,7 +12,8 @@ from strut.codegen import QpStatus, solve_qp
 
 HUMANOID_PROGRAMS = Path(__file__).parent / "data" / "humanoid_programs.json"
 """Programs of van de Rijt's humanoid with their own weights: two in flight, whose joints shall brake harder than
-motors can, and one with a foot in the air and weights from 1e-6 to 1e6."""
+motors can, one of these with a light chest, whose points of least misses are too few for the solver to minimise the
+cost among them; and one with a foot in the air and weights from 1e-6 to 1e6."""
 BRAKING = slice(0, 7)
 """Its accelerations, whose bounds are of rank 1; all else is of rank 0."""
 MAX_KKT = 1e-8
@@ -154,7 +155,7 @@ def least_squared_miss(q):
     return float(np.sum(np.array(answer["x"])[n:] ** 2))
 
 
-@pytest.mark.parametrize("name", ["braking_knee", "braking_legs"])
+@pytest.mark.parametrize("name", ["braking_knee", "braking_legs", "single_point"])
 @pytest.mark.parametrize("slack", [False, True])
 def test_bounds_that_motors_cannot_keep_are_missed_least_with_the_programs_own_weights(name, slack):
     """Joints that shall brake with 1000 rad/s^2 in the air, with motors of 220 N m: no point keeps all bounds."""

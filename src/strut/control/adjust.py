@@ -99,12 +99,12 @@ def _losses_with_laws(
     as they were, and by the name of each change that stored energy depends on what its law takes."""
     total = sum((sx(e) for e in system.ledger.stored.values()), ca.SX(0))
     changes = {q.name: q.sym for q in system.p if q.name in laws and ca.depends_on(total, q.sym)}
-    reset = {q.sym: sx(event.reset[q.name]) for q in (*system.x, *system.z) if q.name in event.reset}
+    quantities = [q for q in (*system.x, *system.z) if q.name in event.reset]
+    old, new = [q.sym for q in quantities], [sx(event.reset[q.name]) for q in quantities]
     chance = ca.vertcat(*[q.sym for q in system.randoms], *[d.sym for d in system.delays], ca.SX(0, 1))
-    values = ca.vertcat(*[ca.vec(each) for each in reset.values()], ca.SX(0, 1))
+    values = ca.vertcat(*[ca.vec(each) for each in new], ca.SX(0, 1))
     if not changes or (chance.numel() and values.numel() and ca.depends_on(values, chance)):
         return event.loss  # a loss is known from the state before the event, without chance
-    old, new = list(reset), list(reset.values())
     energy = ca.substitute([total], old, new)[0] if old else total
     losses = {event.name: total - energy} if event.loss is None else dict(event.loss)
     for name, symbol in changes.items():

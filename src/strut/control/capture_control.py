@@ -21,8 +21,9 @@ from strut.control.spatial_stepping import (
     SpatialState,
     spatial_stepping_signals,
 )
+from strut.control.stepping_parts import leaving_contacts
 from strut.control.tasks import CentreOfMassTask, FrameTask, MomentumTask, OrientationTask, PostureTask, Task
-from strut.control.whole_body_control import PointContact, whole_body
+from strut.control.whole_body_control import whole_body
 from strut.errors import ModelError
 from strut.system import Expression, sx, time
 
@@ -140,22 +141,15 @@ def capture_stepping(  # noqa: PLR0913 what a controller can be asked, each by i
         PostureTask(target=posture, weight=k.posture_weight),
         *(task for foot in soles for task in _sole_tasks(body, foot, signals, k)),
     ]
-    contacts = []
-    for number, (foot, corners) in enumerate(soles.items()):
-        leaves = ca.logic_and(
-            signals.swinging == number + 1, signals.clock < sx(k.unload) * sx(step.step_time)
-        )
-        for corner, corner_height in zip(corners, heights[foot], strict=True):
-            touches = corner_height <= sx(step.touch_gap)
-            contacts.append(
-                PointContact(
-                    frame=corner,
-                    friction=k.friction,
-                    max_force=k.force_limit,
-                    active=ca.logic_and(touches, ca.logic_not(leaves)),
-                    motion=None,
-                )
-            )
+    contacts = leaving_contacts(
+        {foot: dict(zip(corners, heights[foot], strict=True)) for foot, corners in soles.items()},
+        swinging=signals.swinging,
+        clock=signals.clock,
+        unload_time=sx(k.unload) * sx(step.step_time),
+        gap=step.touch_gap,
+        friction=k.friction,
+        max_force=k.force_limit,
+    )
     outputs = {"com": body.com, "xcom": state.xcom, "middle": signals.middle}
     outputs |= {f"{foot}_place": place for foot, place in places.items()}
     outputs |= {f"{foot}_reference": signals.positions[foot] for foot in soles}

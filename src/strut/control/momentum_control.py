@@ -20,8 +20,9 @@ from strut.control.constants import check_finite, check_not_negative, numbers_as
 from strut.control.qp_controller import QpController
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
 from strut.control.reference import ReferenceSignal
+from strut.control.stepping_parts import leaving_contacts
 from strut.control.tasks import FrameTask, MomentumTask, OrientationTask, Task
-from strut.control.whole_body_control import PointContact, whole_body
+from strut.control.whole_body_control import whole_body
 from strut.errors import ModelError
 from strut.system import Expression, limit_to, sx, time
 
@@ -137,21 +138,15 @@ def momentum_stepping(  # noqa: PLR0913 -- what a controller can be asked, each 
         ),
         *(_foot_task(foot, signals, k, hard=hard_feet) for foot in feet),
     ]
-    contacts = []
-    for number, foot in enumerate(feet):
-        begins_to_swing = ca.logic_and(
-            signals.swinging == number + 1, signals.clock < sx(k.unload) * sx(step.step_time)
-        )
-        touches = places[foot][1] <= sx(k.contact_gap)
-        contacts.append(
-            PointContact(
-                frame=foot,
-                friction=k.friction,
-                max_force=k.force_limit,
-                active=ca.logic_and(touches, ca.logic_not(begins_to_swing)),
-                motion=None,
-            )
-        )
+    contacts = leaving_contacts(
+        {foot: {foot: place[1]} for foot, place in places.items()},
+        swinging=signals.swinging,
+        clock=signals.clock,
+        unload_time=sx(k.unload) * sx(step.step_time),
+        gap=k.contact_gap,
+        friction=k.friction,
+        max_force=k.force_limit,
+    )
     R = body.rotation(chest)
     outputs = {"com": at, "com_reference": path, "xcom": signals.xcom, "chest": ca.atan2(R[0, 2], R[0, 0])}
     outputs |= {f"{foot}_place": places[foot] for foot in feet}

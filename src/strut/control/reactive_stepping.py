@@ -19,14 +19,10 @@ import casadi as ca
 from strut.checks import checked
 from strut.control.constants import check_finite, check_not_negative, check_positive, constant_numbers
 from strut.control.inverted_pendulum import GRAVITY, pendulum_rate
+from strut.control.stepping_parts import STANDING, SwingMemory, check_two_feet, searching
 from strut.control.swing import check_swing_profile, swing_motion
-from strut.errors import ModelError, ValueRangeError
+from strut.errors import ValueRangeError
 from strut.system import Discrete, Expression, sx
-
-STANDING = 0.0
-"""The value of the state `swinging` while both feet stand."""
-MIN_PART_OF_SWING = 0.5
-"""[1] Least part of its time that a swing has lasted when the ground counts: at first the foot leaves it."""
 
 
 @checked
@@ -120,49 +116,37 @@ def stepping_signals(
     first: by foot, where it stands when a run begins, along x and z [m]. g: [m/s^2]. prefix: of the names of
     what is remembered.
     """
-    if len(state.feet) != 2:
-        raise ModelError(
-            f"reactive stepping has {len(state.feet)} feet, {', '.join(state.feet)}: it steps with two"
-        )
+    check_two_feet("reactive stepping", list(state.feet))
     s = stepping
     names = list(state.feet)
-    swinging = Discrete(
-        f"{prefix}swinging", STANDING, description="0 while both stand, else the foot's number"
-    )
-    start_time = Discrete(f"{prefix}step_begun", 0.0, "s", description="when the last step began")
+    swing_memory = SwingMemory.begin(prefix=prefix)
     length = Discrete(f"{prefix}swing_length", 0.0, "m", description="of the last swing, signed")
-    count = Discrete(f"{prefix}steps", 0.0, description="that have begun")
     hold_places = {
         name: [Discrete(f"{prefix}{name}_held_{axis}", first[name][k], "m") for k, axis in enumerate("xz")]
         for name in names
     }
     decision = _decide_step(
-        s, state, standing=swinging.sym == STANDING, rate=pendulum_rate(sx(height), sx(g)), speed=sx(speed)
+        s,
+        state,
+        standing=swing_memory.swinging.sym == STANDING,
+        rate=pendulum_rate(sx(height), sx(g)),
+        speed=sx(speed),
     )
     begins = decision.begins
-    # a swing ends where the foot touches, not before its second half
-    late = t - start_time.sym > MIN_PART_OF_SWING * sx(s.step_time)
-    touches = [
-        ca.logic_and(ca.logic_and(swinging.sym == k + 1, late), state.gaps[name] <= sx(s.touch_gap))
-        for k, name in enumerate(names)
-    ]
-    now_swinging = ca.if_else(
-        begins, decision.foot, ca.if_else(ca.logic_or(*touches), STANDING, swinging.sym)
+    touches = swing_memory.touches(t, state.gaps, step_time=s.step_time, touch_gap=s.touch_gap)
+    now_swinging, now_begun = swing_memory.now(
+        t, begins=begins, foot=decision.foot, ends=ca.logic_or(*touches)
     )
-    now_begun = ca.if_else(begins, t, start_time.sym)
     now_length = ca.if_else(begins, decision.length, length.sym)
     memory: dict[Discrete, ca.SX] = {
-        swinging: now_swinging,
-        start_time: now_begun,
+        swing_memory.swinging: now_swinging,
+        swing_memory.start_time: now_begun,
         length: now_length,
-        count: count.sym + begins,
+        swing_memory.count: swing_memory.count.sym + begins,
     }
     clock = t - now_begun
     swing = swing_motion(now_length, s.swing_height, s.step_time, clock, s.profile)
-    # a foot that found no ground in time goes on down
-    overdue = ca.fmax(0, clock - sx(s.step_time))
-    search = ca.vertcat(0, -sx(s.search_speed) * overdue)
-    search_rate = ca.if_else(overdue > 0, ca.vertcat(0, -sx(s.search_speed)), 0)
+    search, search_rate = searching(clock, s.step_time, s.search_speed, 2)
     positions, velocities, accelerations = {}, {}, {}
     for k, name in enumerate(names):
         swings = now_swinging == k + 1

@@ -45,17 +45,23 @@ def reference_motion(source: Gait | Design) -> ReferenceMotion:
     machine with left and right.
     """
     gait, plant = gait_and_plant(source)
-    if gait.steps != 1 and plant.symmetry:
-        raise ModelError(
-            f"the gait of '{plant.name}' repeats after {gait.steps} steps, and left and right are exchanged "
-            f"after each: of such machines, what is held repeats after one step. Leave out the symmetry "
-            f"(system.replace(symmetry={{}})), and a gait of left and right is one of the section of one foot"
-        )
     if not plant.size("u"):
         raise ModelError(
             f"'{plant.name}' has no inputs: nothing can hold its gait from moment to moment. Give it a motor "
             f"(an Input), hold the Design instead of the gait of its machine, or let parameters change from "
             f"step to step: control.step_lqr(gait, by=('...',))"
+        )
+    return read_motion(gait, plant)
+
+
+def read_motion(gait: Gait, plant: System) -> ReferenceMotion:
+    """Return the motion of a gait, of a machine that may have no inputs. Raises ModelError for several steps
+    of a machine with left and right."""
+    if gait.steps != 1 and plant.symmetry:
+        raise ModelError(
+            f"the gait of '{plant.name}' repeats after {gait.steps} steps, and left and right are exchanged "
+            f"after each: of such machines, what is held repeats after one step. Leave out the symmetry "
+            f"(system.replace(symmetry={{}})), and a gait of left and right is one of the section of one foot"
         )
     return _read_motion(gait, plant)
 
@@ -250,4 +256,4 @@ def _exchange(system: System, read: _EventReading) -> np.ndarray:
     return np.array(memo(system, exchange_function)(read.after, read.z_after, read.p)[2])
 
 
-__all__ = ["gait_and_plant", "reference_motion"]
+__all__ = ["gait_and_plant", "read_motion", "reference_motion"]

@@ -71,7 +71,8 @@ class ReferenceMotion:
     @property
     def is_planned(self) -> bool:
         """Whether inputs follow a plan; else they are constant."""
-        return all(f"{q.name}_planned" in self.gait.system.outputs for q in self.plant.u)
+        planned = [f"{q.name}_planned" in self.gait.system.outputs for q in self.plant.u]
+        return bool(planned) and all(planned)
 
     @property
     def step_ends(self) -> tuple[str, ...]:

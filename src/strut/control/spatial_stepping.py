@@ -17,13 +17,14 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.control.constants import check_not_negative, check_positive
-from strut.control.reactive_stepping import MIN_PART_OF_SWING, STANDING
+from strut.control.stepping_parts import STANDING, SwingMemory, check_two_feet, searching
 from strut.control.swing import check_swing_profile, swing_motion
-from strut.errors import ModelError
 from strut.system import Discrete, Expression, sx
 
 MIN_SPREAD = 1e-9
 """[1] Squared distance of two soles, in their half sizes, below which they are one."""
+LONG_AGO = -1e3
+"""[s] When the last step of a machine ended that has not stepped yet."""
 HORIZONTAL = (0, 1)
 """Places of x and y."""
 
@@ -120,15 +121,10 @@ def spatial_stepping_signals(
 ) -> SpatialSignals:
     """The references of both soles, and what is remembered. t: the time [s]. first: by foot, where its sole
     is when a run begins [m]; the foot whose y is larger is the left one."""
-    if len(state.soles) != 2:
-        raise ModelError(
-            f"capture stepping has {len(state.soles)} feet, {', '.join(state.soles)}: it steps with two"
-        )
+    check_two_feet("capture stepping", list(state.soles))
     s, names = stepping, list(state.soles)
-    swinging = Discrete("swinging", STANDING, description="0 while both stand, else the foot's number")
-    start_time = Discrete("step_begun", -1e3, "s", description="when the last step began")
-    end_time = Discrete("step_ended", -1e3, "s", description="when the last step ended")
-    count = Discrete("steps", 0.0, description="that have begun")
+    swing_memory = SwingMemory.begin(last_step=LONG_AGO)
+    end_time = Discrete("step_ended", LONG_AGO, "s", description="when the last step ended")
     goal = [
         Discrete(f"landing_{axis}", 0.0, "m", description="where the foot that swings goes") for axis in "xy"
     ]
@@ -137,17 +133,11 @@ def spatial_stepping_signals(
         for name in names
     }
     step = _StepChoice(s, state, {name: ca.vertcat(*[z.sym for z in places[name]]) for name in names})
-    rests = ca.logic_and(swinging.sym == STANDING, t - end_time.sym >= sx(s.rest))
+    rests = ca.logic_and(swing_memory.swinging.sym == STANDING, t - end_time.sym >= sx(s.rest))
     begins = ca.logic_and(rests, step.leaves)
-    # a swing ends where the sole touches, not before its second half
-    late = t - start_time.sym > MIN_PART_OF_SWING * sx(s.step_time)
-    touches = [
-        ca.logic_and(ca.logic_and(swinging.sym == k + 1, late), state.gaps[name] <= sx(s.touch_gap))
-        for k, name in enumerate(names)
-    ]
+    touches = swing_memory.touches(t, state.gaps, step_time=s.step_time, touch_gap=s.touch_gap)
     ends = ca.logic_or(*touches)
-    now_swinging = ca.if_else(begins, step.foot, ca.if_else(ends, STANDING, swinging.sym))
-    now_begun = ca.if_else(begins, t, start_time.sym)
+    now_swinging, now_begun = swing_memory.now(t, begins=begins, foot=step.foot, ends=ends)
     clock = t - now_begun
     stands = ca.if_else(now_swinging == 1, state.soles[names[1]], state.soles[names[0]])
     side = ca.if_else(now_swinging == 1, 1, -1) * ca.sign(first[names[0]][1] - first[names[1]][1])
@@ -156,14 +146,14 @@ def spatial_stepping_signals(
     replans = ca.logic_and(now_swinging > STANDING, clock <= sx(s.replan) * sx(s.step_time))
     now_goal = ca.if_else(replans, planned, ca.vertcat(*[z.sym for z in goal]))
     memory: dict[Discrete, ca.SX] = {
-        swinging: now_swinging,
-        start_time: now_begun,
+        swing_memory.swinging: now_swinging,
+        swing_memory.start_time: now_begun,
         end_time: ca.if_else(ends, t, end_time.sym),
-        count: count.sym + begins,
+        swing_memory.count: swing_memory.count.sym + begins,
         **{z: now_goal[k] for k, z in enumerate(goal)},
     }
     swing = swing_motion(1.0, s.swing_height, s.step_time, clock, s.profile)
-    overdue = ca.fmax(0, clock - sx(s.step_time))
+    search, search_rate = searching(clock, s.step_time, s.search_speed, 3)
     positions, velocities, accelerations = {}, {}, {}
     for k, name in enumerate(names):
         swings = now_swinging == k + 1
@@ -173,13 +163,9 @@ def spatial_stepping_signals(
         now_held = ca.if_else(touches[k], touched, before)
         memory |= {z: now_held[i] for i, z in enumerate(places[name])}
         way = now_goal - now_held[HORIZONTAL, :]
-        down = sx(s.search_speed) * overdue
-        positions[name] = now_held + ca.if_else(
-            swings, ca.vertcat(way * swing.position[0], swing.position[1] - down), 0
-        )
-        rate = ca.vertcat(
-            way * swing.velocity[0], swing.velocity[1] - ca.if_else(overdue > 0, sx(s.search_speed), 0)
-        )
+        moved = ca.vertcat(way * swing.position[0], swing.position[1]) + search
+        positions[name] = now_held + ca.if_else(swings, moved, 0)
+        rate = ca.vertcat(way * swing.velocity[0], swing.velocity[1]) + search_rate
         velocities[name] = ca.if_else(swings, rate, 0)
         bend = ca.vertcat(way * swing.acceleration[0], swing.acceleration[1])
         accelerations[name] = ca.if_else(swings, bend, 0)

@@ -4,16 +4,19 @@ regulator of the return map."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.control.adjust import add_changes, change_name, set_by_events
+from strut.control.adjust import add_changes, change_name, set_by_events, substitute_symbols
 from strut.control.closed_loop import FeedbackLaw, close_loop
 from strut.control.held_gait import HeldGait, find_held_gait
+from strut.control.kalman import EstimateQuality, Kalman, kalman_observer
 from strut.control.motion_table import MotionTable, motion_table
-from strut.control.read_motion import gait_and_plant, reference_motion
+from strut.control.observer import Observer
+from strut.control.read_motion import gait_and_plant, read_motion, reference_motion
 from strut.control.riccati import check_controllable, discrete_riccati
 from strut.control.weights import chosen_values, deviations
 from strut.errors import ModelError, UnknownNameError, did_you_mean
@@ -34,6 +37,7 @@ def step_lqr(
     *,
     deviation: Mapping[str, float] | None = None,
     change: Mapping[str, float] | None = None,
+    observer: Kalman | None = None,
 ) -> HeldGait:
     """Hold a gait from step to step: when a step ends, what may change is set for the next one to
     p* - K (y - y*), with the gains K of the linear-quadratic regulator (LQR) of the return
@@ -45,6 +49,9 @@ def step_lqr(
         tenth of the largest range that a state of its unit goes through. change: the largest acceptable
         change of each of `by`; by default that which moves the state after the step by one acceptable
         deviation. Their squares are the weights (Bryson's rule).
+    observer: what is measured and what disturbs the machine, see `Kalman`: what is set for the next step
+        then follows from an estimate of the states after a step, which knows what was changed (LQG). None:
+        every state is measured.
     The derivatives of the step are exact, and the multipliers that are returned are those of the closed loop
     itself. Raises ModelError where what grows is not moved by any of `by`.
     """
@@ -55,7 +62,11 @@ def step_lqr(
             f"repeats after one; `control.lqr` and `control.track` hold several, from moment to moment"
         )
     names = check_adjustable(plant, by)
-    base = _open_loop(source, gait, plant, names)
+    estimator, quality = None, None
+    if observer is None:
+        base = _open_loop(source, gait, plant, names)
+    else:
+        base, estimator, quality = _observed_loop(gait, plant, names, observer)
     changes = tuple(change_name(name) for name in names)
     own = {n: v for n, v in gait.x0.items() if n in base.labels("x")}
     open_gait = find_held_gait(base, own, gait)
@@ -81,7 +92,9 @@ def step_lqr(
     target = Param("step_target", open_gait.y0[rows], description="the state after a step that is held")
     # every event that ends a step sets the changes for the next one
     laws = {
-        event: _law(base, event, first=k == 0, labels=labels, target=target, gains=gains, changes=changes)
+        event: _law(
+            _seen_after(base, event, labels, first=k == 0, observer=estimator), target, gains, changes
+        )
         for k, event in enumerate(step_end_events(plant, gait.section))
         if event is not None
     }
@@ -89,10 +102,16 @@ def step_lqr(
     settings = {
         **{f"acceptable deviation of {n}": v for n, v in zip(labels, D, strict=True)},
         **{f"acceptable change of {n}": v for n, v in zip(names, U, strict=True)},
+        **(observer.settings() if observer is not None else {}),
     }
     loop_gait = find_held_gait(loop, own, gait)
     return HeldGait(
-        before=gait, gait=loop_gait, method="LQR from step to step", settings=settings, inputs=names
+        before=gait,
+        gait=loop_gait,
+        method=f"{'LQR' if observer is None else 'LQG'} from step to step",
+        settings=settings,
+        inputs=names,
+        estimate=quality,
     )
 
 
@@ -146,7 +165,24 @@ def _open_loop(source: Gait | Design, gait: Gait, plant: System, names: tuple[st
     return add_changes(plant, names)
 
 
-def _with_offsets(table: MotionTable, inputs: list[str]) -> System:
+def _observed_loop(
+    gait: Gait, plant: System, names: tuple[str, ...], kalman: Kalman
+) -> tuple[System, Observer, EstimateQuality]:
+    """Return the machine with parameters NAME_change, 0, an estimate of its states beside it that knows of
+    them, the estimator, and how good it is."""
+    inputs = [name for name in names if name in plant.labels("u")]
+    others = tuple(name for name in names if name not in inputs)
+    motion = read_motion(gait, plant)
+    table = motion_table(replace(motion, plant=add_changes(plant, others)) if others else motion, None)
+    estimator, quality = kalman_observer(table, kalman)
+    base = _with_offsets(table, inputs, estimator)
+    told = [(estimator.parameters[change_name(n)], base[change_name(n)]) for n in others]
+    base = substitute_symbols(base, [q.sym for q, _ in told], [change for _, change in told])
+    believed = {q.name for q, _ in told}
+    return base.replace(p=tuple(q for q in base.p if q.name not in believed)), estimator, quality
+
+
+def _with_offsets(table: MotionTable, inputs: list[str], observer: Observer | None = None) -> System:
     """Return the machine that follows its plan, with something added to some inputs."""
     plant = table.motion.plant
     offsets = {
@@ -160,27 +196,26 @@ def _with_offsets(table: MotionTable, inputs: list[str]) -> System:
             *[offsets[q.name].sym if q.name in offsets else ca.SX.zeros(q.size) for q in plant.u]
         )
 
-    return close_loop(
-        table, FeedbackLaw([piece.u for piece in table.pieces], feedback, tuple(offsets.values()))
-    )
+    planned = [piece.u for piece in table.pieces]
+    return close_loop(table, FeedbackLaw(planned, feedback, tuple(offsets.values()), observer=observer))
 
 
-def _law(
-    system: System,
-    event: str,
-    *,
-    first: bool,
-    labels: list[str],
-    target: Param,
-    gains: Param,
-    changes: tuple[str, ...],
-) -> dict[str, ca.SX]:
-    """Return what an event that ends a step sets the changes to. first: whether it is the section, after
-    which a machine with left and right is seen mirrored."""
-    states = mirrored_states(system) if system.symmetry and first else system.vector("x")
-    places = [system.labels("x").index(name) for name in labels]
-    after = system.after(event, states)[places]
-    values = ca.reshape(gains.sym, len(changes), len(labels)) @ (target.sym - after)
+def _seen_after(
+    system: System, event: str, labels: list[str], first: bool, observer: Observer | None
+) -> ca.SX:
+    """Return states after an event that ends a step, or what an observer takes them for. first: whether it is
+    the section, after which a machine with left and right is seen mirrored."""
+    own = system if observer is None else observer.plant
+    states = mirrored_states(own) if own.symmetry and first else own.vector("x")
+    if observer is not None:
+        states = observer.believe([states])[0]
+    places = [own.labels("x").index(name) for name in labels]
+    return system.after(event, states)[places]
+
+
+def _law(after: ca.SX, target: Param, gains: Param, changes: tuple[str, ...]) -> dict[str, ca.SX]:
+    """Return what an event that ends a step sets the changes to, from the states after it."""
+    values = ca.reshape(gains.sym, len(changes), after.numel()) @ (target.sym - after)
     return {name: sx(values[k]) for k, name in enumerate(changes)}
 
 

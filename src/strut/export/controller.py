@@ -39,7 +39,7 @@ def export_controller(controller: SampledController, directory: str | Path) -> E
     do not exist yet; where they are of another controller, nothing is written.
 
     Sensors go in, commands come out: NAME_begin, NAME_sample, NAME_end. The numbers are those of the
-    simulator. NAME_begin allocates; a sample does too where it is solved by another than the first attempt.
+    simulator. NAME_begin allocates; a sample does too where neither of the first two attempts solves it.
     `main.c` reads lines of t and sensors, and answers with lines of status and commands: another process may
     drive it.
     """

@@ -17,10 +17,12 @@
 #define FINE_PIVOT 1e-15    /* rows that differ in columns of small scale only are not dependent */
 #define LEVEL_DAMPING 1e-9  /* Tikhonov's, of all but the last level, relative to the scaled Hessian */
 #define MISS_WEIGHT 1e8     /* of squared misses of relaxed rows beside squared variables */
-#define MISS_MARGIN 1e-9    /* by which misses are held wider than they are, relative to 1 + their row's size */
-#define WIDE_MARGIN 1e-7    /* the same where this leaves no solution that passes the check */
+/* By which misses are held wider than they are, relative to 1 + their row's size: the least first, and more where
+ * that leaves no solution that passes the check, as the points of least misses may be a single one. */
+static const double MISS_MARGINS[] = {1e-9, 1e-7, 1e-5, 1e-3};
 #define LEAST_DIAGONAL 1e-12 /* of the Hessian, relative to its largest: what is smaller is scaled as this */
 #define NO_BOUND 1e29
+#define KEPT_FORMS 2
 
 struct strut_qp {
     int n, goals, rows, slack, top_level, top_rank, most_variables, most_rows;
@@ -31,9 +33,9 @@ struct strut_qp {
     double *origin; /* the point about which the next program is written */
     int moved;      /* whether it is another than zero */
     DAQPSettings settings;
-    DAQPWorkspace work;
+    DAQPWorkspace work[KEPT_FORMS]; /* kept from call to call: of equations as rows, and of equations taken out */
     DAQPProblem problem;
-    int has_work;
+    int has_work[KEPT_FORMS];
 };
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -78,19 +80,21 @@ strut_qp *strut_qp_new(int n, int goals, int rows, const int *levels, const int 
     return s;
 }
 
-static void forget_work(strut_qp *s)
+static void forget_work(strut_qp *s, int form)
 {
-    if (!s->has_work) return;
-    s->work.settings = 0; /* ours */
-    free_daqp_workspace(&s->work);
-    free_daqp_ldp(&s->work);
-    s->has_work = 0;
+    DAQPWorkspace *work = s->work + form;
+    if (!s->has_work[form]) return;
+    work->settings = 0; /* ours */
+    free_daqp_workspace(work);
+    free_daqp_ldp(work);
+    s->has_work[form] = 0;
 }
 
 void strut_qp_free(strut_qp *s)
 {
+    int form;
     if (!s) return;
-    forget_work(s);
+    for (form = 0; form < KEPT_FORMS; form++) forget_work(s, form);
     free(s->level), free(s->rank), free(s->sense), free(s->slack_of), free(s->H), free(s->f), free(s->A);
     free(s->low), free(s->up), free(s->d), free(s->z), free(s->lam), free(s->met);
     free(s->identity), free(s->zeros), free(s->origin), free(s->wide_low), free(s->wide_up);
@@ -247,6 +251,8 @@ static int write_program(strut_qp *s, const given *q, const attempt *a, int *row
 /* Hand the scaled program to daqp; returns its flag. keep: in a workspace that is kept from call to call. */
 static int call_daqp(strut_qp *s, const attempt *a, int N, int r, int *iterations)
 {
+    int form = a->reduce == DAQP_EQ_REDUCTION_ON;
+    DAQPWorkspace *work = s->work + form;
     DAQPResult result;
     memset(&result, 0, sizeof result);
     result.x = s->z, result.lam = s->lam;
@@ -261,17 +267,17 @@ static int call_daqp(strut_qp *s, const attempt *a, int N, int r, int *iteration
     if (!a->keep) {
         DAQPProblem problem = s->problem;
         daqp_quadprog(&result, &problem, &s->settings);
-    } else if (!s->has_work) {
-        memset(&s->work, 0, sizeof s->work);
-        s->work.settings = &s->settings;
-        result.exitflag = setup_daqp(&s->problem, &s->work, 0);
-        s->has_work = result.exitflag >= 0;
-        if (s->has_work) daqp_solve(&result, &s->work);
+    } else if (!s->has_work[form]) {
+        memset(work, 0, sizeof *work);
+        work->settings = &s->settings;
+        result.exitflag = setup_daqp(&s->problem, work, 0);
+        s->has_work[form] = result.exitflag >= 0;
+        if (s->has_work[form]) daqp_solve(&result, work);
     } else {
         int mask = DAQP_UPDATE_Rinv + DAQP_UPDATE_M + DAQP_UPDATE_v + DAQP_UPDATE_d + DAQP_UPDATE_sense;
-        result.exitflag = daqp_update_ldp(mask, &s->work, &s->problem);
-        if (result.exitflag >= 0) daqp_solve(&result, &s->work);
-        if (result.exitflag <= 0) forget_work(s); /* begin anew with the next one */
+        result.exitflag = daqp_update_ldp(mask, work, &s->problem);
+        if (result.exitflag >= 0) daqp_solve(&result, work);
+        if (result.exitflag <= 0) forget_work(s, form); /* begin anew with the next one */
     }
     *iterations += result.iter;
     return result.exitflag;
@@ -379,20 +385,23 @@ static int try_once(strut_qp *s, const given *q, const attempt *a, double *y, st
 /* One level, by attempts of growing patience. relax: the rank whose rows have slacks; keep: see call_daqp. */
 static int solve_level(strut_qp *s, const given *q, int level, int relax, int keep, double *y, strut_qp_report *report)
 {
-    int slack = relax ? 0 : s->slack;
-    attempt first = {slack, relax, level, DAQP_EQ_REDUCTION_OFF, keep && !level, 1e-10, PIVOT};
+    int slack = relax ? 0 : s->slack, kept = keep && !level;
+    /* few equations are as well rows as the others, and sooner done; those of slacks are as many as goals */
+    attempt rows = {slack, relax, level, DAQP_EQ_REDUCTION_OFF, kept, 1e-10, PIVOT};
+    attempt reduced = {slack, relax, level, DAQP_EQ_REDUCTION_ON, kept, 1e-10, PIVOT};
     attempt other = {!slack && !relax, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-10, PIVOT};
     attempt plain = {slack, relax, level, DAQP_EQ_REDUCTION_OFF, 0, 1e-9, PIVOT};
     attempt loose = {slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-6, PIVOT};
     attempt fine = {slack, relax, level, DAQP_EQ_REDUCTION_ON, 0, 1e-10, FINE_PIVOT};
-    if (try_once(s, q, &first, y, report)) return 1;
+    if (!slack && try_once(s, q, &rows, y, report)) return 1;
+    if (try_once(s, q, &reduced, y, report)) return 1;
     if (!relax && try_once(s, q, &other, y, report)) return 2;
     if (try_once(s, q, &plain, y, report)) return 3;
     if (try_once(s, q, &loose, y, report)) return 4;
     return try_once(s, q, &fine, y, report) ? 5 : 0;
 }
 
-/* All levels, one after the other; returns 1 where the first attempt solved each, 0 where one is not solved. */
+/* All levels, one after the other; returns 1 where the first two attempts solved each, 0 where one is not solved. */
 static int solve_levels(strut_qp *s, const given *q, int keep, double *y, strut_qp_report *report)
 {
     int level, k, i, most = 1;
@@ -463,11 +472,14 @@ int strut_qp_solve(strut_qp *s, const double *H, const double *g, const double *
     if (attempts) return (int)(report->status = attempts > 1 ? STRUT_QP_RETRIED : STRUT_QP_SOLVED);
     /* first with nothing relaxed: about a point that keeps all rows, where there is one */
     for (relax = s->top_rank + 1; relax >= 1; relax--) {
-        if (!hold_least_misses(s, &q, relax, MISS_MARGIN, y, report)) continue;
-        attempts = solve_levels(s, &held, 0, y, report);
-        if (!attempts && relax <= s->top_rank && hold_least_misses(s, &q, relax, WIDE_MARGIN, y, report))
-            attempts = solve_levels(s, &held, 0, y, report);
-        if (!attempts) break;
+        int margins = relax > s->top_rank ? 1 : (int)(sizeof MISS_MARGINS / sizeof *MISS_MARGINS), found = 0;
+        for (attempts = k = 0; !attempts && k < margins; k++)
+            if (hold_least_misses(s, &q, relax, MISS_MARGINS[k], y, report))
+                found = 1, attempts = solve_levels(s, &held, 0, y, report);
+        if (!found) continue;
+        /* what misses least is within all other rows: a command that can be given, though it minimises no cost */
+        if (!attempts && !hold_least_misses(s, &q, relax, MISS_MARGINS[0], y, report)) break;
+        if (!attempts && relax > s->top_rank) break;
         if (relax > s->top_rank) return (int)(report->status = STRUT_QP_RETRIED);
         for (k = 0; k < s->n + s->rows; k++) {
             double below, above;

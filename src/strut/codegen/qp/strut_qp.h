@@ -6,8 +6,9 @@
  * H: n x n. T, A: row by row. low, up: of the n variables, then of the rows of A; equal ones are equations, and
  * infinite ones are none. level of a goal: 1 is met before 2, and so on. rank of a bound or row: 0 is never
  * given up; where there is no solution, those of the highest rank are relaxed first, and among those relaxed the
- * lowest rank is missed least (sum of squares, each over its row's norm), then the next. Within these misses the cost
- * is least.
+ * lowest rank is missed least (sum of squares, each over its row's norm), then the next. Within these misses, which may
+ * be held wider by a thousandth, the cost is least; where no solution of that passes the check, what misses least is
+ * taken, which keeps all other rows.
  */
 #ifndef STRUT_QP_H
 #define STRUT_QP_H
@@ -19,7 +20,7 @@ extern "C" {
 typedef struct strut_qp strut_qp;
 
 enum strut_qp_status {
-    STRUT_QP_SOLVED = 0,   /* by the first attempt */
+    STRUT_QP_SOLVED = 0,   /* with equations as rows, or taken out first */
     STRUT_QP_RETRIED = 1,  /* by another form, other tolerances, or about a point that keeps all rows */
     STRUT_QP_RELAXED = 2,  /* there is no solution: rows of the highest ranks are met as well as they can be */
     STRUT_QP_FAILED = 3,   /* no attempt passed the check, or rows of rank 0 contradict one another */
