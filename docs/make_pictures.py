@@ -177,6 +177,10 @@ def pushed_biped(place: Path) -> None:
     view.stick_figure(load("pushed_biped.py").main().trajectory, place / "pushed_biped.svg", width=420)
 
 
+def catching_steps(place: Path) -> None:
+    view.stick_figure(load("catching_steps.py").main().trajectory, place / "catching_steps.svg", width=420)
+
+
 def controller_process(place: Path) -> None:
     load("pushed_biped.py")
     run = load("controller_process.py").main()
@@ -267,6 +271,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
         foot_placement,
         step_over,
         pushed_biped,
+        catching_steps,
         controller_process,
     )
 }

@@ -280,6 +280,18 @@ def test_pushed_biped(capsys):
     check_printed("pushed_biped.py", capsys.readouterr().out, rel=0.05)
 
 
+@pytest.mark.slow(reason="a biped in space and its controller are compiled, a minute")
+def test_catching_steps(capsys):
+    run = load("catching_steps").main()
+    assert run.ok, run.faults
+    assert run.kkt < 1e-8
+    printed = capsys.readouterr().out
+    assert "without steps: fall" in printed
+    at_rest = abs(run["com"][-1] - run["com"][-100]).max()
+    assert at_rest < 5e-3
+    check_printed("catching_steps.py", printed, rel=0.05)
+
+
 def test_a_controller_in_a_process_of_its_own_gives_the_same_torques(capsys, tmp_path):
     biped = load("pushed_biped")
     rows = load("controller_process").main(str(tmp_path))
