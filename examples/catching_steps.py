@@ -1,9 +1,9 @@
 """A biped in space is pushed, and catches itself by steps.
 
-A torso on two legs of six joints, each with a sole of four corners. While it stands, whole-body control keeps its
-centre of mass between the feet; where the push carries the extrapolated centre of mass (the capture point) out of
-the soles, a foot goes to where that will be. Standing still, it survives 25 N s; by steps twice as much and more.
-Compiling machine and controller takes a minute, once.
+A torso on two legs of six joints, each with a sole of four corners. While it stands, whole-body control keeps
+its centre of mass between the feet; where the push carries the extrapolated centre of mass (the capture
+point) out of the soles, a foot goes to where that will be. Standing still, it survives 25 N s; by steps twice
+as much and more. Compiling machine and controller takes a minute, once.
 
     python examples/catching_steps.py
 """
