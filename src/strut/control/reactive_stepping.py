@@ -19,7 +19,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.control.constants import check_finite, check_not_negative, check_positive, constant_numbers
 from strut.control.inverted_pendulum import GRAVITY, pendulum_rate
-from strut.control.stepping_parts import STANDING, SwingMemory, check_two_feet, searching
+from strut.control.stepping_parts import STANDING, SwingMemory, check_two_feet, search_motion
 from strut.control.swing import check_swing_profile, swing_motion
 from strut.errors import ValueRangeError
 from strut.system import Discrete, Expression, sx
@@ -146,7 +146,7 @@ def stepping_signals(
     }
     clock = t - now_begun
     swing = swing_motion(now_length, s.swing_height, s.step_time, clock, s.profile)
-    search, search_rate = searching(clock, s.step_time, s.search_speed, 2)
+    search, search_rate = search_motion(clock, s.step_time, s.search_speed, 2)
     positions, velocities, accelerations = {}, {}, {}
     for k, name in enumerate(names):
         swings = now_swinging == k + 1

@@ -17,7 +17,7 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.control.constants import check_not_negative, check_positive
-from strut.control.stepping_parts import STANDING, SwingMemory, check_two_feet, searching
+from strut.control.stepping_parts import STANDING, SwingMemory, check_two_feet, search_motion
 from strut.control.swing import check_swing_profile, swing_motion
 from strut.system import Discrete, Expression, sx
 
@@ -153,7 +153,7 @@ def spatial_stepping_signals(
         **{z: now_goal[k] for k, z in enumerate(goal)},
     }
     swing = swing_motion(1.0, s.swing_height, s.step_time, clock, s.profile)
-    search, search_rate = searching(clock, s.step_time, s.search_speed, 3)
+    search, search_rate = search_motion(clock, s.step_time, s.search_speed, 3)
     positions, velocities, accelerations = {}, {}, {}
     for k, name in enumerate(names):
         swings = now_swinging == k + 1

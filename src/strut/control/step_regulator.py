@@ -176,9 +176,10 @@ def _observed_loop(
     table = motion_table(replace(motion, plant=add_changes(plant, others)) if others else motion, None)
     estimator, quality = kalman_observer(table, kalman)
     base = _with_offsets(table, inputs, estimator)
-    told = [(estimator.parameters[change_name(n)], base[change_name(n)]) for n in others]
-    base = substitute_symbols(base, [q.sym for q, _ in told], [change for _, change in told])
-    believed = {q.name for q, _ in told}
+    known_changes = [(estimator.parameters[change_name(n)], base[change_name(n)]) for n in others]
+    believed_symbols, symbols = [q.sym for q, _ in known_changes], [change for _, change in known_changes]
+    base = substitute_symbols(base, believed_symbols, symbols)
+    believed = {q.name for q, _ in known_changes}
     return base.replace(p=tuple(q for q in base.p if q.name not in believed)), estimator, quality
 
 

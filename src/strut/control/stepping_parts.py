@@ -57,7 +57,7 @@ def check_two_feet(what: str, feet: Sequence[str]) -> None:
         raise ModelError(f"{what} has {len(feet)} feet, {', '.join(feet)}: it steps with two")
 
 
-def searching(
+def search_motion(
     clock: ca.SX, step_time: Expression, search_speed: Expression, size: int
 ) -> tuple[ca.SX, ca.SX]:
     """Return by how much, and how fast, the reference of a foot that found no ground in time goes on down: a
@@ -103,5 +103,5 @@ __all__ = [
     "SwingMemory",
     "check_two_feet",
     "leaving_contacts",
-    "searching",
+    "search_motion",
 ]

@@ -97,22 +97,22 @@ def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float)
     allowed = (RETURN_TOLERANCE + moved) * max(1.0, magnified) * (1 + np.abs(y).max())
     turned = bool(step.system.symmetry) and step.steps % 2 == 1
     x, z = mirror(step.system, first.x, first.z, step.start.p) if turned else (first.x, first.z)
-    begun = state_set_off(step, y)
-    if not np.abs(step.free(x) - begun).max() < allowed:
+    first_state = state_set_off(step, y)
+    if not np.abs(step.free(x) - first_state).max() < allowed:
         return "the first step did not come back", first.distance
-    second = replay_to_event(step, step.whole(begun, x), z, period, magnified)
+    second = replay_to_event(step, step.whole(first_state, x), z, period, magnified)
     if second.status != "done":
         return second.status, first.distance
     x = mirror(step.system, second.x, second.z, step.start.p)[0] if turned else second.x
-    repeats = np.abs(step.free(x) - begun).max() < allowed
+    repeats = np.abs(step.free(x) - first_state).max() < allowed
     return "" if repeats else "the second step was another", first.distance
 
 
 def state_set_off(step: ReturnMap, y: np.ndarray) -> np.ndarray:
     """The free states once all has happened that the section sets off at the same instant: nothing, usually,
     and then they are y. A replay ends after it."""
-    begun = replay(step, step.whole(y), step.start.z, 0.0)
-    return step.free(begun.x) if begun.events and begun.status == "done" else y
+    instant = replay(step, step.whole(y), step.start.z, 0.0)
+    return step.free(instant.x) if instant.events and instant.status == "done" else y
 
 
 def replay_to_event(
