@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": "strut.cli.compare:compare",
     "export": "strut.cli.export:export",
     "view": "strut.cli.look:view",
+    "live": "strut.cli.live:live",
     "studio": "strut.cli.studio:studio",
     "reproduce": "strut.cli.reproduce:reproduce",
     "check": "strut.cli.network:check",

@@ -13,7 +13,7 @@ from strut.gait.energetics import Energetics, energetics
 from strut.gait.replay import record
 from strut.gait.return_map import ReturnMap
 from strut.gait.section import section_of
-from strut.simulate import SavedResult, Trajectory
+from strut.simulate import LiveResult, SavedResult, Trajectory
 from strut.system import System, parameters
 from strut.tabular import TableTexts, Tabular, name_value_unit
 
@@ -25,7 +25,7 @@ UNIT_MULTIPLIER_SLACK = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Gait(SavedResult, Tabular):
+class Gait(SavedResult, LiveResult, Tabular):
     """A limit cycle: a walker that is where it was, mirrored where it has a left and a right, one step
     further.
 

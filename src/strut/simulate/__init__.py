@@ -7,6 +7,7 @@ from strut.simulate.account import Account
 from strut.simulate.batch import Batch, simulate_batch, summarise_batch
 from strut.simulate.batch_on_card import DEVICES
 from strut.simulate.batch_summary import BatchSummary, MeasureSummary
+from strut.simulate.live_result import LiveResult
 from strut.simulate.options import METHODS, Hold, Options
 from strut.simulate.sample_scene import sample_scene
 from strut.simulate.saved_result import SavedResult, load_result
@@ -39,6 +40,7 @@ __all__ = [
     "BatchSummary",
     "Hold",
     "LedgerWarning",
+    "LiveResult",
     "MeasureSummary",
     "Moment",
     "Options",

@@ -19,6 +19,7 @@ from strut.simulate.account import Account
 from strut.simulate.dense_output import recorded_points, states_at
 from strut.simulate.ending import ending_message, spell_choices
 from strut.simulate.event_log import EventLog, event_log
+from strut.simulate.live_result import LiveResult
 from strut.simulate.names import Names
 from strut.simulate.record import Raw
 from strut.simulate.scene_samples import SceneSamples
@@ -86,7 +87,7 @@ class CompiledLater:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(LiveResult):
     """The result of a run.
 
     t: the times of all points [s]; an event contributes two, before and after.

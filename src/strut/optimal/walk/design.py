@@ -26,7 +26,7 @@ from strut.optimal.walk.track import STEP_TIME
 from strut.optimal.walk.travel import count_steps, distance_travelled, last_section, phase_ends
 from strut.optimal.walk.turned_joints import find_turned_joints
 from strut.optimal.walk.verify import plan_faults, replay_faults
-from strut.simulate import SavedResult
+from strut.simulate import LiveResult, SavedResult
 from strut.system import Packed, System, time
 from strut.tabular import TableTexts, Tabular, name_value_unit
 
@@ -49,7 +49,7 @@ def rounded_cost(cost: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Design(SavedResult, Tabular, Packed):
+class Design(SavedResult, LiveResult, Tabular, Packed):
     """A walker and its gait.
 
     result: of the optimal control problem. cost: what was minimised. passive: the gait from which the

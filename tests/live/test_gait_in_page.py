@@ -1,0 +1,82 @@
+"""The gait that a page finds, with its own Newton's method and eigenvalues, is that of `gait.find`: run in Node."""
+
+import base64
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import strut
+from strut import gait, walkers
+from strut.codegen import find_wasm_compiler
+from strut.export.wasm import module_bytes, module_script
+from strut.gait.return_map import ReturnMap
+from strut.live.document import script
+from strut.live.views import gait_views, section_shape
+
+needs_node = pytest.mark.skipif(
+    shutil.which("node") is None or find_wasm_compiler() is None,
+    reason="Node, or a compiler for WebAssembly (clang and lld, or ziglang), is not installed",
+)
+SAME = 1e-6
+"""Of states and multipliers, absolute: what was asked; measured are 1e-9 and better."""
+
+
+def ask_node(**order):
+    order |= {"module": module_script(), "newton": script("newton.js")}
+    done = subprocess.run(
+        ["node", str(Path(__file__).parent / "gait_case.js")],
+        input=json.dumps(order),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def gait_in_node(system):
+    step = ReturnMap(system)
+    code = module_bytes(step.varied, gait_views(step))
+    return ask_node(wasm=base64.b64encode(code).decode(), shape=section_shape(step))
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "name",
+    [
+        "compass",
+        "rimless-wheel",
+        pytest.param("simplest", marks=pytest.mark.slow),
+        pytest.param("kneed", marks=pytest.mark.slow),
+        pytest.param("compass-duindam", marks=pytest.mark.slow),
+        pytest.param("dribbel", marks=pytest.mark.slow),
+    ],
+)
+def test_it_is_that_of_find(name):
+    """Slow ones: their return maps take up to a minute to compile, twice."""
+    system = walkers.compass(slope=strut.deg(3)) if name == "compass" else walkers.CATALOGUE[name]()
+    ours, theirs = gait.find(system), gait_in_node(system)
+    assert theirs["residual"] < 1e-9
+    np.testing.assert_allclose(theirs["y"], ours.y0, atol=SAME, rtol=0)
+    assert abs(theirs["period"] - ours.period) < SAME
+    page = np.array([complex(*m) for m in theirs["multipliers"]])
+    assert len(page) == len(ours.multipliers)
+    for value in ours.multipliers:  # as sets: equal moduli may stand in another order
+        assert np.abs(page - value).min() < SAME
+
+
+@needs_node
+@pytest.mark.parametrize("size", [1, 2, 3, 6, 12])
+def test_eigenvalues_and_singular_values_are_those_of_numpy(size):
+    for seed in range(4):
+        matrix = np.random.default_rng(seed).normal(size=(size, size))
+        answer = ask_node(matrix=matrix.tolist())
+        values = np.array([complex(*v) for v in answer["values"]])
+        for value in np.linalg.eigvals(matrix):
+            assert np.abs(values - value).min() < 1e-10
+        np.testing.assert_allclose(answer["singular"], np.linalg.svd(matrix)[1], rtol=1e-10, atol=1e-12)

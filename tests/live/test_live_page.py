@@ -1,0 +1,216 @@
+"""Live pages in a real browser: nothing on the console, nothing asked of a network, and the machine does what it is told."""
+
+import numpy as np
+import pytest
+
+import strut
+from strut import gait, walkers
+from strut.codegen import find_wasm_compiler
+from strut.errors import ModelError
+from strut.live import live_page
+from tests.view.browser import LOOKS, Visit, browser
+
+pytestmark = pytest.mark.skipif(
+    find_wasm_compiler() is None, reason="no compiler for WebAssembly is installed"
+)
+FRAME_TIME = 1000 / 30
+"""Most time [ms] of the page's own work for a frame, with which 30 are shown in a second."""
+PATIENCE = 60
+"""Seconds to wait for a worker, on a machine that does other things too."""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def compass():
+    return walkers.compass(slope=strut.deg(3))
+
+
+@pytest.fixture(scope="module")
+def page(compass, tmp_path_factory):
+    return live_page(compass, tmp_path_factory.mktemp("live") / "compass.html")
+
+
+class LiveVisit(Visit):
+    """A visit to a live page: blobs of the page itself are no requests."""
+
+    def alone(self):
+        assert self.said == []
+        others = [url for url in self.asked if not url.startswith("blob:null/")]
+        assert others == [self.path.resolve().as_uri()]
+
+    def wait(self, condition):
+        self.until(f"window.strutPage && ({condition})", PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def visit(chromium, page):
+    opened = LiveVisit(chromium, page, **LOOKS["light"])
+    opened.wait(
+        "strutPage.gait && strutPage.map && strutPage.map.done === 1 && strutPage.basin && strutPage.basin.done === 1"
+    )
+    return opened
+
+
+def test_it_walks_alone_and_says_nothing(visit):
+    visit.wait("strutPage.machine.t > 1.5")
+    visit.alone()
+    assert visit.run("strutPage.machine.ending") == ""
+    assert visit.run("strutPage.busy / strutPage.frames") < FRAME_TIME
+    assert visit.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_gait_in_the_page_is_that_of_find(visit, compass):
+    ours, theirs = gait.find(compass), visit.run("strutPage.gait")
+    np.testing.assert_allclose(theirs["y"], ours.y0, atol=1e-6, rtol=0)
+    page = np.array([complex(*m) for m in theirs["multipliers"]])
+    for value in ours.multipliers:
+        assert np.abs(page - value).min() < 1e-6
+    assert "stable, largest multiplier 0.57995" in visit.run(
+        "document.getElementById('gait-say').textContent"
+    )
+
+
+def test_the_map_doubles_where_the_branch_does(visit):
+    """Goswami's compass: one step time at 3 degrees, two at 4.6."""
+    points = np.array(visit.run("strutPage.map.points"))
+    for slope, kinds in ((3.0, 1), (4.6, 2)):
+        near = points[np.abs(np.degrees(points[:, 0]) - slope) < 0.03]
+        assert len(near)
+        assert len(np.unique(np.round(near[:16, 1], 3))) == kinds
+
+
+def test_the_basin_is_that_of_basin(visit, compass):
+    cells = visit.run("strutPage.basin.cells")
+    first, second = (visit.run(f"strutPage.basin.{side}.values") for side in ("first", "second"))
+    found = gait.find(compass)
+    ours = gait.basin(
+        found,
+        cells=(len(first), len(second)),
+        ranges=[(first[0], first[-1]), (second[0], second[-1])],
+        steps=12,
+    )
+    theirs = (np.array(cells) == "walks").reshape(len(first), len(second))
+    assert 0.1 < theirs.mean() < 0.9
+    assert (theirs != ours.walks).mean() < 0.01  # cells on the edge
+
+
+def test_a_slider_changes_the_walk_and_the_address(visit):
+    before = visit.run("strutPage.gait.period")
+    slider = "document.querySelector('input[data-name=slope]')"
+    visit.run(f"(s => {{ s.value = {np.radians(3.6)}; s.dispatchEvent(new Event('input')); }})({slider})")
+    visit.wait(f"strutPage.gait && Math.abs(strutPage.gait.period - {before}) > 1e-4")
+    ours = gait.find(
+        walkers.compass(slope=visit.run("strutPage.machine.p[strutPage.machine.places.p.slope]"))
+    )
+    assert visit.run("strutPage.gait.period") == pytest.approx(ours.period, abs=1e-8)
+    assert "slope=0.0628" in visit.run("location.hash")
+    again = LiveVisit(visit.context.browser, visit.path, **LOOKS["light"])
+    again.page.goto(visit.page.url)
+    again.page.reload()
+    again.wait("strutPage.machine.p[strutPage.machine.places.p.slope] > 0.0627")
+    again.context.close()
+    visit.page.click("#defaults")
+    visit.wait(f"strutPage.gait && Math.abs(strutPage.gait.period - {before}) < 1e-9")
+    assert visit.run("location.hash") in ("", "#")
+
+
+def test_pushes_and_steps_down(visit):
+    visit.page.click("#play")
+    visit.page.click("#again")
+    rate = "strutPage.machine.see('scene') && Array.from(strutPage.machine.x)"
+    before = np.array(visit.run(rate))
+    visit.run("strutPage.push(0.2, 0)")
+    after = np.array(visit.run(rate))
+    assert np.abs(after[:2] - before[:2]).max() == 0  # angles stay, rates change
+    assert np.abs(after[2:] - before[2:]).max() > 0.05
+    box = visit.run(
+        "(r => [r.left, r.top, r.width, r.height])(document.getElementById('screen').getBoundingClientRect())"
+    )
+    x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
+    visit.page.mouse.move(x, y)
+    visit.page.mouse.down()
+    visit.page.mouse.move(x + 20, y)
+    visit.page.mouse.up()
+    assert np.abs(np.array(visit.run(rate))[2:] - after[2:]).max() > 0.02
+    height = "strutPage.machine.z[strutPage.data.lift[1]]"
+    low = visit.run(height)
+    visit.page.click("#down")
+    assert visit.run(height) == pytest.approx(low + 0.01, abs=1e-12)
+    visit.page.click("#again")
+    visit.page.click("#play")
+    visit.alone()
+
+
+def test_in_space(visit):
+    visit.page.click("#space")
+    visit.until(
+        "typeof THREE !== 'undefined' && document.getElementById('screen').getContext('webgl2') !== null",
+        PATIENCE,
+    )
+    count = visit.run("strutPage.frames")
+    visit.wait(f"strutPage.frames > {count + 5}")
+    visit.page.click("#space")
+    visit.alone()
+
+
+@pytest.mark.parametrize("look", ["dark", "phone"])
+def test_it_can_be_read_in_other_looks(chromium, page, look):
+    visit = LiveVisit(chromium, page, **LOOKS[look])
+    visit.wait("strutPage.gait")
+    assert visit.run("document.documentElement.scrollWidth <= innerWidth")
+    visit.alone()
+    visit.context.close()
+
+
+def test_a_page_of_a_run_begins_as_the_run(chromium, compass, tmp_path):
+    run = strut.simulate(compass, t=1.0, x0={"stance_rate": -1.0}, p={"slope": 0.05})
+    visit = LiveVisit(chromium, run.live(tmp_path / "run.html", gait=False), **LOOKS["light"])
+    visit.wait("strutPage.frames > 2")
+    visit.page.click("#play")
+    visit.page.click("#again")
+    assert visit.run("Array.from(strutPage.machine.p)") == run.p.tolist()
+    np.testing.assert_allclose(
+        visit.run("Array.from(strutPage.machine.x)"), run._states(np.array([0.0]))[0][0][:4]
+    )
+    assert visit.run("document.getElementById('gait-box')") is None
+    visit.alone()
+    visit.context.close()
+
+
+def own_machine():
+    """A machine of one's own, without feet, with a hostile text."""
+    angle, rate = strut.State("angle", 1.0, "rad"), strut.State("rate", 0.0, "rad/s")
+    g = strut.Param("g", 9.81, "m/s^2", bounds=(0, 20), description="</script><script>alert(1)</script>")
+    return strut.System(
+        name="swing",
+        description="<img src=x onerror=alert(1)>",
+        x=(angle, rate),
+        p=(g,),
+        flow={"angle": rate.sym, "rate": -g.sym * angle.sym},
+    )
+
+
+def test_a_machine_of_ones_own_without_a_scene(chromium, tmp_path):
+    visit = LiveVisit(chromium, live_page(own_machine(), tmp_path / "own.html"), **LOOKS["light"])
+    visit.wait("strutPage.machine.t > 0.2")
+    assert visit.run("document.querySelectorAll('img').length") == 0
+    assert visit.run("document.querySelectorAll('#sliders input[type=range]').length") == 1
+    assert visit.run("document.getElementById('walk')") is None
+    visit.alone()
+    visit.context.close()
+
+
+def test_what_cannot_be_live_is_refused(tmp_path, compass):
+    with pytest.raises(
+        ModelError, match="a live page is of a System, a run, a gait or a design, not of a dict"
+    ):
+        live_page({}, tmp_path / "x.html")
+    with pytest.raises(ModelError, match=r"written to a file \.html, not 'x.wasm'"):
+        live_page(compass, tmp_path / "x.wasm")
+    with pytest.raises(ModelError, match="does not walk: nothing happens to it that could end a step"):
+        live_page(own_machine(), tmp_path / "x.html", gait=True)
