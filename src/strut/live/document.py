@@ -12,7 +12,7 @@ from strut.export.wasm import module_script
 from strut.html import safe
 from strut.view.motion.film import SPEEDS
 from strut.view.motion.player import VIEWS
-from strut.view.pages.sheet import EMPTY_STYLE, inline_json, part, policy
+from strut.view.pages.sheet import inline_json, part, policy
 
 
 def script(name: str) -> str:
@@ -29,7 +29,7 @@ def live_document(title: str, description: str, data: dict[str, Any], modules: d
         script("source.js") + script("plots.js") + script("live.js"),
     ]
     styles = part("shared.css") + script("live.css")
-    allowed = policy([*scripts, three], [styles, EMPTY_STYLE])
+    allowed = policy([*scripts, three], [styles])
     film = data["film"]
     first = "side" if film is None or film["planar"] else "corner"
     packed = "".join(
