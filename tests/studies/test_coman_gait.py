@@ -1,6 +1,8 @@
 """COMAN that learns to walk: its start, its parameters and goals, pushes against swing feet and their draws, first
 populations of known solutions."""
 
+from pathlib import Path
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from strut import State, System, control, evolve, simulate
 from strut.errors import ModelError
 from strut.evolve.goals import StagedGoals
-from strut.studies import coman_gait, coman_search
+from strut.studies import coman_gait, coman_search, kieboom_coman, kieboom_perturbed
 from strut.studies.coman_gait import (
     JOINTS,
     MODES,
@@ -18,6 +20,9 @@ from strut.studies.coman_gait import (
     coman_parameters,
     coman_walker,
 )
+from strut.studies.coman_verification import PushedWalks
+from strut.studies.gait_pictures import impedance_curves, progress_plots
+from strut.studies.gait_verification import Verified
 from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
 from strut.system import Disturbance, Foot, Param, Walk, start, time
 
@@ -133,3 +138,73 @@ def test_a_part_of_the_searches_is_refused(tmp_path):
         coman_search.has_searches(tmp_path)
     assert not coman_search.has_searches(tmp_path / "none")
     assert coman_gait.GOAL_NAMES[-1] == "cost"
+
+
+def made_up_evolution(mode, costs):
+    """What two generations of some runs left, the last with these costs."""
+    parameters = {each.name: 0.7 for each in coman_parameters(control.phase_tables(JOINTS, mode))}
+    measures = {"speed": 0.35, "cost": 1.0}
+    bests = tuple(
+        evolve.Individual(run, 1, 0, parameters, {**measures, "cost": cost}, 4, cost)
+        for run, cost in enumerate(costs)
+    )
+    runs = np.repeat(np.arange(len(costs)), 2)
+    history = {
+        "run": runs,
+        "generation": np.tile([0, 1], len(costs)),
+        "stage": np.tile([2, 4], len(costs)),
+        "best_stage": np.tile([2, 4], len(costs)),
+        "best_value": np.ravel([[0.1, cost] for cost in costs]),
+    }
+    best = min(bests, key=lambda each: each.value)
+    return evolve.Evolution(best, bests, True, 240, {}, 4, (), history=history, seconds=60.0)
+
+
+def test_the_table_has_published_beside_ours():
+    evolutions = {mode: made_up_evolution(mode, costs) for mode, costs in zip(MODES, COSTS, strict=True)}
+    long = {
+        "speed": 0.35,
+        "cost": 50.0,
+        "power_positive": 10.0,
+        "power_net": 3.5,
+        "stance": 0.5,
+        "fast_time": 0.15,
+    }
+    answer = Verified("const", evolutions["const"].best, {"long": long}, {"long": 4}, 4)
+    rows = {
+        row.quantity: row for row in kieboom_coman._rows(Path("here"), evolutions, {("const", 0): answer})
+    }
+    assert rows["const: runs that reach the last goal"].ours == "2 of 2"
+    assert rows["const: its cost [J/m]"].published == "40.5"
+    assert rows["const: its cost [J/m]"].ours == "50.0"
+    assert "positive work alone 28.6, net 10.0; over the weight 0.186" in rows["const: its cost [J/m]"].remark
+    assert rows["const: its stride [m]"].ours == "0.500"
+    assert "6 rad/s for 1.00 % of the time" in rows["const: its motors"].ours
+    rows = {row.quantity: row for row in kieboom_coman._rows(Path("here"), evolutions, {})}
+    assert rows["order of the bests' costs [J/m]"].ours == "step 30.0 < const 40.0 < ppoly 60.0"
+    goals, costs = progress_plots(evolutions, "cost [J/m]")
+    assert goals.curves["step"] == [2.0, 4.0]
+    assert costs.curves["const"][-1] == 45.0
+    curves = {plot.title: plot for plot in impedance_curves({"const": evolutions["const"].best}, JOINTS)}
+    assert set(curves["hip stiffness"].curves["const"]) == {0.7}
+
+
+COSTS = ([40.0, 50.0], [30.0, 34.0], [60.0, 61.0])
+
+
+def test_the_table_of_pushed_gaits():
+    evolutions = {mode: made_up_evolution(mode, costs) for mode, costs in zip(MODES, COSTS, strict=True)}
+    pushed = {
+        mode: made_up_evolution(mode, np.multiply(costs, 4)) for mode, costs in zip(MODES, COSTS, strict=True)
+    }
+    measures = {"time": np.array([10.0, 10.0, 4.0]), "cost": np.array([100.0, 120.0, 9e9])}
+    walk = PushedWalks(0.5, 2 / 3, measures)
+    answers = dict.fromkeys(MODES, walk)
+    rows = {row.quantity: row for row in kieboom_perturbed._rows(pushed, evolutions, answers, answers)}
+    assert rows["step: cost of the best [J/m]"].published == "154"
+    assert rows["step: cost of the best [J/m]"].ours == "120.0"
+    assert "4.0 times the undisturbed one" in rows["step: cost of the best [J/m]"].remark
+    assert rows["const: part of generations whose best is at the last goal"].ours == "50 %"
+    told = rows["const: 50 draws that no search has seen"]
+    assert told.ours == "50 % keep all goals, 67 % do not fall"
+    assert "cost 110 J/m" in told.remark
