@@ -51,11 +51,11 @@ def _way_to_run(way: str) -> WayToRun:
 
 @dataclass(frozen=True)
 class PushedWalks:
-    """How a gait bears pushes. kept: the part of runs that keep all goals; upright: that do not fall.
+    """How a gait bears pushes. kept_share: the part of runs that keep all goals; upright_share: that do not fall.
     measures: by name, one of each run."""
 
-    kept: float
-    upright: float
+    kept_share: float
+    upright_share: float
     measures: Mapping[str, np.ndarray]
 
 
@@ -79,8 +79,8 @@ def bear_pushes(
     for mode, evaluated in zip(bests, evaluate_together(parts, seeds), strict=True):
         measures = dict(zip(inner.measures, evaluated.measures.T, strict=True))
         stages = goals.stage(goals.keys(measures))
-        kept, upright = np.mean(stages == len(goals.goals) - 1), np.mean(stages > 0)
-        answers[mode] = PushedWalks(float(kept), float(upright), measures)
+        kept_share, upright_share = np.mean(stages == len(goals.goals) - 1), np.mean(stages > 0)
+        answers[mode] = PushedWalks(float(kept_share), float(upright_share), measures)
     return answers
 
 

@@ -31,7 +31,7 @@ from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome, SearchStu
 from strut.system import System
 
 FOLDER = "kieboom-coman"
-"""Where the study keeps its searches unless it is told."""
+"""Where the study keeps its searches unless it is cost_text."""
 WEIGHT = 27.33174 * 9.81
 """[N] Of COMAN's model."""
 PUBLISHED = {"const": (0.64, 0.48, 40.5), "step": (0.63, 0.44, 27.8), "ppoly": (0.53, 0.33, 64.9)}
@@ -139,13 +139,13 @@ def _mode_rows(mode: str, evolution: evolve.Evolution, own: list[Verified]) -> l
         return rows
     lasting = [each for each in own if each.holds]
     costs = [each.measures["long"]["cost"] for each in lasting]
-    told = f"{np.mean(costs):.1f} ({np.std(costs):.1f})" if costs else "none"
+    cost_text = f"{np.mean(costs):.1f} ({np.std(costs):.1f})" if costs else "none"
     rows.append(
         Row(
             f"{mode}: keep all goals at 0.1 ms, with located contacts, and over {LONG_DURATION:g} s",
             "",
             f"{len(lasting)} of {len(own)}",
-            f"cost {told} J/m, mean and deviation",
+            f"cost {cost_text} J/m, mean and deviation",
         )
     )
     best = min(own, key=lambda each: each.rank)

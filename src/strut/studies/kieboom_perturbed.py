@@ -28,7 +28,7 @@ from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 
 FOLDER = "kieboom-perturbed"
-"""Where the study keeps its searches unless it is told."""
+"""Where the study keeps its searches unless it is cost_text."""
 UNDISTURBED_FOLDER = "coman"
 """In that folder, where undisturbed gaits are, as `kieboom-coman` leaves them."""
 SECONDS_PER_MINUTE = 60.0
@@ -87,7 +87,7 @@ def _steadiest(
     for run in runs:
         bests = {mode: own[run][0] for mode, own in groups.items() if run in own}
         for mode, walk in bear_pushes(bests).items():
-            if mode not in chosen or walk.kept > chosen[mode][1].kept:
+            if mode not in chosen or walk.kept_share > chosen[mode][1].kept_share:
                 chosen[mode] = (bests[mode], walk)
     return chosen
 
@@ -153,18 +153,18 @@ def _pushed_rows(mode: str, walk: PushedWalks, calm: PushedWalks) -> list[Row]:
     """How a best bears draws that no search has seen."""
     upright = walk.measures["time"] >= DURATION - 1e-6
     cost = walk.measures["cost"][upright]
-    told = f"cost {np.median(cost):.0f} J/m, the median of those upright" if len(cost) else "all fall"
+    cost_text = f"cost {np.median(cost):.0f} J/m, the median of those upright" if len(cost) else "all fall"
     return [
         Row(
             f"{mode}: {FRESH_DRAWS} draws that no search has seen",
             "const and ppoly fall back to assistance",
-            f"{100 * walk.kept:.0f} % keep all goals, {100 * walk.upright:.0f} % do not fall",
-            f"of the run that bears most; {told}",
+            f"{100 * walk.kept_share:.0f} % keep all goals, {100 * walk.upright_share:.0f} % do not fall",
+            f"of the run that bears most; {cost_text}",
         ),
         Row(
             f"{mode}: the undisturbed best with these draws",
             "",
-            f"{100 * calm.kept:.0f} % keep all goals, {100 * calm.upright:.0f} % do not fall",
+            f"{100 * calm.kept_share:.0f} % keep all goals, {100 * calm.upright_share:.0f} % do not fall",
         ),
     ]
 
