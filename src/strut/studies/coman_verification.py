@@ -51,8 +51,8 @@ def _way_to_run(way: str) -> WayToRun:
 
 @dataclass(frozen=True)
 class PushedWalks:
-    """How a gait bears pushes. kept_share: the part of runs that keep all goals; upright_share: that do not fall.
-    measures: by name, one of each run."""
+    """How a gait bears pushes. kept_share: the part of runs that keep all goals; upright_share: that do not
+    fall. measures: by name, one of each run."""
 
     kept_share: float
     upright_share: float

@@ -31,7 +31,7 @@ from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome, SearchStu
 from strut.system import System
 
 FOLDER = "kieboom-coman"
-"""Where the study keeps its searches unless it is cost_text."""
+"""Where the study keeps its searches unless it is told."""
 WEIGHT = 27.33174 * 9.81
 """[N] Of COMAN's model."""
 PUBLISHED = {"const": (0.64, 0.48, 40.5), "step": (0.63, 0.44, 27.8), "ppoly": (0.53, 0.33, 64.9)}

@@ -28,7 +28,7 @@ from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 
 FOLDER = "kieboom-perturbed"
-"""Where the study keeps its searches unless it is cost_text."""
+"""Where the study keeps its searches unless it is told."""
 UNDISTURBED_FOLDER = "coman"
 """In that folder, where undisturbed gaits are, as `kieboom-coman` leaves them."""
 SECONDS_PER_MINUTE = 60.0
