@@ -93,6 +93,18 @@ def coman(place: Path) -> None:
     curves(example.squat(example.robot()), names, "voltage [V]").save(place / "coman.svg")
 
 
+def walking_human(place: Path) -> None:
+    run = load("walking_human.py").main()
+    t = np.linspace(7.0, 10.0, MAX_POINTS)
+    angles = [
+        Line(joint, t, np.rad2deg(run.at(t)[f"{joint}_r"]), color)
+        for joint, color in zip(("hip", "knee", "ankle"), PALETTE, strict=False)
+    ]
+    Figure(tuple(angles), "time [s]", "angle of the right leg [deg]", height=190).save(
+        place / "walking_human.svg"
+    )
+
+
 def slip_map(place: Path) -> None:
     steps = load("slip_map.py").main()
     x, y = np.linspace(0, 50, len(steps)), np.linspace(40, 80, len(steps))
@@ -245,6 +257,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             controlled_pendulum,
             hopper,
             slip_map,
+            walking_human,
             coman,
             zmp_walk,
             three_grounds,

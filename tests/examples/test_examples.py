@@ -243,6 +243,7 @@ TESTED_ELSEWHERE = {
     "rabbit.py": "tests/examples/test_rabbit.py",
     "running.py": "tests/optimal/test_running.py",
     "servo_leg.toml": "tests/contact/test_servo_tables.py",
+    "walking_human.py": "tests/examples/test_walking_human.py",
     "zmp_walk.py": "tests/examples/test_zmp_walk.py",
 }
 
@@ -251,6 +252,7 @@ COMPANIONS = {
     "compass_goal.toml": "tests/cli/test_goal_file.py",
     "heron.toml": "tests/optimal/test_heel_toe.py",
     "hoist.toml": "tests/ports/test_examples.py",
+    "human_job.toml": "tests/examples/test_walking_human.py",
     "network_job.toml": "tests/evolve/test_network_job.py",
     "rabbit.toml": "tests/contact/test_model_file.py",
     "slip_job.toml": "tests/evolve/test_job_file.py",
