@@ -45,6 +45,7 @@ from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
 from strut.optimal.walk.torque_price import (
+    MAX_PRICE,
     PRICE_STAGES,
     PRICED_WITH,
     can_be_priced,
@@ -188,10 +189,9 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
     cost, watch = str(task.cost), task.watch.with_share(PRICED_SHARE)
     watch.tell("of least squared torque, to begin from")
     best = search(task.to_begin_from(PRICED_WITH[cost], watch), goal, phases)
-    usable = best.result.success
-    for stage in (*PRICE_STAGES, 0.0):
-        if not usable:
-            break
+    stages, is_first = [*PRICE_STAGES, 0.0], True
+    while stages and best.result.success:
+        stage = stages[0]
         watch.tell(f"{cost} with a price on squared torque", f"{stage:g} for weight by step length")
         both = priced_cost(cost, stage * unit) if stage else cost
         nearer = replace(
@@ -202,10 +202,17 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
             watch=watch,
             guides=best.limits.guides,
         )
-        best = search(nearer, goal, phases)
-        usable = best.ok
-        if usable:
+        trial = search(nearer, goal, phases)
+        if trial.result.is_interrupted:
+            raise KeyboardInterrupt
+        if trial.ok:
+            best, is_first = trial, False
             yield replace(best, price=torque_price(cost, stage * unit, best.parts()) if stage else None)
+            stages.pop(0)
+        elif is_first and stage < MAX_PRICE and watch.may_go_on:
+            stages.insert(0, 10 * stage)  # too far from squared torque alone: nearer to it first
+        else:
+            break
     if best.result.is_interrupted:
         raise KeyboardInterrupt
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
@@ -174,13 +175,14 @@ def require_phase_times(problem: Problem) -> Problem:
     walk = problem.system.walk
     for phase in problem.phases:
         lands = walk is not None and phase.until is not None and walk.foot_of(phase.until) is not None
-        lasts, name = time_in_phase(phase.name).sym, f"time until {phase.until}"
-        low, high = (MIN_PHASE_SHARE, None)
+        low, high = (MIN_PHASE_SHARE, math.inf)
         if lands and phase is not problem.phases[-1]:
             low, high = LANDING_SHARES
-        problem = problem.require(name, lasts - low * time, low=0.0, at="end", unit="s")
-        if high is not None:
-            problem = problem.require(name, lasts - high * time, high=0.0, at="end", unit="s")
+        share, name = (
+            time_in_phase(phase.name).sym / time,
+            f"the phase until {phase.until}, as a part of the step,",
+        )
+        problem = problem.require(name, share, low=low, high=high, at="end")
     return problem
 
 

@@ -28,6 +28,8 @@ PRICED_WITH = {
 PRICE_STAGES = (10.0, 1.0, 0.1, 0.01)
 """Prices that are tried, one after the other, each from the solution of the last: what it costs to hold a
 torque of weight by step length all along, as a cost of transport."""
+MAX_PRICE = 1000.0
+"""The highest price, as above, that is tried where the first of these leads to nothing."""
 
 
 @checked
@@ -81,6 +83,7 @@ def torque_price(cost: str, price: float, parts: Mapping[str, float]) -> TorqueP
 
 
 __all__ = [
+    "MAX_PRICE",
     "PRICED_WITH",
     "PRICE_STAGES",
     "TorquePrice",
