@@ -1,6 +1,8 @@
 """Ways to a goal that one search does not reach: stages of slope and speed, and a price on squared torque."""
 
+import math
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -117,3 +119,36 @@ def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
     assert twice_lost < calm.replay.balance.lost / (calm.weight * calm.step_length)
     alone = optimal.design(driven, cost="energy", guess=calm, price_torque=False, **goal)
     assert not alone.ok
+
+
+def test_prices_begin_higher_where_the_first_leads_to_nothing(monkeypatch):
+    """A price of 100 leads somewhere, and from there one of 10, but no lower one; what was tried, in order."""
+    prices, stages = [], []
+
+    def search(task, goal, phases):
+        price = task.cost.get("squared-torque", 0.0) if isinstance(task.cost, dict) else math.inf
+        prices.append(price)
+        good = price > 50 or (price > 5 and 100.0 in prices)
+        return SimpleNamespace(
+            ok=good,
+            result=SimpleNamespace(success=True, is_interrupted=False),
+            guess=lambda: None,
+            limits=SimpleNamespace(guides={}),
+            parts=lambda: {"squared-torque": 1.0},
+        )
+
+    monkeypatch.setattr(design_search, "search", search)
+    monkeypatch.setattr(
+        design_search, "replace", lambda one, **changes: SimpleNamespace(**{**vars(one), **changes})
+    )
+    watch = SimpleNamespace(
+        with_share=lambda share: watch, tell=lambda *told: stages.append(told), may_go_on=True
+    )
+    task = SimpleNamespace(
+        cost="energy", watch=watch, walker=walkers.compass_driven(), reference=SimpleNamespace()
+    )
+    task.to_begin_from = lambda cost, watch: SimpleNamespace(cost=cost)
+    task.briefly = lambda share: task
+    designs = list(design_search.lower_prices(task, None, (), 1.0))
+    assert prices == [math.inf, 10.0, 100.0, 10.0, 1.0]
+    assert [each.price.value for each in designs] == [100.0, 10.0]

@@ -1,5 +1,6 @@
 """Feet of several points on rigid ground: which of them stand in each phase, the stride, and a design."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from strut.gait.return_map import ReturnMap
 from strut.gait.section import default_section
 from strut.gait.transport import weight_of
 from strut.optimal.walk.contact_phases import contact_phases, step_section
+from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.sole_stride import sole_stride
+from strut.optimal.walk.step_goal import SOLE_FACTOR, StepGoal
+from strut.optimal.walk.step_limits import complete_limits
 from strut.system import start
 from tests.optimal.floating import on_rigid_ground
 from tests.optimal.heel_toe import POINTS, heel_toe
@@ -198,3 +202,25 @@ def test_a_limit_that_begins_at_rest_grows_with_the_square_of_time(walker):
     assert rest.bounds(0.5)[0] == rising.bounds(0.5)[0] == 1e-3
     assert rising.bounds(1e-3)[0] / rising.bounds(5e-4)[0] == pytest.approx(2, rel=1e-2)
     assert rest.bounds(1e-3)[0] / rest.bounds(5e-4)[0] == pytest.approx(4, rel=1e-2)
+
+
+@pytest.mark.slow(reason="the search and the replay of a machine of 18 states, 45 s of processor")
+@pytest.mark.timeout(1800)
+def test_without_a_step_length_one_near_the_stride_is_found():
+    """It is begun near the stride, and what decides is said in parts of a step."""
+    design = optimal.design(heron(), speed=0.7)
+    assert design.ok, design.wrong
+    assert 0.5 < design.step_length < 0.8
+    sentences = [each.sentence for each in design.active_limits]
+    assert any(
+        re.match(r"the phase until \w+, as a part of the step, is at least 0.1 \(step\)", s)
+        for s in sentences
+    )
+
+
+def test_steps_of_soles_are_searched_for_near_the_stride_first():
+    walker = heron()
+    reference = find_reference(walker, None, None, None, StepGoal(speed=0.7))
+    low, high = complete_limits(StepGoal(speed=0.7), walker, reference)["step_length"]
+    assert high / low == pytest.approx(SOLE_FACTOR**2)
+    assert low < reference.step_length < high

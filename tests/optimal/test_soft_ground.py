@@ -12,7 +12,7 @@ from strut.gait.transport import weight_of
 from strut.optimal.walk.compliant_stride import compliant_stride
 from strut.optimal.walk.frozen_branch import CORNERS
 from strut.optimal.walk.kinematic_stride import Kinematics
-from strut.optimal.walk.soft_ground import SOFT_CREEP, SOFT_DEPTH, soft_ground, stiffen_ground
+from strut.optimal.walk.soft_ground import SOFT_DEPTH, soft_ground, stiffen_ground
 from tests.optimal.floating import on_rigid_ground, on_soft_ground, telescopic
 
 STIFF = 1e5
@@ -71,26 +71,6 @@ def test_stages_become_shorter_where_one_fails_and_end_where_none_leads_further(
     best, softness = stiffen_ground(problem, ground, "guess", solve_stage)
     assert best is None
     assert softness == ground.softness
-
-
-def test_friction_that_is_a_function_of_velocity_is_sharpened_in_the_same_stages():
-    """The creep of `coulomb` goes from 0.1 m/s to what is wanted while the ground becomes stiff; alone where that is
-    soft enough."""
-    creep = Param("creep", 1e-3, "m/s")
-    law = contact.linear(Param("stiffness", STIFF, "N/m"), Param("damping", 0.02 * STIFF, "N s/m"))
-    stiff = on_soft_ground(telescopic(), law=law, friction=contact.coulomb(0.8, creep))
-    ground = soft_ground(stiff, default_section(stiff))
-    assert (ground.numbers, ground.creeps) == (("stiffness", "damping"), ("creep",))
-    first, middle, last = (ground.values(s) for s in (ground.softness, np.sqrt(ground.softness), 1.0))
-    creeps = [float(v["creep"][0]) for v in (first, middle, last)]
-    assert creeps == pytest.approx([SOFT_CREEP, 1e-2, 1e-3])
-    assert first["stiffness"][0] == pytest.approx(STIFF * ground.softness)
-    soft = on_soft_ground(telescopic(), friction=contact.coulomb(0.8, creep))
-    alone = soft_ground(soft, default_section(soft))
-    assert (alone.numbers, alone.creeps) == ((), ("creep",))
-    assert alone.stiffness_text(alone.softness) == "0.1 m/s"
-    numbers = on_soft_ground(telescopic(), friction=contact.coulomb(0.8))
-    assert soft_ground(numbers, default_section(numbers)) is None  # a number cannot be changed
 
 
 def test_a_plan_on_soft_ground_has_laws_without_corners(walker):

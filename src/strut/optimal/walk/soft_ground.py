@@ -2,9 +2,7 @@
 
 Stiff ground makes forces swing many times faster than a step, and a search from an even stride is lost in
 them. On soft ground it is not: the search begins where a foot at rest is `SOFT_DEPTH` deep, and every stage
-begins from the last, on ground that is stiffer. That needs a stiffness which is a parameter. Coulomb's
-friction changes its sign within a creep of 1 mm/s; where that is a parameter, too, it begins at `SOFT_CREEP`
-and becomes smaller with every stage.
+begins from the last, on ground that is stiffer. That needs a stiffness which is a parameter.
 """
 
 from __future__ import annotations
@@ -25,8 +23,6 @@ from strut.system import Param, System, sx
 
 SOFT_DEPTH = 0.02
 """[1] Depth at rest over the height of the centre of mass, of the ground that a search begins with."""
-SOFT_CREEP = 0.1
-"""[m/s] The speed below which friction is smoothed, that a search begins with."""
 STIFF_FACTOR = 2.0
 """Ground that is stiffer than that by no more than this factor needs no stages."""
 FIRST_FACTOR = 2.0
@@ -41,51 +37,28 @@ STAGE_ITERATIONS = 150
 @dataclass(frozen=True, eq=False)
 class SoftGround:
     """Ground to begin with. walker: on the ground that is wanted. numbers: the parameters of its law, by
-    name. softness: by which they are smaller to begin with; where there are none, that of the creep. creeps:
-    the speeds below which friction is smoothed, by name: larger to begin with, `SOFT_CREEP`."""
+    name. softness: by which they are smaller to begin with."""
 
     walker: System
     numbers: tuple[str, ...]
     softness: float
-    creeps: tuple[str, ...] = ()
-
-    def values(self, softness: float) -> dict[str, np.ndarray]:
-        """Return the parameters of ground that is softer by a factor than what is wanted, by name; creeps are
-        as far on their way, by their logarithm."""
-        left = np.log(softness) / np.log(self.softness)
-        wanted = {q.name: np.asarray(q.value, dtype=float) for q in self.walker.p}
-        return {name: wanted[name] * softness for name in self.numbers} | {
-            name: wanted[name] ** (1 - left) * SOFT_CREEP**left for name in self.creeps
-        }
 
     def system(self, of: System, softness: float) -> System:
         """Return a system on ground that is softer by a factor than what is wanted."""
-        return of.using(self.values(softness))
+        values = {q.name: np.asarray(q.value, dtype=float) for q in self.walker.p if q.name in self.numbers}
+        return of.using({name: value * softness for name, value in values.items()})
 
     def stiffness_text(self, softness: float) -> str:
         """Return the first number of the law, with its unit, for people."""
-        q = next(q for q in self.walker.p if q.name == (*self.numbers, *self.creeps)[0])
-        return f"{float(np.ravel(self.values(softness)[q.name])[0]):.3g} {q.unit}"
+        q = next(q for q in self.walker.p if q.name == self.numbers[0])
+        return f"{float(np.ravel(q.value)[0]) * softness:.3g} {q.unit}"
 
 
 def soft_ground(walker: System, section: str) -> SoftGround | None:
     """Return the ground to begin with; None where the walker stands on rigid ground, where its own is soft
-    enough and its friction smooth enough, or where neither a stiffness nor a creep is a parameter."""
+    enough, or where no stiffness is a parameter."""
     if not gives_way(walker, section):
         return None
-    creeps = creep_numbers(walker)
-    names = tuple(q.name for q in creeps)
-    softness = stiffness_ratio(walker, section)
-    if softness is not None:
-        return SoftGround(walker, tuple(q.name for q in law_numbers(walker)), softness, names)
-    if not creeps:
-        return None
-    return SoftGround(walker, (), min(float(np.ravel(q.value)[0]) for q in creeps) / SOFT_CREEP, names)
-
-
-def stiffness_ratio(walker: System, section: str) -> float | None:
-    """Return by which factor ground on which a foot at rest is `SOFT_DEPTH` deep is softer than that of a
-    walker; None where it is not by much, or no stiffness is a parameter."""
     numbers = law_numbers(walker)
     if not any(q.unit.startswith("N/m") for q in numbers):
         return None
@@ -99,20 +72,9 @@ def stiffness_ratio(walker: System, section: str) -> float | None:
     force = walker.function("force", [sx(walker[kinematics.stance.normal])], clock=False)
     softness = weight_of(walker) / float(force(touching, kinematics.z, begin.u, begin.p))
     softness = max([softness, *[q.bounds[0] / float(np.ravel(q.value)[0]) for q in numbers]])
-    return softness if 0 < softness < 1 / STIFF_FACTOR else None
-
-
-def creep_numbers(walker: System) -> list[Param]:
-    """Return the parameters that are speeds below which the friction of feet is smoothed, and smaller than
-    `SOFT_CREEP`."""
-    feet = () if walker.walk is None else walker.walk.feet
-    friction = ca.vertcat(*[sx(walker[name]) for f in feet for name in f.friction], ca.SX(0, 1))
-    speeds = [q for q in walker.p if q.size == 1 and q.unit == "m/s"]
-    return [
-        q
-        for q in speeds
-        if 0 < float(np.ravel(q.value)[0]) < SOFT_CREEP / STIFF_FACTOR and ca.depends_on(friction, q.sym)
-    ]
+    if not 0 < softness < 1 / STIFF_FACTOR:
+        return None
+    return SoftGround(walker, tuple(q.name for q in numbers), softness)
 
 
 def law_numbers(walker: System) -> list[Param]:

@@ -20,6 +20,7 @@ from strut.errors import ModelError, ValueRangeError
 from strut.gait.transport import on_slope, weight, weight_of
 from strut.optimal.problem import Phase, Problem
 from strut.optimal.walk.broken_limits import broken_clearance, broken_friction, broken_stability
+from strut.optimal.walk.contact_phases import has_soles
 from strut.optimal.walk.goal_field import (
     GoalField,
     GoalValue,
@@ -66,6 +67,9 @@ MIN_STEP_LENGTH = 1e-3
 """The least length of a step [m], where nothing is known of it."""
 REFERENCE_FACTOR = 4.0
 """By default, duration and length of a step are within this factor of those of the reference."""
+SOLE_FACTOR = 1.5
+"""And the length of a step of feet with heel and toe: far from the stride that a search begins with, its
+contact phases are those of another motion. Where this decides, it is widened from a step that was found."""
 TORQUE_FACTOR = 1.0
 """By default, torques are at most this many times weight by step length of the reference."""
 ANY_FLIGHT = (0.05, MAX_STEP_TIME)
@@ -95,9 +99,16 @@ def default_speed(walker: System, usual: UsualStep, asked: Mapping[str, GoalValu
     return usual.gait.speed if usual.gait.speed > 0 else None
 
 
-def around(usual: float | None) -> GoalValue | None:
-    """Return bounds within `REFERENCE_FACTOR` of what is usual."""
-    return None if usual is None or not usual > 0 else (usual / REFERENCE_FACTOR, usual * REFERENCE_FACTOR)
+def around(usual: float | None, factor: float | None = None) -> GoalValue | None:
+    """Return bounds within a factor, by default `REFERENCE_FACTOR`, of what is usual."""
+    factor = REFERENCE_FACTOR if factor is None else factor
+    return None if usual is None or not usual > 0 else (usual / factor, usual * factor)
+
+
+def default_length(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
+    """Return bounds of the length of a step [m] around what is usual."""
+    near = usual.gait is None and has_soles(walker) and "duration" not in asked
+    return around(usual.step_length, SOLE_FACTOR if near else None)
 
 
 def default_torque(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
@@ -303,10 +314,10 @@ class StepGoal:
             metavar="LENGTH",
             help="Length of a step in m, or LOW:HIGH.",
             meaning="a number or bounds (low, high); by default within a factor of four of that of the "
-            "passive gait.",
+            "passive gait (of feet with heel and toe, of 1.5 of the stride that the search begins with).",
             pair=True,
             check=check_bounds,
-            default=lambda walker, usual, asked: around(usual.step_length),
+            default=default_length,
             guide=True,
             widest=(MIN_STEP_LENGTH, math.inf),
             on_problem=require_step_length,
