@@ -1,11 +1,12 @@
 # make demo   set everything up and walk          make test   set everything up: style, types and tests
 # make lint   style and types alone               make bench  measure strut against its peers
 # make docs   the documentation as a site         make test-slow   what takes minutes each and is left out of make test
+# make wheel  a package with modules for live pages of the ready-made machines; needs clang and lld, or ziglang
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench docs clean
+.PHONY: demo test test-slow lint bench docs modules wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
@@ -23,6 +24,13 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m bench
+
+modules: $(VENV)/installed
+	$(BIN)/python -c "from strut import walkers; from strut.live.prebuild import prebuild_all; \
+	prebuild_all(make() for make in walkers.CATALOGUE.values())"
+
+wheel: modules
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 docs: $(VENV)/installed-docs
 	$(BIN)/mkdocs build --strict

@@ -44,7 +44,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "view": {"system", "simulate"},
     "studio": {"system", "mechanism", "contact", "network", "ports", "simulate", "view", "walkers"},
     "report": {"system", "simulate", "gait", "optimal", "control", "evolve", "ports", "view"},
-    "live": {"system", "simulate", "gait", "export", "view"},
+    "live": {"system", "codegen", "simulate", "gait", "export", "view"},
     "studies": {
         "system",
         "actuator",

@@ -11,10 +11,12 @@ import pytest
 
 import strut
 from strut import gait, walkers
-from strut.codegen import find_wasm_compiler
+from strut.codegen import find_wasm_compiler, wasm_module
+from strut.errors import CompileError
 from strut.export.wasm import module_bytes, module_script
 from strut.gait.return_map import ReturnMap
 from strut.live.document import script
+from strut.live.prebuild import prebuild
 from strut.live.views import gait_views, section_shape
 
 needs_node = pytest.mark.skipif(
@@ -80,3 +82,20 @@ def test_eigenvalues_and_singular_values_are_those_of_numpy(size):
         for value in np.linalg.eigvals(matrix):
             assert np.abs(values - value).min() < 1e-10
         np.testing.assert_allclose(answer["singular"], np.linalg.svd(matrix)[1], rtol=1e-10, atol=1e-12)
+
+
+def test_modules_that_come_with_the_package_need_no_compiler(tmp_path, monkeypatch):
+    if find_wasm_compiler() is None:
+        pytest.skip("no compiler for WebAssembly is installed")
+    monkeypatch.setattr(wasm_module, "PREBUILT", tmp_path / "prebuilt")
+    files = prebuild(walkers.compass())
+    assert len({path.name for path in files}) == 3
+    assert sum(path.stat().st_size for path in files) < 100_000
+    monkeypatch.setattr(wasm_module, "find_wasm_compiler", lambda: None)
+    page = strut.simulate(walkers.compass(slope=strut.deg(3)), t=1.0).live(
+        tmp_path / "walk.html"
+    )  # other values
+    assert page.stat().st_size > 200_000
+    assert strut.export(walkers.compass(hip_mass=7), tmp_path / "c.wasm").files == ("c.wasm", "c.js")
+    with pytest.raises(CompileError, match="no compiler for WebAssembly found"):
+        strut.export(walkers.pendulum(), tmp_path / "p.wasm")

@@ -44,7 +44,13 @@ from strut.codegen.sampled_controller import SampledController
 from strut.codegen.split_casadi_c import split_long_functions
 from strut.codegen.translation_unit import Code, generate, runtime_sources
 from strut.codegen.virtual import Virtual
-from strut.codegen.wasm_module import WasmModule, build_wasm_module, find_wasm_compiler, wasm_section
+from strut.codegen.wasm_module import (
+    WasmModule,
+    build_wasm_module,
+    find_wasm_compiler,
+    keep_prebuilt,
+    wasm_section,
+)
 
 __all__ = [
     "ACCOUNT",
@@ -122,6 +128,7 @@ __all__ = [
     "integrator_number",
     "is_begun",
     "is_cached",
+    "keep_prebuilt",
     "key_of",
     "literal",
     "lower_system",

@@ -4,11 +4,12 @@ in the cache."""
 from __future__ import annotations
 
 import functools
+import gzip
 import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,18 +17,19 @@ import casadi as ca
 
 from strut.codegen.backends import lower_system, runtime_and_digest
 from strut.codegen.c import emit
-from strut.codegen.c_tables import literal
 from strut.codegen.cache import build, key_of, zig_program
-from strut.codegen.lower import column
+from strut.codegen.lower import Lowered, column
 from strut.codegen.runtime.integrators import INTEGRATORS, StepKind
 from strut.codegen.runtime.layout import DEFAULTS
 from strut.codegen.translation_unit import generate
 from strut.errors import CompileError, ModelError, did_you_mean
 from strut.gc_pause import pause_gc
-from strut.system import System, initial_values, start
+from strut.system import System, initial_values
 
 WASM_FILES = Path(__file__).parent / "wasm"
 """C that only modules for WebAssembly need: a <math.h>, and what a page calls."""
+PREBUILT = Path(__file__).parent / "prebuilt"
+"""Modules that come with the package, by digest: `make modules` writes them before a wheel is built."""
 WASM_FLAGS = (
     *("-std=c99", "-O2", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-mbulk-memory"),
     *("-nostdlib", "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,-z,stack-size=1048576"),
@@ -78,14 +80,15 @@ def _clang_for_wasm(path: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class WasmModule:
-    """A module: its bytes, without a word about names; how long each view is, by name in order; the jumps."""
+    """A module: its bytes, without a word about names; how long each view is, by name in order; the jumps;
+    the digest of what it was made of."""
 
     code: bytes
     views: dict[str, int]
     jumps: tuple[str, ...]
     method: str
     step: float | None
-    compiler: str
+    digest: str
 
 
 def build_wasm_module(
@@ -112,65 +115,82 @@ def build_wasm_module(
     explicit = [name for name, m in INTEGRATORS.items() if m.kind is not StepKind.IMPLICIT]
     if chosen not in explicit:
         raise ModelError(f"there is no method '{chosen}' in WebAssembly: {did_you_mean(chosen, explicit)}")
+    low, functions = lower_system(system), dict(views or {})
+    initial = ca.Function("initial", [column([q.sym for q in system.p])], initial_values(system))
+    runtime, generator = runtime_and_digest(chosen)
+    ours = [path.read_text() for path in (*sorted(WASM_FILES.glob("*.h")), Path(__file__))]
+    content = [low.digest(), generator, *ours, initial.serialize(), chosen, repr(step)]
+    content += [f"{name} {f.serialize()}" for name, f in functions.items()]
+    digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
+
+    def sources() -> dict[str, str]:
+        with pause_gc():
+            own = {path.name: path.read_text() for path in WASM_FILES.glob("*.h")}
+            return {**runtime, **own, "model.c": _unit_text(low, initial, functions, chosen, step)}
+
+    return WasmModule(
+        code=_prebuilt_code(digest) or _compiled_code(digest, sources, system.name),
+        views={name: f.numel_out(0) for name, f in functions.items()},
+        jumps=tuple(jump.source.name for jump in low.jumps),
+        method=chosen,
+        step=step,
+        digest=digest,
+    )
+
+
+def _prebuilt_code(digest: str) -> bytes | None:
+    """The module that came with the package, if it did; no compiler is needed then."""
+    path = PREBUILT / f"{digest[:40]}.wasm.gz"
+    return gzip.decompress(path.read_bytes()) if path.is_file() else None
+
+
+def keep_prebuilt(module: WasmModule) -> Path:
+    """Put a module where installations find it without a compiler, `PREBUILT`; return where it is."""
+    PREBUILT.mkdir(exist_ok=True)
+    path = PREBUILT / f"{module.digest[:40]}.wasm.gz"
+    path.write_bytes(gzip.compress(module.code, 9, mtime=0))
+    return path
+
+
+def _compiled_code(digest: str, sources: Callable[[], dict[str, str]], name: str) -> bytes:
+    """A module by the compiler, or from the cache. Raises CompileError where there is no compiler."""
     cc = find_wasm_compiler()
     if cc is None:
         raise CompileError(
             "no compiler for WebAssembly found: install clang and lld (Debian: apt install clang "
             "lld), or the package ziglang, pip install 'strut[compiler]'"
         )
-    low = lower_system(system)
-    runtime, generator = runtime_and_digest(chosen)
-    functions = dict(views or {})
-    ours = [path.read_text() for path in (*sorted(WASM_FILES.glob("*.h")), Path(__file__))]
-    p = column([q.sym for q in system.p])
-    initial = ca.Function("initial", [p], initial_values(system))
-    values = start(system)
-    numbers = [repr(list(v)) for v in (values.p, values.u)]
-    content = [low.digest(), generator, *ours, initial.serialize(), *numbers, repr(step)]
-    content += [f"{name} {f.serialize()}" for name, f in functions.items()]
-    digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
     flags = (*cc.flags, *WASM_FLAGS)
-
-    def sources() -> dict[str, str]:
-        with pause_gc():
-            code = generate(low)
-            arrays = [
-                f"STRUT_TABLE strut_real STRUT_({label})[] = {{{', '.join(map(literal, v)) or '0'}}};"
-                for label, v in (("p0", values.p), ("u0", values.u))
-            ]
-            text = [
-                '#include "strut_math.h"',
-                code.sizes_text("strut_model"),
-                f"#define STRUT_MODULE_METHOD {INTEGRATORS[chosen].c_constant}",
-                f"#define STRUT_MODULE_STEP {0.0 if step is None else float(step)!r}",
-                '#include "strut_types.h"',
-                *arrays,
-                emit(initial, "initial", ("p",), ("x", "z")),
-                code.functions,
-                '#include "strut_run.h"',
-                _views_text(functions),
-                '#include "strut_wasm.h"\n',
-            ]
-            own = {path.name: path.read_text() for path in WASM_FILES.glob("*.h")}
-            return {**runtime, **own, "model.c": "\n".join(text)}
-
-    key = key_of(digest, cc.command, flags=flags)
     path = build(
-        key,
+        key_of(digest, cc.command, flags=flags),
         sources,
         "model.c",
         cc.command,
-        f"{system.name} for WebAssembly",
+        f"{name} for WebAssembly",
         flags=flags,
         produce=lambda folder, product: _compile(cc, flags, folder, product),
     )
-    return WasmModule(
-        code=path.read_bytes(),
-        views={name: f.numel_out(0) for name, f in functions.items()},
-        jumps=tuple(jump.source.name for jump in low.jumps),
-        method=chosen,
-        step=step,
-        compiler=cc.kind,
+    return path.read_bytes()
+
+
+def _unit_text(
+    low: Lowered, initial: ca.Function, views: Mapping[str, ca.Function], method: str, step: float | None
+) -> str:
+    """The whole unit of a module: model, runtime, views, and what a page calls."""
+    code = generate(low)
+    return "\n".join(
+        [
+            '#include "strut_math.h"',
+            code.sizes_text("strut_model"),
+            f"#define STRUT_MODULE_METHOD {INTEGRATORS[method].c_constant}",
+            f"#define STRUT_MODULE_STEP {0.0 if step is None else float(step)!r}",
+            '#include "strut_types.h"',
+            emit(initial, "initial", ("p",), ("x", "z")),
+            code.functions,
+            '#include "strut_run.h"',
+            _views_text(views),
+            '#include "strut_wasm.h"\n',
+        ]
     )
 
 
@@ -213,9 +233,6 @@ def _compile(cc: WasmCompiler, flags: tuple[str, ...], folder: Path, product: Pa
         raise CompileError(f"'{' '.join(cc.command)}' ended well but wrote no module for WebAssembly")
 
 
-__all__ = ["WasmCompiler", "WasmModule", "build_wasm_module", "find_wasm_compiler", "wasm_section"]
-
-
 def wasm_section(code: bytes, name: str, content: bytes) -> bytes:
     """Return a module with a custom section added, which tools and pages can read."""
 
@@ -224,3 +241,13 @@ def wasm_section(code: bytes, name: str, content: bytes) -> bytes:
 
     body = number(len(name.encode())) + name.encode() + content
     return code + b"\0" + number(len(body)) + body
+
+
+__all__ = [
+    "WasmCompiler",
+    "WasmModule",
+    "build_wasm_module",
+    "find_wasm_compiler",
+    "keep_prebuilt",
+    "wasm_section",
+]

@@ -11,12 +11,12 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, StrutError
-from strut.export.wasm import module_bytes, module_script, scene_views
+from strut.export.wasm import module_bytes, module_script
 from strut.files import put
 from strut.gait.return_map import ReturnMap
 from strut.gait.section import default_section
 from strut.live.document import live_document, script
-from strut.live.views import gait_views, push_view, section_shape
+from strut.live.views import gait_views, page_views, section_shape
 from strut.simulate import Trajectory, simulate
 from strut.system import System, start
 from strut.view.motion.film import encode_film
@@ -95,18 +95,15 @@ def live_text(
     """Return the text of a live page. begin: states and parameters, where not the system's own."""
     own = start(system)
     first = begin or {"x": own.x.tolist(), "z": own.z.tolist(), "u": own.u.tolist(), "p": own.p.tolist()}
-    views = scene_views(system)
-    push = push_view(system)
-    if push is not None:
-        views["push"] = push
+    views = page_views(system)
     module = module_bytes(system, views, method=method, step=step)
-    section = _return_map(system, gait)
+    section = return_map_of_page(system, gait)
     data: dict[str, Any] = {
         "p": first["p"],
         "u": first["u"],
         "begin": {"x": first["x"], "z": first["z"]} if begin else None,
         "film": _film_data(system, first),
-        "push": push is not None,
+        "push": "push" in views,
         "lift": _lift(system),
         "walk": _walk_data(system),
         "shape": None if section is None else section_shape(section),
@@ -121,7 +118,7 @@ def live_text(
     return live_document(title, system.description, data, modules)
 
 
-def _return_map(system: System, wanted: bool | None) -> ReturnMap | None:
+def return_map_of_page(system: System, wanted: bool | None) -> ReturnMap | None:
     """The map whose fixed points are gaits; None where none is wanted, or none can be."""
     if wanted is False:
         return None
@@ -231,4 +228,4 @@ def _portrait(system: System) -> list[int]:
     return [0, min(1, len(names) - 1)]
 
 
-__all__ = ["live_page", "live_text"]
+__all__ = ["live_page", "live_text", "return_map_of_page"]

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.export.wasm import view_function
+from strut.export.wasm import scene_views, view_function
 from strut.gait.exchange import mirrored_states
 from strut.gait.return_map import ReturnMap
 from strut.system import System
@@ -44,6 +44,12 @@ def push_view(system: System) -> ca.Function | None:
     for k, i in enumerate(rates):
         after[i] = x[i] + change[k]
     return view_function(system, "push", after, asked)
+
+
+def page_views(system: System) -> dict[str, ca.Function]:
+    """Return the views of a page's machine: its scene and ground, and what a push does."""
+    push = push_view(system)
+    return scene_views(system) | ({} if push is None else {"push": push})
 
 
 def gait_views(step: ReturnMap) -> dict[str, ca.Function]:
@@ -83,4 +89,4 @@ def section_shape(step: ReturnMap) -> dict[str, Any]:
     }
 
 
-__all__ = ["gait_views", "push_view", "section_shape"]
+__all__ = ["gait_views", "page_views", "push_view", "section_shape"]

@@ -1,7 +1,7 @@
 /* strut runtime, for WebAssembly: one run in a memory of its own, and what a page asks of it. Not part of an export as C.
  *
  * Numbers go in and out through arrays: address(which) says where one is. Included after the model and strut_run.h; the
- * model also gives p0, u0, initial, `views` (further functions of the state, see wasm_module.py) and STRUT_NV and STRUT_NA. */
+ * model also gives `initial`, `views` (further functions of the state, see wasm_module.py) and STRUT_NV and STRUT_NA. */
 
 #define STRUT_EXPORT(name) __attribute__((export_name(#name)))
 enum { STRUT_STOPPED_AT_JUMP = 100, STRUT_REPORT_SIZE = 10 };
@@ -39,11 +39,9 @@ static void strut_tell(void)
     strut_report[8] = s->jump;
 }
 
-/* Parameters, inputs, states and options as the system has them. */
+/* Options as the system has them, and the states with which a run begins, of the parameters. */
 STRUT_EXPORT(reset) void strut_reset(void)
 {
-    for (int i = 0; i < STRUT_NP; i++) strut_p[i] = STRUT_(p0)[i];
-    for (int i = 0; i < STRUT_NU; i++) strut_u[i] = STRUT_(u0)[i];
     strut_options_of_module = strut_defaults();
     strut_options_of_module.method = STRUT_MODULE_METHOD;
     strut_options_of_module.step = STRUT_MODULE_STEP;

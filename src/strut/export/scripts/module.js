@@ -25,7 +25,7 @@ const strutModule = async bytes => {
     about, module, p, u, x, z, y, places,
     get t() { return report[0]; }, get steps() { return report[4]; }, get jumps() { return report[7]; },
     get ending() { return report[1] === 0 || report[1] === 1 ? "" : word(report[1]); },
-    reset: () => run.reset(), initial: () => run.initial(), begin: (t = 0) => run.begin(t), retune: () => run.retune(), hold: () => run.hold(),
+    reset: () => { about.p.forEach((q, k) => { p[k] = q.value; }); about.u.forEach((q, k) => { u[k] = q.value; }); run.reset(); }, initial: () => run.initial(), begin: (t = 0) => run.begin(t), retune: () => run.retune(), hold: () => run.hold(),
     options: ({ rtol = 0, atol = 0, maxStep = 0, maxSteps = 0 } = {}) => run.options(rtol, atol, maxStep, maxSteps),
     seed: n => run.seed(n),
     run: t => word(run.run(t)),
@@ -45,7 +45,7 @@ const strutModule = async bytes => {
       return seen.subarray(0, views[k].size);
     },
   };
-  run.reset();
+  machine.reset();
   return machine;
 };
 if (typeof module !== "undefined" && module.exports) module.exports = { strutModule };
