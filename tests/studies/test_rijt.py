@@ -67,6 +67,14 @@ def test_programs_without_a_solution_are_relaxed_and_told_from_unsolved_ones() -
     assert thrown.run.kkt < KKT
 
 
+def test_a_light_chest_leaves_no_program_unsolved() -> None:
+    """After the push joints shall brake by 400 rad/s^2 more than they can, and the points that miss least are few."""
+    pushed = measure("push", {"chest_weight": 1e3}, duration=2.5)
+    assert pushed.run.counts["failed"] == 0
+    assert pushed.run.counts["relaxed"] > 0
+    assert "unsolved" not in pushed.failures
+
+
 def test_a_heavy_chest_leaves_no_program_unsolved() -> None:
     """At 2.05 s rows differ in columns of small scale only: with daqp's own least pivot they look dependent."""
     walk = measure("walking", {"chest_weight": 1e6}, duration=2.2)
@@ -99,7 +107,7 @@ def test_sweeps_and_limits() -> None:
     assert 190 < limits[weakest.format("baseline")] <= 220
     statements = [row for row in STUDIES["rijt-sweeps"].rows() if row.published == "yes"]
     verdicts = {row.quantity: row.ours for row in statements}
-    causes = ("no cause is known", "would hold if runs counted")
+    causes = ("no cause is known", "would hold if runs counted", "cause not shown, but it depends on this")
     assert all(row.remark.startswith(causes) for row in statements if row.ours == "no")
     for statement in HOLDS:
         assert verdicts[statement] == "yes", statement
