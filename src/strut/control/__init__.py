@@ -12,6 +12,7 @@ from strut.control.current_servo import current_servo
 from strut.control.inverted_pendulum import LinearPendulum, pendulum_rate
 from strut.control.knee_latch import knee_latches
 from strut.control.motion_player import MotionPlayer
+from strut.control.phase_clock import TouchdownReset
 from strut.control.phase_impedance import PhaseJoint, PhaseTables, phase_impedance, phase_tables
 from strut.control.preview import CartMotion, ZmpPreview, stepped_zmp
 from strut.control.reactive_stepping import ReactiveStepping, SteppingSignals, SteppingState, stepping_signals
@@ -135,6 +136,7 @@ __all__ = [
     "SteppingSignals",
     "SteppingState",
     "SwingMotion",
+    "TouchdownReset",
     "WalkMotion",
     "WalkPattern",
     "ZmpPreview",

@@ -1,5 +1,5 @@
-"""`phase_impedance`: springs and dampers that motors play along a phase, which time alone drives (Kieboom,
-section 4.1.2)."""
+"""`phase_impedance`: springs and dampers that motors play along a phase, which time drives (Kieboom, section
+4.1.2), and landings of feet may set right."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import numpy as np
 
 from strut.actuator.drives import Drive, drives
 from strut.checks import checked, integer, ordered_pair, positive, short_repr
+from strut.control.phase_clock import LEGS, PHASE, TouchdownReset, phase_clock
 from strut.control.phase_signal import KINDS, PhaseSignal, phase_signal, table_size, table_value
 from strut.errors import ModelError, did_you_mean
-from strut.system import Param, System, join, limit_to, time
+from strut.system import Param, System, join, limit_to
 
 SIGNALS = ("reference", "stiffness", "damping")
 """What a joint has along the phase."""
@@ -61,27 +62,35 @@ def phase_impedance(
     frequency: float,
     knots: int = 4,
     limit: float = math.inf,
+    clock: str = "time",
+    touchdown: TouchdownReset | None = None,
 ) -> System:
     """The system with torques k (reference - angle) - b rate in some joints, all three along a phase that
-    time drives: phase = frequency t, from 0 to 1 again and again.
+    goes from 0 to 1 again and again, so many times a second as the frequency says.
 
     joints: by a name of your own, what is driven alike. mode: of stiffness and damping: 'const', 'step' (one
         value between two phases, another elsewhere, both joint by joint) or 'ppoly' (a periodic monotone
         cubic); or 'table', where all signals are given as numbers of a phase table (see `phase_tables`), so
         that one compiled machine serves every mode. frequency: [Hz]. knots: points of the cubics; references
-        are cubics in every mode. limit: of every torque [N m].
+        are cubics in every mode. limit: of every torque [N m]. clock: what drives the phase: 'time', phase =
+        frequency t; or 'state', so that it may begin anywhere, and `gait.find` finds gaits: a step ends with
+        the event phase_mark, at 3/4 of the cycle. touchdown: of a phase that is a state, how landings set
+        it right.
 
     Everything is a parameter: frequency; of a joint J the J_reference, J_stiffness and J_damping, with
-    endings as `phase_signal` says, and of steps J_on and J_off, phases. The torques become outputs, and so
-    does phase.
+    endings as `phase_signal` says, and of steps J_on and J_off, phases; touchdown_phase, touchdown_gain and
+    touchdown_window. The torques become outputs, and so does phase where it is no state. With touchdowns each
+    foot F has the events F_arm and F_touchdown. Left and right of a machine that has both are exchanged half
+    a cycle later, where every joint has two drives.
     """
     integer("knots", knots, 2)
-    clock = Param("frequency", positive("frequency", frequency), "Hz", bounds=FREQUENCY_BOUNDS)
-    phase = clock.sym * time
-    phase = phase - ca.floor(phase)
+    rate = Param("frequency", positive("frequency", frequency), "Hz", bounds=FREQUENCY_BOUNDS)
+    alike = all(len(joint.drives) == LEGS for joint in joints.values())
+    running = phase_clock(system, rate, clock, touchdown=touchdown, alike=alike)
+    system = running.system
     connect: dict[str, ca.SX] = {}
-    own: list[Param] = [clock]
-    displayed_outputs: dict[str, ca.SX] = {"phase": phase}
+    own: list[Param] = [*running.parameters]
+    displayed_outputs: dict[str, ca.SX] = {} if running.is_state else {PHASE: running.phase}
     units: dict[str, str] = {}
     signals: Mapping[str, Callable[[ca.SX], ca.SX]]
     for name, joint in _checked_joints(system, joints).items():
@@ -95,8 +104,7 @@ def phase_impedance(
             own += [*steps, *[q for each in described.values() for q in each.parameters]]
             signals = {what: each.value for what, each in described.items()}
         for k, source in enumerate(sources):
-            behind = phase + k / len(sources)
-            at = phase if k == 0 else behind - (behind >= 1)
+            at = running.of_leg(k, len(sources))
             reference = signals["reference"](at)
             torque = (
                 signals["stiffness"](at) * (reference - source.angle) - signals["damping"](at) * source.rate

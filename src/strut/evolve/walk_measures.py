@@ -10,6 +10,7 @@ import casadi as ca
 
 from strut.checks import checked, finite, positive
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.gait.metabolic import muscle_metabolic_power, work_metabolic_power
 from strut.system import System, sx
 
 OUTPUT_PREFIX = "walk"
@@ -24,7 +25,9 @@ class WalkMeasures:
     [m/s]; airborne_time without any foot on the ground [s]; torque, the mean of the sum of all sizes [N m];
     power_absolute, power_positive and power_net, means of the sums over motors of |P|, of P where it is
     positive, and of P [W]; stance, the share of time that a foot is on the ground, the mean of all feet;
-    double_support, the share of time that all of them are; assist_time [s], where there is assistance.
+    double_support, the share of time that all of them are; assist_time [s], where there is assistance. Where
+    rates of muscles are given: metabolic_work and metabolic_muscle, means of the metabolic power of all
+    motors if they were muscles [W], as `gait.work_metabolic_power` and `gait.muscle_metabolic_power` say.
     """
 
     system: System
@@ -32,7 +35,7 @@ class WalkMeasures:
 
 
 @checked
-def walk_measures(
+def walk_measures(  # noqa: PLR0913 -- options of a public function, by keyword
     system: System,
     duration: float,
     *,
@@ -42,6 +45,8 @@ def walk_measures(
     speed: str = "speed",
     near_speed: float = 0.0,
     assisting: str = "",
+    muscle_rates: Mapping[str, str] | None = None,
+    max_muscle_rate: float | None = None,
 ) -> WalkMeasures:
     """Return the measures of a walk.
 
@@ -49,7 +54,9 @@ def walk_measures(
     them. torques: outputs, or inputs, by which motors supply power: entries of the ledger have their names.
     begin: from when on everything but the time is measured [s]; half the duration unless given. speed: an
     output or state [m/s]. near_speed: about how large it is [m/s], so that little is lost of its spread.
-    assisting: an output that is 1 while the machine is helped.
+    assisting: an output that is 1 while the machine is helped. muscle_rates: of each torque, the state that
+    is the rate of its joint [rad/s]; with it metabolic powers are measured. max_muscle_rate: of a joint whose
+    muscle shortens as fast as it can [rad/s].
 
     Integrals are divided by the time from `begin` to the duration: those of a run that ends before are too
     small, and its time says so.
@@ -83,6 +90,8 @@ def walk_measures(
         "power_positive": sum((ca.fmax(p, 0) for p in powers.values()), ca.SX(0)),
         "power_net": sum(powers.values(), ca.SX(0)),
     }
+    if muscle_rates is not None:
+        signals |= _metabolic_powers(system, powers, muscle_rates, max_muscle_rate)
     outputs = {f"{OUTPUT_PREFIX}_{name}": signal for name, signal in signals.items()}
     extended = system.replace(outputs={**system.outputs, **outputs})
 
@@ -118,6 +127,28 @@ def _power(system: System, name: str) -> ca.SX:
         )
     _expression(system, name)
     return sx(supplied[name])
+
+
+def _metabolic_powers(
+    system: System, powers: Mapping[str, ca.SX], rates: Mapping[str, str], max_rate: float | None
+) -> dict[str, ca.SX]:
+    """The metabolic powers of all motors together, by the names of the measures."""
+    if max_rate is None:
+        raise ModelError(
+            "muscle_rates are given and no max_muscle_rate: say how fast a joint turns whose muscle shortens "
+            "without a load, about 20 rad/s in a leg of a human"
+        )
+    for name in powers:
+        if name not in rates:
+            raise ModelError(f"muscle_rates has no '{name}': give the rate of the joint of every torque")
+    muscles = [
+        muscle_metabolic_power(_expression(system, name), _expression(system, rates[name]), max_rate)
+        for name in powers
+    ]
+    return {
+        "metabolic_work": sum((work_metabolic_power(p) for p in powers.values()), ca.SX(0)),
+        "metabolic_muscle": sum(muscles, ca.SX(0)),
+    }
 
 
 def _is_down(system: System, foot: str, contacts: Sequence[str]) -> ca.SX:

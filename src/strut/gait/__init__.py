@@ -6,9 +6,11 @@ from strut.gait.basin import Basin, basin
 from strut.gait.branch import Bifurcation, Branch
 from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss
 from strut.gait.find import find, find_all
+from strut.gait.flow_jumps import locate_jumps
 from strut.gait.follow import doubled_branch, follow
 from strut.gait.gait import Gait
 from strut.gait.load import load
+from strut.gait.metabolic import muscle_metabolic_power, work_metabolic_power
 from strut.gait.return_map import ReturnMap
 from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down, step_up, wrong_parameter
 from strut.gait.rough_ground import RoughWalk, walk_over
@@ -37,6 +39,8 @@ __all__ = [
     "froude",
     "impact_loss",
     "load",
+    "locate_jumps",
+    "muscle_metabolic_power",
     "push",
     "sensitivity_norm",
     "step_down",
@@ -44,5 +48,6 @@ __all__ = [
     "walk_over",
     "weight",
     "weight_of",
+    "work_metabolic_power",
     "wrong_parameter",
 ]

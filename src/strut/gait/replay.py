@@ -11,6 +11,7 @@ import numpy as np
 
 from strut.gait.exchange import mirror
 from strut.gait.return_map import MAP_TOLERANCES, MAX_INTEGRATOR_STEPS, ReturnMap
+from strut.gait.step_budget import step_budget
 from strut.gait.transport import distance_between
 from strut.simulate import Trajectory, simulate
 from strut.simulate.prepared_run import PreparedRun
@@ -77,7 +78,7 @@ def replay(
 
 def prepared_replay(system: System, thread: int) -> PreparedRun:
     """A run of a system with everything in place, for replays. Each thread has its own."""
-    return PreparedRun(system, 1.0, **MAP_TOLERANCES, max_steps=MAX_REPLAY_STEPS)
+    return PreparedRun(system, 1.0, **MAP_TOLERANCES, max_steps=step_budget(system, MAX_REPLAY_STEPS))
 
 
 def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:

@@ -15,6 +15,7 @@ from strut.checks import checked, integer, positive
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.exchange import mirror_steps
 from strut.gait.section import Section, section_of
+from strut.gait.step_budget import step_budget
 from strut.gait.variational import variational
 from strut.simulate import simulate_batch
 from strut.simulate.options import check_system
@@ -153,6 +154,7 @@ class ReturnMap:
         integer("steps", steps, 1)
         positive("longest", longest, "s")
         self.system, self.steps, self.longest = system, steps, longest
+        self.budget = step_budget(system, MAX_INTEGRATOR_STEPS)
         self.shape: Section = section_of(system, section)
         self.section, self.parameters = self.shape.event, tuple(parameters)
         self.chosen = np.array(self.shape.free, dtype=int)
@@ -306,7 +308,7 @@ class ReturnMap:
         discrete states there, the times [s], and how each run ended. One row takes a prepared run, because
         checking arguments would cost more than the step."""
         if len(x) == 1:
-            run = memo(self.varied, prepared_step, self.longest, rough, get_ident())
+            run = memo(self.varied, prepared_step, self.longest, rough, self.budget, get_ident())
             run.x0[0, : self.nx], run.x0[0, self.nx :] = x[0], self.variation
             run.z0[0], run.z0[0, : z.shape[1]] = self.held, z[0]
             run.u[0], run.p[0] = self.start.u, p[0]
@@ -321,7 +323,7 @@ class ReturnMap:
             u=self.start.u,
             p=p,
             threads=threads,
-            **_integrator(rough),
+            **_integrator(rough, self.budget),
         )
         return batch.x, batch.z, batch.t, batch.status
 
@@ -352,15 +354,15 @@ def counting_states(system: System, parameters: tuple[str, ...]) -> np.ndarray:
         moves = spread
 
 
-def _integrator(rough: bool) -> dict[str, Any]:
-    """The options of a step's integration."""
-    return {**(ROUGH_TOLERANCE if rough else MAP_TOLERANCES), "max_steps": MAX_INTEGRATOR_STEPS}
+def _integrator(rough: bool, budget: int) -> dict[str, Any]:
+    """The options of a step's integration, of so many steps of the integrator at most."""
+    return {**(ROUGH_TOLERANCE if rough else MAP_TOLERANCES), "max_steps": budget}
 
 
-def prepared_step(varied: System, longest: float, rough: bool, thread: int) -> PreparedRun:
-    """A run of a variational system with everything in place, of at most `longest` [s]. Each thread has its
-    own."""
-    return PreparedRun(varied, longest, **_integrator(rough))
+def prepared_step(varied: System, longest: float, rough: bool, budget: int, thread: int) -> PreparedRun:
+    """A run of a variational system with everything in place, of at most `longest` [s] and so many steps of
+    the integrator. Each thread has its own."""
+    return PreparedRun(varied, longest, **_integrator(rough, budget))
 
 
 def _without_failures(steps: Steps) -> Steps:

@@ -11,6 +11,7 @@ from strut.checks import checked, finite, integer, number_array, positive, short
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.gait import Gait
 from strut.gait.lifting import lifting_state
+from strut.gait.step_budget import step_budget
 from strut.simulate import simulate_batch
 from strut.system import start
 
@@ -237,7 +238,7 @@ def survives(
         device=device,
         rtol=rtol,
         atol=1e-2 * rtol,
-        max_steps=steps * gait.steps * MAX_INTEGRATOR_STEPS,
+        max_steps=step_budget(system, steps * gait.steps * MAX_INTEGRATOR_STEPS),
     )
     step_events = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
     step_counts = np.sum([batch.counts[name] for name in step_events], axis=0)

@@ -61,12 +61,17 @@ def human_walker(mode: str, *, events: bool = False, **values: Any) -> System:
 def human_with(mode: str, parameters: Mapping[str, float]) -> System:
     """Return the human with the controller of some mode and these values of its parameters, as the machine of
     tables, which is compiled once for all modes."""
+    return human_walker("table").using(table_values(mode, parameters))
+
+
+def table_values(mode: str, parameters: Mapping[str, float]) -> dict[str, list[float]]:
+    """Return the parameters of the machine of tables that does what these parameters of a mode say."""
     tables = control.phase_tables(JOINTS, mode)
     row = tables.rows(np.array([[parameters[name] for name in tables.names]]))[0]
     values: dict[str, list[float]] = {}
     for label, value in zip(tables.labels, row, strict=True):
         values.setdefault(label.partition("[")[0], []).append(float(value))
-    return human_walker("table").using(values)
+    return values
 
 
 def human_measures(walker: System, duration: float, *, margins: bool = False) -> evolve.WalkMeasures:

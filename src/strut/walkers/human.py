@@ -233,8 +233,8 @@ def _ligament(knee: str) -> Force:
     def effect(tree: Tree) -> Effect:
         place = tree.v_of[knee].start
         node = next(n for n in tree.nodes if n.connection.name == knee)
-        beyond, rate = ca.fmax(LIGAMENT_ANGLE - node.q[0], 0), tree.v[place]
-        damping = LIGAMENT_DAMPING * (beyond > 0)
+        stretched, rate = LIGAMENT_ANGLE - node.q[0], tree.v[place]
+        beyond, damping = ca.fmax(stretched, 0), LIGAMENT_DAMPING * (stretched > 0)
         tau = ca.SX.zeros(tree.nv)
         tau[place] = LIGAMENT_STIFFNESS * beyond**3 - damping * rate
         return Effect(tau, LIGAMENT_STIFFNESS * beyond**4 / 4, damping * rate**2)

@@ -1,0 +1,198 @@
+"""Are the gaits that searches found stable? Their exact multipliers, with the assistance that they use and
+without, and with landings that set the phase right; kept in a file beside the searches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut import control, evolve, walkers
+from strut.errors import NoGaitError, StorageError
+from strut.files import put
+from strut.gait import Gait, find, locate_jumps
+from strut.gait.exchange import mirror
+from strut.simulate import Trajectory, simulate
+from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, table_values
+from strut.studies.human_verification import FINE_STEP, individual_label
+from strut.system import System, parameters
+from strut.walkers.assistance import ASSIST_ANGLE
+
+SETTLING_PERIODS = 35
+"""Periods of walking, with assistance, before a gait is looked for: 39 s."""
+BEGIN_PHASE = 0.25
+"""[1] At which a step of the return map begins: where it ends, 3/4, with left and right exchanged."""
+MAX_STEP_CHANGE = 0.05
+"""Change of a state over a step, left and right exchanged, in its unit, below which a gait repeats after one
+step and not after two: it does not limp."""
+PITCH_SAMPLES = 4001
+"""Moments of the last two periods at which the trunk is looked at."""
+STABILITY_FILE = "stability.json"
+"""Where the answers are kept."""
+
+
+@dataclass(frozen=True)
+class GaitStability:
+    """What is known of the gait of a best.
+
+    steps: after which it repeats, 0 where no gait was found. pitch: the trunk's largest [rad]. largest: the
+    modulus of its largest multiplier, over all of its steps, with the assistance that it uses. alone: the
+    same of the gait next to it without assistance; nan where there is none. reset: of a gait that uses none,
+    with landings that set the phase right. why: where there is no gait.
+    """
+
+    steps: int
+    pitch: float
+    largest: float
+    alone: float
+    reset: float
+    why: str = ""
+
+    @property
+    def assisted(self) -> bool:
+        """Whether the trunk leans so far that it is helped."""
+        return bool(self.pitch > ASSIST_ANGLE)
+
+    @property
+    def per_step(self) -> float:
+        """The modulus of the largest multiplier over one step."""
+        return float(self.largest ** (1 / self.steps)) if self.steps else np.nan
+
+
+def without_contact_times(system: System) -> System:
+    """Return a machine whose feet do not count how long they touched: what only grows has no gait."""
+    names = {f"{foot.name}_contact_time" for foot in system.walk.feet} if system.walk else set()
+    return system.replace(
+        x=tuple(q for q in system.x if q.name not in names),
+        flow={name: rate for name, rate in system.flow.items() if name not in names},
+        symmetry={name: value for name, value in system.symmetry.items() if name not in names},
+    )
+
+
+@cache
+def gait_machine(mode: str = "table", *, feedback: bool = False) -> System:
+    """Return the human whose phase is a state, and whose flow jumps in events alone, but along the phase.
+    mode: as of `control.phase_impedance`. feedback: whether landings may set the phase right; by a gain of 0
+    at first."""
+    body = without_contact_times(walkers.human(events=False))
+    touchdown = control.TouchdownReset(FEET, phase=0.0, gain=0.0) if feedback else None
+    loop = control.phase_impedance(
+        body, JOINTS, mode, frequency=FREQUENCY, clock="state", touchdown=touchdown
+    )
+    return locate_jumps(loop, besides=("phase",))
+
+
+def settle(walker: System, periods: int = SETTLING_PERIODS) -> Trajectory:
+    """Walk for so many periods, to where a step of the return map begins."""
+    end = (periods + BEGIN_PHASE) / FREQUENCY
+    return simulate(walker, end, method="rk4", step=FINE_STEP, ledger=False)
+
+
+def settled_gait(walker: System, walk: Trajectory) -> Gait:
+    """Return the gait that a walk has come to, of one step or of two; raises NoGaitError where it has come to
+    none."""
+    x = walk.raw.x_end
+    half = walk.at(walk.t1 - 0.5 / FREQUENCY)
+    before = np.array([float(half[name]) for name in walker.labels("x")])
+    mirrored, _ = mirror(walker, before, np.zeros(walker.size("z")), parameters(walker))
+    change = np.abs(mirrored - x)
+    change[[walker.labels("x").index(name) for name in ("x", "phase")]] = 0
+    steps = 1 if change.max() < MAX_STEP_CHANGE else 2
+    return find(walker, x, steps=steps, starts=0, walk=0)
+
+
+def reset_gait(walker: System, gait: Gait) -> Gait:
+    """Return the gait of one step as that of the machine whose landings set the phase right: the same motion,
+    from landing to landing. Its phase is the same for all neighbours after each, so nothing is missed where
+    stiffness steps with the phase. walker: of `gait_machine(feedback=True)`."""
+    rough = _landing_phase(walker, gait)
+    walker = walker.using(touchdown_phase=rough, touchdown_gain=0.0)
+    run = simulate(walker, 1 / FREQUENCY, x0=gait.vector, rtol=1e-11, atol=1e-12)
+    landing = next(hit for hit in run.events if hit.name == "left_touchdown")
+    at = dict(landing.before)
+    expected = (at["phase"] + 0.5) % 1
+    held = walker.using(touchdown_phase=expected, touchdown_gain=1.0)
+    names, flags = walker.labels("x"), walker.labels("z")
+    after = np.array([at[name] for name in names]), np.array([at[name] for name in flags])
+    after[1][flags.index("left_armed")] = 0
+    x, z = mirror(held, *after, parameters(held))
+    x[names.index("x")] = 0.0
+    return find(held, x, "left_touchdown", z0=z, starts=0, walk=0)
+
+
+def _landing_phase(walker: System, gait: Gait) -> float:
+    """About the phase of the left leg in which its foot comes down."""
+    run = simulate(walker, 1 / FREQUENCY, x0=gait.vector, rtol=1e-7, atol=1e-8)
+    times = np.linspace(0, run.t1, PITCH_SAMPLES)
+    moments = run.at(times)
+    down = np.any([moments[f"{point}_gap"] < 0 for point in FEET["left"]], axis=0)
+    landings = np.flatnonzero(~down[:-1] & down[1:])
+    lengths = [int(np.argmin(np.append(np.roll(down, -k - 1), False))) for k in landings]
+    k = landings[int(np.argmax(lengths))]
+    return float((moments["phase"][k] + 0.5) % 1)
+
+
+def judge(mode: str, best: evolve.Individual) -> GaitStability:
+    """Say whether the gait of a best is stable."""
+    walker = gait_machine().using(table_values(mode, best.parameters))
+    walk = settle(walker)
+    if walk.status != "done":
+        return GaitStability(0, np.nan, np.nan, np.nan, np.nan, why=walk.status)
+    pitch = float(
+        np.abs(walk.at(np.linspace(walk.t1 - 2 / FREQUENCY, walk.t1, PITCH_SAMPLES))["pitch"]).max()
+    )
+    try:
+        gait = settled_gait(walker, walk)
+    except NoGaitError as error:
+        return GaitStability(0, pitch, np.nan, np.nan, np.nan, why=f"no gait: {error.closest:.2g} away")
+    largest = float(abs(gait.multipliers[0]))
+    if pitch > ASSIST_ANGLE:
+        try:
+            unaided = find(walker.using(assist=0.0), gait.vector, steps=gait.steps, starts=0, walk=0)
+        except NoGaitError:
+            return GaitStability(gait.steps, pitch, largest, np.nan, np.nan)
+        return GaitStability(gait.steps, pitch, largest, float(abs(unaided.multipliers[0])), np.nan)
+    reset = np.nan
+    if gait.steps == 1:
+        listening = gait_machine(feedback=True).using(table_values(mode, best.parameters))
+        try:
+            reset = float(abs(reset_gait(listening, gait).multipliers[0]))
+        except (NoGaitError, StopIteration):
+            reset = np.nan
+    return GaitStability(gait.steps, pitch, largest, largest, reset)
+
+
+def judge_bests(
+    folder: Path, evolutions: Mapping[str, evolve.Evolution], tell: Callable[[str], None]
+) -> dict[tuple[str, int], GaitStability]:
+    """Judge the best of every run, but for those whose answers are in the folder already."""
+    entries = _read(folder)
+    judged: dict[tuple[str, int], GaitStability] = {}
+    for mode, evolution in evolutions.items():
+        for best in evolution.best_of_run:
+            label = individual_label(mode, best)
+            if label not in entries:
+                tell(f"multipliers of the best of {mode}, run {best.run + 1}")
+                entries[label] = asdict(judge(mode, best))
+                put(folder / STABILITY_FILE, json.dumps(entries, indent=1))
+            judged[mode, best.run] = GaitStability(**entries[label])
+    return judged
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """What the file holds; nothing where there is none."""
+    path = folder / STABILITY_FILE
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text()))
+    except ValueError as error:
+        raise StorageError(f"{path} is damaged ({error}): remove it, and bests are judged again") from error
+
+
+__all__ = ["GaitStability", "gait_machine", "judge", "judge_bests", "reset_gait", "settle", "settled_gait"]
