@@ -24,7 +24,7 @@ def test_a_phase_that_is_a_state_runs_as_the_clock_does():
     times = np.linspace(0, 4, 100)
     np.testing.assert_allclose(one.at(times)["angle"], other.at(times)["angle"], atol=1e-7)
     assert other.events.counts()["phase_wrap"] == 3
-    assert other.events.counts()["phase_mark"] == 3
+    assert other.events.counts()["phase_mark_l"] == 3
     late = simulate(by_state.using(phase=0.4), 3.5, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(late["phase"][-1], (0.4 + 0.8 * 3.5) % 1, atol=1e-9)
 
@@ -69,7 +69,7 @@ def test_left_and_right_are_exchanged_half_a_cycle_later():
         clock="state",
         touchdown=control.TouchdownReset(feet, phase=0.1),
     )
-    assert loop.walk.section == "phase_mark"
+    assert loop.walk.section == "phase_mark_l"
     assert str(loop.symmetry["right_armed"]) == "left_armed"
     assert "phase" in loop.symmetry
     alone = {"hip": control.PhaseJoint(("hip_r",), (-0.8, 0.8))}

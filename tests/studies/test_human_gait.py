@@ -26,6 +26,11 @@ from strut.studies.human_gait import (
 )
 from strut.studies.human_pictures import choose_bests, impedance_plots, stage_plots, stride_plots
 from strut.studies.human_table import human_rows
+<<<<<<< HEAD
+=======
+from strut.studies.human_verification import VERIFICATION_FILE, WAYS, Verified, candidates_of, verify_bests
+from strut.studies.normal_gait import likeness, normal_angles
+>>>>>>> 0603caa (studies: multipliers of gaits that searches found, and normal gait behind joint angles)
 from tests.simulate.fake_card import fake_driver, fake_driver_file
 
 __all__ = ["fake_driver", "fake_driver_file"]
@@ -183,6 +188,21 @@ def test_impedances_are_drawn_as_they_act():
     plots = {plot.title: plot for plot in impedance_plots({"step": made_up_evolution("step", [1.0]).best})}
     assert set(plots["hip stiffness"].curves["step"]) == {6000.0}
     assert stride_plots({}) is not None
+
+
+def test_normal_gait_is_behind_angles_and_like_itself():
+    """Peaks of the table where anatomy has them: swing's knee near 60 deg at 70 to 75 % of the stride."""
+    percent = np.linspace(0, 100, 201)
+    knee, deviation = normal_angles("knee", percent)
+    assert 55 < knee.max() < 65
+    assert 70 <= percent[np.argmax(knee)] <= 75
+    assert -25 < normal_angles("ankle", percent)[0].min() < -15
+    assert (deviation > 3).all()
+    assert likeness("knee", knee) == pytest.approx(1.0)
+    assert likeness("hip", -normal_angles("hip", percent)[0]) == pytest.approx(-1.0)
+    angles = next(plot for plot in stride_plots({}) if plot.title == "knee angle")
+    assert angles.band is not None
+    assert "Schwartz" in angles.remark
 
 
 def test_answers_are_kept_and_a_damaged_file_is_told(tmp_path):

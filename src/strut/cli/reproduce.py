@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 """The page of a study that searches, in its folder."""
+BAND_COLOR = "#888888"
+"""Of what is usual, behind curves."""
 LOG_INTERVAL = 5.0
 """Time [s] between lines of progress."""
 
@@ -184,7 +186,7 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
     import numpy as np  # with view, what only a page needs
 
     from strut.view import PALETTE, Figure, Report
-    from strut.view.figures.figure import Cells, Line, Points
+    from strut.view.figures.figure import Band, Cells, Line, Points
     from strut.view.pages.page import motion
 
     page = Report(study.title, remarks=study.source)
@@ -216,7 +218,10 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
             for k, (name, y) in enumerate(plot.curves.items())
         )
         page.subheading(plot.title)
-        page.figures(Figure(curves, label, plot.y_label))
+        if plot.remark:
+            page.text(plot.remark)
+        usual = () if plot.band is None else (Band(x, *map(np.array, plot.band), BAND_COLOR),)
+        page.figures(Figure((*usual, *curves), label, plot.y_label))
     for picture in outcome.pictures:
         page.subheading(picture.title)
         page.embed(f'<div class="graph">{picture.svg}</div>\n')

@@ -16,11 +16,12 @@ CLOCKS = ("time", "state")
 """What may drive a phase."""
 PHASE = "phase"
 """The name of the phase: an output of a clock that is the time, else a state."""
-MARK_PHASE = 0.75
-"""[1] Where a step of a phase that is a state ends: far from 0 and from a half, where it begins anew and is
+MARKS = {"phase_mark_l": 0.75, "phase_mark_r": 0.25}
+"""[1] Events in which a phase that is a state passes a mark, by name, and where: the first ends a step, the
+second is the same with left and right exchanged. Far from 0 and from a half, where it begins anew and is
 exchanged, so that rounding decides nothing."""
-MARK, WRAP = "phase_mark", "phase_wrap"
-"""The events in which the phase passes its mark, and in which it begins anew."""
+WRAP = "phase_wrap"
+"""The event in which the phase begins anew."""
 LEGS = 2
 """Drives of a joint of a machine with left and right."""
 MAX_WINDOW = 0.25
@@ -97,7 +98,10 @@ def phase_clock(
     phase = State(PHASE, 0.0, description="of the controller: 0 to 1")
     events = [
         Event(WRAP, guard=phase.sym - 1, reset={PHASE: phase.sym - 1}, description="the phase begins anew"),
-        Event(MARK, guard=phase.sym - MARK_PHASE, description="a step of the phase ends"),
+        *[
+            Event(name, guard=phase.sym - place, description="a step of the phase ends")
+            for name, place in MARKS.items()
+        ],
     ]
     z: list[Discrete] = []
     own = [frequency]
@@ -120,7 +124,7 @@ def phase_clock(
         events=(*system.events, *events),
         symmetry=symmetry,
         p=(*system.p, *own),
-        walk=None if system.walk is None else replace(system.walk, section=MARK),
+        walk=None if system.walk is None else replace(system.walk, section=next(iter(MARKS))),
     )
     return PhaseClock(extended, phase.sym, (), is_state=True)
 
@@ -173,4 +177,4 @@ def _around(difference: ca.SX) -> ca.SX:
     return difference - ca.floor(difference + 0.5)
 
 
-__all__ = ["CLOCKS", "MARK", "PHASE", "PhaseClock", "TouchdownReset", "phase_clock"]
+__all__ = ["CLOCKS", "MARKS", "PHASE", "PhaseClock", "TouchdownReset", "phase_clock"]

@@ -74,8 +74,8 @@ def phase_impedance(
         that one compiled machine serves every mode. frequency: [Hz]. knots: points of the cubics; references
         are cubics in every mode. limit: of every torque [N m]. clock: what drives the phase: 'time', phase =
         frequency t; or 'state', so that it may begin anywhere, and `gait.find` finds gaits: a step ends with
-        the event phase_mark, at 3/4 of the cycle. touchdown: of a phase that is a state, how landings set
-        it right.
+        the event phase_mark_l, at 3/4 of the cycle, or phase_mark_r, at 1/4. touchdown: of a phase that is a
+        state, how landings set it right.
 
     Everything is a parameter: frequency; of a joint J the J_reference, J_stiffness and J_damping, with
     endings as `phase_signal` says, and of steps J_on and J_off, phases; touchdown_phase, touchdown_gain and

@@ -16,6 +16,7 @@ from strut.simulate import Trajectory, simulate
 from strut.simulate.trajectory import Moments
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, STEP, human_with
 from strut.studies.human_verification import Verified
+from strut.studies.normal_gait import SOURCE, likeness, normal_angles
 from strut.studies.study import Plot
 from strut.system import System, add_prefix, join
 
@@ -60,7 +61,8 @@ def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -
             (f"{joint} torque", "N m", f"{joint}_r_torque", 1.0),
         ):
             curves = {mode: (factor * stride[name]).tolist() for mode, stride in strides.items()}
-            plots.append(Plot(title, "part of the stride [%]", f"{title} [{unit}]", percent, curves))
+            drawn = Plot(title, "part of the stride [%]", f"{title} [{unit}]", percent, curves)
+            plots.append(_with_normal_band(drawn, joint) if unit == "deg" else drawn)
     for word, ending in (("vertical", "normal"), ("horizontal", "friction")):
         curves = {
             mode: (np.sum([stride[f"{point}_{ending}"] for point in FEET["right"]], axis=0) / weight).tolist()
@@ -69,6 +71,15 @@ def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -
         title = f"{word} ground force, right foot"
         plots.append(Plot(title, "part of the stride [%]", f"{title} [body weights]", percent, curves))
     return plots
+
+
+def _with_normal_band(plot: Plot, joint: str) -> Plot:
+    """A joint's angle with that of normal gait behind it."""
+    mean, deviation = normal_angles(joint, np.array(plot.x))
+    band = ((mean - deviation).tolist(), (mean + deviation).tolist())
+    alike = ", ".join(f"{mode} {likeness(joint, np.array(y)):.2f}" for mode, y in plot.curves.items())
+    correlations = f" Correlation with its mean: {alike}." if alike else ""
+    return replace(plot, band=band, remark=f"Grey: {SOURCE}.{correlations}")
 
 
 def impedance_plots(bests: Mapping[str, evolve.Individual]) -> list[Plot]:

@@ -3,6 +3,7 @@ without, and with landings that set the phase right; kept in a file beside the s
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ from strut.gait import Gait, find, locate_jumps
 from strut.gait.exchange import mirror
 from strut.simulate import Trajectory, simulate
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, table_values
-from strut.studies.human_verification import FINE_STEP, individual_label
+from strut.studies.human_verification import FINE_STEP
 from strut.system import System, parameters
 from strut.walkers.assistance import ASSIST_ANGLE
 
@@ -175,13 +176,19 @@ def judge_bests(
     judged: dict[tuple[str, int], GaitStability] = {}
     for mode, evolution in evolutions.items():
         for best in evolution.best_of_run:
-            label = individual_label(mode, best)
+            label = _label(mode, best)
             if label not in entries:
                 tell(f"multipliers of the best of {mode}, run {best.run + 1}")
                 entries[label] = asdict(judge(mode, best))
                 put(folder / STABILITY_FILE, json.dumps(entries, indent=1))
             judged[mode, best.run] = GaitStability(**entries[label])
     return judged
+
+
+def _label(mode: str, best: evolve.Individual) -> str:
+    """What a best is called in the file: other parameters have another."""
+    text = json.dumps([mode, sorted(best.parameters.items())])
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 def _read(folder: Path) -> dict[str, Any]:

@@ -29,7 +29,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over a parameter, as plain numbers: what a page of a study draws. nan breaks a curve."""
+    """Curves over a parameter, as plain numbers: what a page of a study draws. nan breaks a curve. band: what
+    is usual, lower and upper values; remark: under the title, such as where these come from."""
 
     title: str
     x_label: str
@@ -37,6 +38,8 @@ class Plot:
     x: tuple[float, ...]
     curves: Mapping[str, Sequence[float]]
     log_x: bool = False
+    band: tuple[Sequence[float], Sequence[float]] | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True)
