@@ -26,11 +26,7 @@ from strut.studies.human_gait import (
 )
 from strut.studies.human_pictures import choose_bests, impedance_plots, stage_plots, stride_plots
 from strut.studies.human_table import human_rows
-<<<<<<< HEAD
-=======
-from strut.studies.human_verification import VERIFICATION_FILE, WAYS, Verified, candidates_of, verify_bests
 from strut.studies.normal_gait import likeness, normal_angles
->>>>>>> 0603caa (studies: multipliers of gaits that searches found, and normal gait behind joint angles)
 from tests.simulate.fake_card import fake_driver, fake_driver_file
 
 __all__ = ["fake_driver", "fake_driver_file"]

@@ -19,8 +19,8 @@ from strut.files import put
 from strut.gait import Gait, find, locate_jumps
 from strut.gait.exchange import mirror
 from strut.simulate import Trajectory, simulate
+from strut.studies.gait_verification import FINE_STEP
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, table_values
-from strut.studies.human_verification import FINE_STEP
 from strut.system import System, parameters
 from strut.walkers.assistance import ASSIST_ANGLE
 
