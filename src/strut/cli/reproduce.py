@@ -220,7 +220,10 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
         page.subheading(plot.title)
         if plot.remark:
             page.text(plot.remark)
-        usual = () if plot.band is None else (Band(x, *map(np.array, plot.band), BAND_COLOR),)
+        usual: tuple[Band, ...] = ()
+        if plot.band is not None:
+            lower, upper = plot.band
+            usual = (Band(x, np.array(lower), np.array(upper), BAND_COLOR),)
         page.figures(Figure((*usual, *curves), label, plot.y_label))
     for picture in outcome.pictures:
         page.subheading(picture.title)
