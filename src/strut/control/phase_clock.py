@@ -144,21 +144,21 @@ def _touchdown_events(
     """The flag of a foot that is listened to, and the events in which it is armed and comes down. part: the
     phase of its leg."""
     name, contacts = foot
-    known = {} if system.walk is None else {each.name: each for each in system.walk.feet}
+    contacts_by_name = {} if system.walk is None else {each.name: each for each in system.walk.feet}
     for contact in contacts:
-        if contact not in known:
+        if contact not in contacts_by_name:
             raise UnknownNameError(
-                f"foot '{name}' has the contact '{contact}': {did_you_mean(contact, list(known))}"
+                f"foot '{name}' has the contact '{contact}': {did_you_mean(contact, list(contacts_by_name))}"
             )
-    gap = reduce(ca.fmin, [system[known[contact].gap] for contact in contacts])
+    gap = reduce(ca.fmin, [system[contacts_by_name[contact].gap] for contact in contacts])
     expected, gain, window = (q.sym for q in numbers)
-    late = _around(part - expected)
+    late = _phase_difference(part - expected)
     armed = Discrete(f"{name}_armed", (ca.fabs(late) < window) * (gap > 0))
     moved = phase - gain * ca.fmax(ca.fmin(late, window), -window)
     return armed, [
         Event(
             f"{name}_arm",
-            guard=_around(part - expected + window),
+            guard=_phase_difference(part - expected + window),
             reset={armed.name: 1},
             description=f"the {name} foot may come down",
         ),
@@ -172,7 +172,7 @@ def _touchdown_events(
     ]
 
 
-def _around(difference: ca.SX) -> ca.SX:
+def _phase_difference(difference: ca.SX) -> ca.SX:
     """A difference of phases, from -1/2 to below 1/2."""
     return difference - ca.floor(difference + 0.5)
 

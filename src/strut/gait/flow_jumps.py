@@ -59,7 +59,7 @@ def locate_jumps(system: System, *, besides: Sequence[str] = ()) -> System:
                 f"'{system.name}' has no state '{name}': {did_you_mean(name, system.labels('x'))}"
             )
     flow, comparisons = _with_flags(system, besides)
-    jumping = _jumping(system, flow, comparisons)
+    jumping = _find_jumping(system, flow, comparisons)
     if not jumping:
         return system
     others = [each for each in comparisons if each not in jumping]
@@ -113,7 +113,7 @@ def _with_flags(system: System, besides: Sequence[str]) -> tuple[ca.SX, list[_Co
     column = ca.vertcat(*[ca.densify(system.flow[q.name]) for q in system.x])
     f = ca.Function("flow", groups, [column])
     states = ca.vertcat(system.vector("x"))
-    kept = ca.vertcat(*[system[name] for name in besides], ca.SX(0, 1))
+    kept_states = ca.vertcat(*[system[name] for name in besides], ca.SX(0, 1))
     slots: dict[int, ca.SX] = {}
     result = ca.SX.zeros(column.numel())
     comparisons: list[_Comparison] = []
@@ -131,14 +131,14 @@ def _with_flags(system: System, besides: Sequence[str]) -> tuple[ca.SX, list[_Co
             a, b = slots[i[0]], slots[i[1]]
             value = ca.SX.binary(op, a, b)
             compares = op in (ca.OP_LT, ca.OP_LE) and ca.depends_on(value, states)
-            if compares and not (kept.numel() and ca.depends_on(value, kept)):
+            if compares and not (kept_states.numel() and ca.depends_on(value, kept_states)):
                 comparisons.append(_Comparison(b - a, value, ca.SX.sym(f"holds_{len(comparisons)}")))
                 value = comparisons[-1].flag
             slots[o[0]] = value
     return result, comparisons
 
 
-def _jumping(system: System, flow: ca.SX, comparisons: list[_Comparison]) -> list[_Comparison]:
+def _find_jumping(system: System, flow: ca.SX, comparisons: list[_Comparison]) -> list[_Comparison]:
     """The comparisons at whose surface the flow jumps, with the parameters that the system has."""
     if not comparisons:
         return []

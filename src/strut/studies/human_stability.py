@@ -55,7 +55,7 @@ class GaitStability:
     why: str = ""
 
     @property
-    def assisted(self) -> bool:
+    def uses_assistance(self) -> bool:
         """Whether the trunk leans so far that it is helped."""
         return bool(self.pitch > ASSIST_ANGLE)
 
@@ -117,13 +117,13 @@ def reset_gait(walker: System, gait: Gait) -> Gait:
     landing = next(hit for hit in run.events if hit.name == "left_touchdown")
     at = dict(landing.before)
     expected = (at["phase"] + 0.5) % 1
-    held = walker.using(touchdown_phase=expected, touchdown_gain=1.0)
+    listening = walker.using(touchdown_phase=expected, touchdown_gain=1.0)
     names, flags = walker.labels("x"), walker.labels("z")
     after = np.array([at[name] for name in names]), np.array([at[name] for name in flags])
     after[1][flags.index("left_armed")] = 0
-    x, z = mirror(held, *after, parameters(held))
+    x, z = mirror(listening, *after, parameters(listening))
     x[names.index("x")] = 0.0
-    return find(held, x, "left_touchdown", z0=z, starts=0, walk=0)
+    return find(listening, x, "left_touchdown", z0=z, starts=0, walk=0)
 
 
 def _landing_phase(walker: System, gait: Gait) -> float:
