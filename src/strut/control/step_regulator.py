@@ -21,7 +21,7 @@ from strut.control.riccati import check_controllable, discrete_riccati
 from strut.control.weights import chosen_values, deviations
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait import Gait
-from strut.gait.exchange import mirrored_states
+from strut.gait.exchange import mirrored_states, opposite_events
 from strut.optimal import Design
 from strut.optimal.walk.with_plan import step_end_events
 from strut.system import Param, System, sx
@@ -95,7 +95,7 @@ def step_lqr(
         event: _law(
             _seen_after(base, event, labels, first=k == 0, observer=estimator), target, gains, changes
         )
-        for k, event in enumerate(step_end_events(plant, gait.section))
+        for k, event in enumerate(_law_events(plant, gait.section))
         if event is not None
     }
     loop = set_by_events(base, laws, changes, (gains, target))
@@ -212,6 +212,14 @@ def _seen_after(
         states = observer.believe([states])[0]
     places = [own.labels("x").index(name) for name in labels]
     return system.after(event, states)[places]
+
+
+def _law_events(plant: System, section: str) -> tuple[str | None, ...]:
+    """Return the events at which a law acts: those that end a step. Of a machine with left and right whose
+    section is no landing, such as a mark of a phase, the section and the same on the other side."""
+    if plant.symmetry and plant.walk is not None and plant.walk.foot_of(section) is None:
+        return (section, *opposite_events(plant, section))
+    return step_end_events(plant, section)
 
 
 def _law(after: ca.SX, target: Param, gains: Param, changes: tuple[str, ...]) -> dict[str, ca.SX]:

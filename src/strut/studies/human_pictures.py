@@ -52,7 +52,7 @@ def walk_again(bests: Mapping[str, evolve.Individual]) -> dict[str, Trajectory]:
 def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -> list[Plot]:
     """Return curves over one stride of the right leg, from its heel strike on: angles, torques, the ground's
     forces over the body's weight [N], stiffness and damping. Of a walk that fell nothing is drawn."""
-    strides = {mode: stride for mode, walk in walks.items() if (stride := _stride(walk)) is not None}
+    strides = {mode: stride for mode, walk in walks.items() if (stride := right_stride(walk)) is not None}
     percent = tuple(np.linspace(0, 100, STRIDE_POINTS).tolist())
     plots = []
     for joint in JOINTS:
@@ -155,14 +155,15 @@ def _without_floor(part: System) -> System:
     return part if part.scene is None else part.replace(scene=replace(part.scene, floor=None))
 
 
-def _stride(walk: Trajectory) -> Moments | None:
+def right_stride(walk: Trajectory) -> Moments | None:
     """The stride of the right leg that begins with the first heel strike after it has settled."""
     if walk.status != "done":
         return None
-    times = np.linspace(SETTLING_PERIODS / FREQUENCY, (SETTLING_PERIODS + 1) / FREQUENCY, 2001)
+    # two periods, so that a stance that begins late in the first is seen whole
+    times = np.linspace(SETTLING_PERIODS / FREQUENCY, (SETTLING_PERIODS + 2) / FREQUENCY, 4001)
     moments = walk.at(times)
     touches = np.any([moments[f"{point}_gap"] < 0 for point in FEET["right"]], axis=0)
-    strikes = np.flatnonzero(~touches[:-1] & touches[1:])
+    strikes = np.flatnonzero(~touches[:2000] & touches[1:2001])
     if not strikes.size:
         return None
     # of several contacts in a stride the one that lasts is the stance: the longest that begins here
@@ -181,4 +182,12 @@ def _signal(mode: str, name: str, phase: np.ndarray, parameters: Mapping[str, fl
     return np.array(value(phase[None, :])).ravel()
 
 
-__all__ = ["choose_bests", "impedance_plots", "stage_plots", "stride_plots", "walk_again", "walk_together"]
+__all__ = [
+    "choose_bests",
+    "impedance_plots",
+    "right_stride",
+    "stage_plots",
+    "stride_plots",
+    "walk_again",
+    "walk_together",
+]

@@ -169,20 +169,19 @@ def judge(mode: str, best: evolve.Individual) -> GaitStability:
 
 
 def judge_bests(
-    folder: Path, evolutions: Mapping[str, evolve.Evolution], tell: Callable[[str], None]
+    folder: Path, bests: Mapping[tuple[str, int], evolve.Individual], tell: Callable[[str], None]
 ) -> dict[tuple[str, int], GaitStability]:
-    """Judge the best of every run, but for those whose answers are in the folder already."""
+    """Judge bests, by mode and run, but for those whose answers are in the folder already."""
     entries = _read(folder)
-    judged: dict[tuple[str, int], GaitStability] = {}
-    for mode, evolution in evolutions.items():
-        for best in evolution.best_of_run:
-            label = _label(mode, best)
-            if label not in entries:
-                tell(f"multipliers of the best of {mode}, run {best.run + 1}")
-                entries[label] = asdict(judge(mode, best))
-                put(folder / STABILITY_FILE, json.dumps(entries, indent=1))
-            judged[mode, best.run] = GaitStability(**entries[label])
-    return judged
+    answers: dict[tuple[str, int], GaitStability] = {}
+    for (mode, run), best in bests.items():
+        label = _label(mode, best)
+        if label not in entries:
+            tell(f"multipliers of the best of {mode}, run {run + 1}")
+            entries[label] = asdict(judge(mode, best))
+            put(folder / STABILITY_FILE, json.dumps(entries, indent=1))
+        answers[mode, run] = GaitStability(**entries[label])
+    return answers
 
 
 def _label(mode: str, best: evolve.Individual) -> str:

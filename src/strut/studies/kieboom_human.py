@@ -11,6 +11,7 @@ from typing import Any
 from strut import evolve
 from strut.errors import ModelError
 from strut.studies.gait_verification import candidates_of, verify_bests
+from strut.studies.human_beyond import effort_rows, push_rows, stability_rows
 from strut.studies.human_gait import (
     DURATION,
     GENERATIONS,
@@ -28,7 +29,9 @@ from strut.studies.human_pictures import (
     walk_again,
     walk_together,
 )
+from strut.studies.human_pushes import push_limits
 from strut.studies.human_refinement import REFINED_FOLDER, REFINED_GENERATIONS, refine_searches
+from strut.studies.human_stability import judge_bests
 from strut.studies.human_table import human_rows
 from strut.studies.human_verification import human_ways
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
@@ -56,7 +59,15 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     walks = walk_again(bests)
     plots = [*stage_plots(first), *stride_plots(walks), *impedance_plots(bests)]
     film = walk_together(walks, bests)
-    return SearchOutcome(human_rows(order.folder, parts, verified), plots, film)
+    gaits = {key: answer.individual for key, answer in verified.items()}
+    judged_gaits = judge_bests(order.folder, gaits, tell)
+    tell("the best of each mode is pushed")
+    beyond = [
+        *stability_rows(judged_gaits),
+        *push_rows(push_limits(bests)),
+        *effort_rows(walks),
+    ]
+    return SearchOutcome([*human_rows(order.folder, parts, verified), *beyond], plots, film)
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, evolve.Evolution]]:

@@ -1,0 +1,152 @@
+"""What the thesis does not say of its gaits: are they stable, what pushes do they survive, what would they
+cost a person, and how does the ground push back?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as ca
+import numpy as np
+
+from strut.gait.metabolic import HUMAN_COST, muscle_metabolic_power, work_metabolic_power
+from strut.simulate import Trajectory
+from strut.studies.human_gait import FEET, FREQUENCY, JOINTS
+from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, right_stride
+from strut.studies.human_pushes import MASS, PushLimits
+from strut.studies.human_stability import GaitStability
+from strut.studies.study import Row
+
+MAX_JOINT_RATE = 20.0
+"""[rad/s] Of a joint whose muscle shortens without a load: about ten lengths of a fibre a second, over a
+lever of half a length. Ours: the papers have none for joints."""
+SAMPLES = 8001
+"""Moments at which powers are read."""
+MIN_PEAK_RISE = 0.1
+"""[1] Of the weight, by which a peak of the ground's force rises over the valleys beside it."""
+
+
+def stability_rows(judged: Mapping[tuple[str, int], GaitStability]) -> list[Row]:
+    """Return what is known of the stability of bests, mode by mode."""
+    rows = []
+    for mode in dict.fromkeys(mode for mode, _ in judged):
+        own = [each for (name, _), each in judged.items() if name == mode]
+        gaits = [each for each in own if each.steps]
+        alone = [each for each in gaits if not each.uses_assistance]
+        stable = [each for each in alone if each.largest < 1]
+        unaided = [each for each in gaits if each.uses_assistance and np.isfinite(each.alone)]
+        rows.append(
+            Row(
+                f"{mode}: is the gait stable?",
+                "",
+                f"{len(gaits)} of {len(own)} come to a gait; {len(alone)} of these use no assistance, "
+                f"{len(stable)} of which are stable",
+                f"of {len(gaits) - len(alone)} with assistance {len(unaided)} have a gait without it, "
+                f"{sum(each.alone < 1 for each in unaided)} of them stable",
+            )
+        )
+        if not alone:
+            continue
+        reset = [each.reset for each in alone if np.isfinite(each.reset)]
+        rows.append(
+            Row(
+                f"{mode}: largest multiplier over a step, without assistance",
+                "",
+                _range_text([each.per_step for each in alone]),
+                f"with landings that set the phase right: {_range_text(reset)}" if reset else "",
+            )
+        )
+    return rows
+
+
+def push_rows(limits: Mapping[str, PushLimits]) -> list[Row]:
+    """Return the pushes that the shown gaits survive."""
+    return [
+        Row(
+            f"{mode}: pushes that are survived, backwards and forwards",
+            "",
+            f"{each.open[0]:.1f} and {each.open[1]:.1f} N s",
+            f"with landings that set the phase right: {each.reset[0]:.1f} and {each.reset[1]:.1f} N s; on "
+            f"the whole body at a landing, 25 steps walked afterwards without assistance",
+        )
+        for mode, each in limits.items()
+    ]
+
+
+def effort_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
+    """Return what gaits would cost a person, by two estimates of muscles, and peaks of the ground's force."""
+    rows = []
+    for mode, walk in walks.items():
+        if walk.status != "done":
+            continue
+        work, muscle = metabolic_costs(walk)
+        rows.append(
+            Row(
+                f"{mode}: metabolic cost of the best shown",
+                f"{HUMAN_COST} J/(kg m), a person, all oxygen",
+                f"{work:.2f} by work, {muscle:.2f} by muscles",
+                f"Margaria's efficiencies; Minetti and Alexander's muscles of {MAX_JOINT_RATE:g} rad/s; both "
+                f"without what a body needs at rest",
+            )
+        )
+        stride = right_stride(walk)
+        if stride is None:
+            continue
+        force = np.sum([stride[f"{point}_normal"] for point in FEET["right"]], axis=0) / (MASS * 9.81)
+        peaks = force_peaks(force)
+        rows.append(
+            Row(
+                f"{mode}: peaks of the ground's force under a foot, over the weight",
+                "two, smooth (people: about 1.1 each)",
+                ", ".join(f"{peak:.2f}" for peak in peaks),
+                f"that rise by more than {MIN_PEAK_RISE:g} of the weight",
+            )
+        )
+    return rows
+
+
+def metabolic_costs(walk: Trajectory) -> tuple[float, float]:
+    """Return the metabolic cost of a walk [J/(kg m)] over the strides that are shown: by work, and by
+    muscles."""
+    begin = SETTLING_PERIODS / FREQUENCY
+    times = np.linspace(begin, begin + SHOWN_STRIDES / FREQUENCY, SAMPLES)
+    moments = walk.at(times)
+    torque, rate = ca.SX.sym("torque"), ca.SX.sym("rate")
+    powers = ca.Function(
+        "powers",
+        [torque, rate],
+        [work_metabolic_power(torque * rate), muscle_metabolic_power(torque, rate, MAX_JOINT_RATE)],
+    )
+    totals = np.zeros((2, SAMPLES))
+    for joint in JOINTS:
+        for side in "rl":
+            torques, rates = moments[f"{joint}_{side}_torque"], moments[f"{joint}_{side}_rate"]
+            totals += np.vstack([np.array(part) for part in powers(torques[None], rates[None])])
+    speed = (moments["x"][-1] - moments["x"][0]) / (times[-1] - times[0])
+    work, muscle = (float(each) / (MASS * float(speed)) for each in totals.mean(axis=1))
+    return work, muscle
+
+
+def force_peaks(force: np.ndarray) -> list[float]:
+    """Return the peaks of a curve that rise by more than `MIN_PEAK_RISE` over the valleys beside them."""
+    peaks: list[float] = []
+    top = valley = 0.0
+    rising = True
+    for value in [*force, 0.0]:
+        if rising:
+            top = max(top, float(value))
+            if value < top - MIN_PEAK_RISE:
+                peaks.append(top)
+                rising, valley = False, float(value)
+        else:
+            valley = min(valley, float(value))
+            if value > valley + MIN_PEAK_RISE:
+                rising, top = True, float(value)
+    return peaks
+
+
+def _range_text(values: list[float]) -> str:
+    """Median and range of some values."""
+    return f"median {np.median(values):.3f}, {min(values):.3f} to {max(values):.3f} ({len(values)})"
+
+
+__all__ = ["effort_rows", "force_peaks", "metabolic_costs", "push_rows", "stability_rows"]

@@ -1,0 +1,100 @@
+"""Gaits of the human: multipliers against central differences of another machine, pushes, laws, and tables."""
+
+import json
+
+import numpy as np
+import pytest
+
+from strut.errors import StorageError
+from strut.gait.exchange import mirror
+from strut.simulate import simulate
+from strut.studies.human_beyond import force_peaks, push_rows, stability_rows
+from strut.studies.human_gait import FREQUENCY, human_walker, table_values
+from strut.studies.human_pushes import PushLimits
+from strut.studies.human_stability import (
+    STABILITY_FILE,
+    GaitStability,
+    gait_machine,
+    judge_bests,
+    settle,
+    settled_gait,
+)
+from strut.system import parameters
+from tests.studies.test_human_gait import known_parameters, made_up_evolution
+
+DIFFERENCE = 1e-6  # of the states along a random direction, on both sides
+AGREEMENT = 2e-6  # relative: half of it was measured; contacts inside of steps limit differences
+
+
+@pytest.mark.slow  # 39 s of walking at 0.1 ms, and variational equations compiled: half a minute
+def test_multipliers_are_those_of_differences_of_located_runs():
+    """The known gait, whose phase is a state and whose contact is in the flow, against the machine that time
+    drives and whose contacts are located: the same fixed point, and the same derivative."""
+    values = table_values("const", known_parameters())
+    machine = gait_machine().using(values)
+    gait = settled_gait(machine, settle(machine))
+    assert gait.steps == 1
+    assert abs(gait.multipliers[0]) == pytest.approx(0.939, abs=0.002)
+    other = human_walker("table", events=True).using(values)
+    names = [name for name in gait.names if name != "phase"]
+    places = [machine.labels("x").index(name) for name in names]
+
+    def half_period(y):
+        begin = 0.25 / FREQUENCY
+        x0 = {"x": 0.0, **dict(zip(names, y, strict=True))}
+        run = simulate(other, (begin, begin + 0.5 / FREQUENCY), x0=x0, rtol=1e-12, atol=1e-13, ledger=False)
+        assert run.status == "done"
+        end = dict(zip(other.labels("x"), run.raw.x_end, strict=True)) | {"phase": 0.75}
+        x = np.array([end[name] for name in machine.labels("x")])
+        return mirror(machine, x, np.zeros(machine.size("z")), parameters(machine))[0][places]
+
+    y = np.array([gait.x0[name] for name in names])
+    np.testing.assert_allclose(half_period(y), y, rtol=0, atol=1e-10)
+    own = [gait.names.index(name) for name in names]
+    direction = np.random.default_rng(0).normal(size=len(names))
+    direction /= np.linalg.norm(direction)
+    step = DIFFERENCE * direction
+    differences = (half_period(y + step) - half_period(y - step)) / (2 * DIFFERENCE)
+    expected = gait.jacobian[np.ix_(own, own)] @ direction
+    np.testing.assert_allclose(differences, expected, rtol=0, atol=AGREEMENT * np.abs(expected).max())
+
+
+def test_peaks_of_a_force():
+    t = np.linspace(0, 1, 200)
+    assert force_peaks(np.sin(np.pi * t)) == pytest.approx([1.0], abs=1e-3)
+    double = 1.1 * np.sin(np.pi * t) + 0.3 * np.sin(3 * np.pi * t)
+    assert len(force_peaks(double)) == 2
+    ripple = np.sin(np.pi * t) + 0.02 * np.sin(60 * np.pi * t)
+    assert len(force_peaks(ripple)) == 1
+    assert force_peaks(np.zeros(5)) == []
+
+
+def test_tables_of_what_the_thesis_does_not_say():
+    judged = {
+        ("step", 0): GaitStability(1, 0.05, 0.75, 0.75, 0.5),
+        ("step", 1): GaitStability(2, 0.1, 0.5, 1.2, np.nan),
+        ("step", 2): GaitStability(0, 0.1, np.nan, np.nan, np.nan, why="no gait"),
+    }
+    assert judged["step", 1].uses_assistance
+    assert judged["step", 1].per_step == pytest.approx(np.sqrt(0.5))
+    first, second = stability_rows(judged)
+    assert first.ours.startswith("2 of 3 come to a gait; 1 of these use no assistance, 1 of which are stable")
+    assert first.remark == "of 1 with assistance 1 have a gait without it, 0 of them stable"
+    assert "median 0.750" in second.ours
+    assert "median 0.500" in second.remark
+    (row,) = push_rows({"step": PushLimits((1.4, 2.8), (42.0, 5.6))})
+    assert row.ours == "1.4 and 2.8 N s"
+    assert "42.0 and 5.6 N s" in row.remark
+
+
+def test_answers_are_read_again_and_a_damaged_file_is_told(tmp_path, monkeypatch):
+    best = made_up_evolution("const", [1.0]).best
+    answer = GaitStability(1, 0.05, 0.75, 0.75, 0.5)
+    monkeypatch.setattr("strut.studies.human_stability.judge", lambda mode, each: answer)
+    assert judge_bests(tmp_path, {("const", 0): best}, lambda _: None) == {("const", 0): answer}
+    assert len(json.loads((tmp_path / STABILITY_FILE).read_text())) == 1
+    monkeypatch.setattr("strut.studies.human_stability.judge", None)
+    assert judge_bests(tmp_path, {("const", 0): best}, lambda _: None) == {("const", 0): answer}
+    (tmp_path / STABILITY_FILE).write_text("{")
+    with pytest.raises(StorageError, match="is damaged"):
+        judge_bests(tmp_path, {("const", 0): best}, lambda _: None)
