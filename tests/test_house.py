@@ -31,7 +31,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "network": {"system"},
     "contact": {"system", "mechanism", "actuator", "control"},
     "ports": {"system", "mechanism", "contact", "network"},
-    "walkers": {"system", "mechanism", "contact", "actuator", "control"},
+    "walkers": {"system", "mechanism", "contact", "actuator", "control", "linkage"},
     "linkage": {"system", "mechanism"},
     "codegen": {"system"},
     "simulate": {"system", "codegen"},

@@ -57,7 +57,7 @@ class SecondOpinion:
             ]
         )
 
-    def turns_back(self, values, q, posture, step=0.02, tries=600):
+    def turns_back(self, values, q, posture, step, tries):
         """Whether the branch from q towards a posture turns back before it gets there: pseudo-arclength
         continuation of angles of links and share of the way. Also the least regularity on the way."""
         p, start = self.numbers(values), q[self.limb].copy()

@@ -25,6 +25,7 @@ from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.reactions import reaction_outputs
 from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Event, Expression, Foot, System, Walk, sx, time
 
@@ -67,6 +68,7 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     symmetry: Exchange = None,
     steps: bool = False,
     stabilise: Expression = 20.0,
+    reactions: Sequence[str] = (),
     description: str = "",
 ) -> System:
     """The mechanism on rigid ground, as a system.
@@ -90,6 +92,8 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     steps: of a machine with two feet, count the steps: discrete states steps, step_length, step_time and
         struck_at, outputs speed (of the last step) and clearance (of the higher foot).
     stabilise: rate [1/s] at which drift into or out of the ground is pulled back.
+    reactions: joints beyond which no foot is, whose force and moment become outputs NAME_reaction_x, ..., as
+        of `mechanism.system`.
 
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release,
     F_slide, F_stick, F_edge where the ground ends under it, F_settle where it was said to stand, but moved,
@@ -121,7 +125,7 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     )
     machine = StandingMachine(mechanism, footing, params)
     landing = Landing(machine, restitution, rest_speed, _step_counters(machine) if steps else ())
-    return _Rigid(machine, landing, surface, release, scuffing).system(description, fall, symmetry)
+    return _Rigid(machine, landing, surface, release, scuffing).system(description, fall, symmetry, reactions)
 
 
 def _step_counters(machine: StandingMachine) -> list[Discrete]:
@@ -369,11 +373,30 @@ class _Rigid:
         jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
         return self.machine.discrete() + jammed + list(self.landing.counters)
 
+    def _show_reactions(self, names: Sequence[str], acceleration: ca.SX, force: ca.SX) -> None:
+        """Make the reactions of joints outputs; raises ModelError where a foot is beyond one, whose force
+        would be missing. force: of the closed loops."""
+        assembly, tree = self.machine.assembly, self.machine.tree
+        for name in names:
+            for body in self.machine.bodies:
+                at = tree.place.get(body, -1)
+                while at >= 0 and tree.nodes[at].connection.name != name:
+                    at = tree.nodes[at].parent
+                if at >= 0:
+                    raise ModelError(
+                        f"the reaction of joint '{name}' is asked for, and '{body}', which stands on the "
+                        f"ground, hangs on it: reactions are told of joints that carry no foot"
+                    )
+        outputs = reaction_outputs(tree, names, acceleration, assembly.closure, force) if names else {}
+        for name, push in outputs.items():
+            assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
+
     def system(
         self,
         description: str,
         fall: Fall,
         symmetry: Exchange,
+        reactions: Sequence[str] = (),
     ) -> System:
         """Add forces, outputs and energies of the feet to the assembly, and build the system."""
         assembly = self.machine.assembly
@@ -382,6 +405,7 @@ class _Rigid:
         acceleration = self.machine.loose + self.machine.masked.effect(force)
         if assembly.closure is not None:
             assembly.note_closure(force[: self.machine.always])
+        self._show_reactions(reactions, acceleration, force[: self.machine.always])
         for f in self.machine.feet:
             assembly.show("m", {f"{f.name}_gap": f.spot.gap})
             there = (

@@ -14,6 +14,7 @@ from strut.linkage.enumeration import topologies
 from strut.linkage.gait_postures import stride_postures
 from strut.linkage.limb import Limb, human_leg
 from strut.linkage.measures import bar_lengths, bars, crossings, linkage_masses
+from strut.linkage.motors import joint_motors
 from strut.linkage.pins import PinParameter, pin_parameters, pin_positions, sketch_values
 from strut.linkage.rules import (
     ATTACHED,
@@ -26,6 +27,7 @@ from strut.linkage.rules import (
     broken_rules,
 )
 from strut.linkage.screening import Screening, screen
+from strut.linkage.spanning_tree import SpanningTree, spanning_tree
 from strut.linkage.topology import Topology
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "PinParameter",
     "Rule",
     "Screening",
+    "SpanningTree",
     "Topology",
     "add_linkage",
     "bar_lengths",
@@ -52,6 +55,7 @@ __all__ = [
     "follow_postures",
     "human_leg",
     "joint_angles",
+    "joint_motors",
     "linkage_masses",
     "linkage_mechanism",
     "linkage_parameters",
@@ -59,6 +63,7 @@ __all__ = [
     "pin_positions",
     "screen",
     "sketch_values",
+    "spanning_tree",
     "stride_postures",
     "topologies",
 ]

@@ -19,6 +19,7 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.pushes import pushes_of
+from strut.mechanism.reactions import reaction_outputs
 from strut.mechanism.reduce import MIN_REGULARITY, Reduced, choose_independent
 from strut.mechanism.states import coordinate_names, push_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
@@ -279,7 +280,7 @@ def system(
     # joints' reactions need the accelerations and the forces of constraints
     if reactions:
         names = list(mechanism.connections) if isinstance(reactions, bool) else reactions
-        for name, push in _reactions(tree, names, acceleration, closure, force).items():
+        for name, push in reaction_outputs(tree, names, acceleration, closure, force).items():
             assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
     # inverse dynamics is shorter to differentiate than the solve; with constraints there is no such residual
     residual = None if closure is not None else lambda a, _: tree.inverse(a) - assembly.tau
@@ -307,42 +308,6 @@ def _reduce(
         description=DEPENDENCE_LOST_MEANING,
     )
     return solver, lost
-
-
-def _reactions(
-    tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: ConstraintRows | None, force: ca.SX
-) -> dict[str, ca.SX]:
-    """Forces and moments that go through joints, as outputs by name. Rows of constraints that repeat others
-    carry nothing: of equal supports one takes it all."""
-    external: dict[str, ca.SX] = {}
-    for frame, pushes in closure.pushes if closure else ():
-        if frame == "world":
-            continue
-        at = observe.frame_of(tree, frame)
-        R, push = observe.pose(tree, frame).R, pushes @ force
-        wrench = at.X_BF.wrench(ca.vertcat(R.T @ push[:3], R.T @ push[3:]))
-        if at.body.name != "world":
-            external[at.body.name] = external.get(at.body.name, ca.SX.zeros(6)) + wrench
-    wrenches = dict(
-        zip((n.connection.name for n in tree.nodes), tree.joint_wrenches(acceleration, external), strict=True)
-    )
-    forces, moments = (
-        ({"x": 0, "z": 2}, {"my": 1})
-        if tree.mechanism.planar
-        else ({"x": 0, "y": 1, "z": 2}, {"mx": 0, "my": 1, "mz": 2})
-    )
-    outputs: dict[str, ca.SX] = {}
-    for name in names:
-        if name not in wrenches:
-            raise UnknownNameError(
-                f"mechanism '{tree.mechanism.name}' has no joint '{name}': "
-                f"{did_you_mean(name, list(wrenches))}"
-            )
-        R = tree.poses[tree.place[tree.mechanism.connections[name].child.name]].R
-        moment, push = R @ wrenches[name][:3], R @ wrenches[name][3:]
-        outputs |= {f"{name}_reaction_{axis}": push[k] for axis, k in forces.items()}
-        outputs |= {f"{name}_reaction_{axis}": moment[k] for axis, k in moments.items()}
-    return outputs
 
 
 def _places(tree: Tree, params: ParameterSet) -> dict[str, dict[str, ca.SX]]:

@@ -12,6 +12,7 @@ from strut.walkers.coman_robot import coman, coman_motion
 from strut.walkers.dribbel_robot import dribbel_robot
 from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
+from strut.walkers.exoskeleton import exoskeleton
 from strut.walkers.human import human, human_mechanism
 from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
@@ -79,6 +80,7 @@ __all__ = [
     "compass_duindam",
     "dribbel",
     "dribbel_robot",
+    "exoskeleton",
     "human",
     "human_mechanism",
     "kneed",

@@ -26,6 +26,8 @@ from strut.system import Expression, Param, System
 from strut.walkers.assistance import assist_share, assistance, with_trunk
 from strut.walkers.straight import slope
 
+HUMAN_HEIGHT = 1.8
+"""[m] Of the body unless told otherwise."""
 SEGMENTS = {  # mass/M, length/H, centre of mass and radius of gyration about it, of the length
     "trunk": (0.678, 0.288, 0.626, 0.496),
     "thigh": (0.100, 0.245, 0.433, 0.323),
@@ -76,7 +78,7 @@ GROUNDS = ("soft", "rigid")
 
 
 @dataclass(frozen=True, eq=False)
-class _Size:
+class BodySize:
     """Parameters that scale the body."""
 
     height: Param
@@ -84,9 +86,10 @@ class _Size:
     load: Param
 
 
-def _size() -> _Size:
-    return _Size(
-        Param("height", 1.8, "m", bounds=(0.5, 2.5), description="of the body"),
+def body_size() -> BodySize:
+    """Return parameters for the size of a body."""
+    return BodySize(
+        Param("height", HUMAN_HEIGHT, "m", bounds=(0.5, 2.5), description="of the body"),
         Param("mass", 70.0, "kg", bounds=(5, 300), description="of the body"),
         Param("load", 0.0, "kg", bounds=(0, 200), description="carried at the trunk's centre of mass"),
     )
@@ -100,10 +103,10 @@ def human_mechanism() -> Mechanism:
     Forces: knee_r_ligament and knee_l_ligament, against overstretching; assist, which keeps the trunk within
     5 degrees of upright, in the share that the parameter `assist` says.
     """
-    return _build_mechanism(_size(), SINK)
+    return build_human(body_size(), SINK)
 
 
-def _build_mechanism(size: _Size, sink: float) -> Mechanism:
+def build_human(size: BodySize, sink: float) -> Mechanism:
     """Return the mechanism of a body of some size, whose lowest point begins so deep in the ground [m]."""
     H, M = size.height.sym, size.mass.sym
     m = Mechanism("human", planar=True)
@@ -136,7 +139,7 @@ def _build_mechanism(size: _Size, sink: float) -> Mechanism:
     return m
 
 
-def _trunk(m: Mechanism, size: _Size, sink: float) -> Body:
+def _trunk(m: Mechanism, size: BodySize, sink: float) -> Body:
     """Add the trunk on its three coordinates, with what it carries."""
     H = size.height.sym
     mass, length, centre, gyration = SEGMENTS["trunk"]
@@ -162,7 +165,7 @@ def _trunk(m: Mechanism, size: _Size, sink: float) -> Body:
     return trunk
 
 
-def _limb(m: Mechanism, segment: str, side: str, size: _Size) -> Body:
+def _limb(m: Mechanism, segment: str, side: str, size: BodySize) -> Body:
     """Add a thigh or a shank."""
     share, part, centre, gyration = SEGMENTS[segment]
     mass, length = share * size.mass.sym, part * size.height.sym
@@ -172,7 +175,9 @@ def _limb(m: Mechanism, segment: str, side: str, size: _Size) -> Body:
     return body
 
 
-def _hinge(m: Mechanism, joint: str, side: str, parent: Body, child: Body, *, at: Any, size: _Size) -> None:
+def _hinge(
+    m: Mechanism, joint: str, side: str, parent: Body, child: Body, *, at: Any, size: BodySize
+) -> None:
     """Add a joint with an input."""
     rate = -START_SPEED / (_hip_height({}) * size.height.sym) if joint == "hip" else 0.0
     m.joint(
@@ -186,7 +191,7 @@ def _hinge(m: Mechanism, joint: str, side: str, parent: Body, child: Body, *, at
     )
 
 
-def _toe(m: Mechanism, side: str, foot: Body, size: _Size) -> None:
+def _toe(m: Mechanism, side: str, foot: Body, size: BodySize) -> None:
     """Add the toes, a spring at the ball of the foot, critically damped."""
     H, mass = size.height.sym, TOE_MASS * size.mass.sym
     centre, inertia = H / 60, mass * (TOE_GYRATION * H) ** 2
@@ -258,8 +263,8 @@ def human(*, ground: str = "soft", events: bool = True, inclined: bool = False, 
     """
     if ground not in GROUNDS:
         raise ModelError(f"ground is '{ground}': {did_you_mean(ground, GROUNDS)}")
-    size = _size()
-    m = _build_mechanism(size, SINK if ground == "soft" else 0.0)
+    size = body_size()
+    m = build_human(size, SINK if ground == "soft" else 0.0)
     mu = Param("friction", 0.8, bounds=(0, 5), description="Coulomb's coefficient")
     common: dict[str, Any] = {
         "fall": ("trunk", FALL_HEIGHT * size.height.sym),
@@ -289,4 +294,4 @@ def _soft_ground(mu: Param) -> dict[str, Any]:
     return {"law": hunt_crossley(stiffness, dissipation, 1.5), "friction": coulomb(mu, slow)}
 
 
-__all__ = ["human", "human_mechanism"]
+__all__ = ["BodySize", "body_size", "build_human", "human", "human_mechanism"]

@@ -1,0 +1,126 @@
+"""A human in an exoskeleton: linkages along both legs, closed over hips and knees (Kieboom, chapter 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from strut.checks import checked
+from strut.contact import rigid
+from strut.errors import ModelError
+from strut.linkage import (
+    Topology,
+    add_linkage,
+    carrying_angles,
+    follow_postures,
+    human_leg,
+    joint_angles,
+    joint_motors,
+    linkage_parameters,
+    sketch_values,
+)
+from strut.linkage.measures import ACTUATOR_MASS
+from strut.linkage.spanning_tree import spanning_tree
+from strut.system import Expression, Param, System
+from strut.walkers.assistance import with_trunk
+from strut.walkers.human import FALL_HEIGHT, HUMAN_HEIGHT, POSTURE, SEGMENTS, body_size, build_human
+
+SIDES = ("_r", "_l")
+"""Of legs."""
+STABILISE = 100.0
+"""[1/s] Rate at which drift of loops and feet is pulled back, by default."""
+POINTS = ("heel", "ball")
+"""Of each foot, by which it stands on the ground."""
+
+
+@checked
+def exoskeleton(
+    topology: Topology,
+    design: np.ndarray | None = None,
+    actuators: Sequence[str] = (),
+    *,
+    friction: Expression | None = None,
+    stabilise: Expression = STABILISE,
+    **values: Any,
+) -> System:
+    """The human of `walkers.human` in an exoskeleton, on rigid ground: the same linkage along both legs.
+
+    topology: between the bodies of `linkage.human_leg()`. design: values of `linkage.pin_parameters`; without
+        them those of a sketch. actuators: joints that weigh 2 kg instead of 0.5. friction: Coulomb's
+        coefficient of the ground; None holds without limit. stabilise: rate at which drift of loops and
+        feet is pulled back [1/s]. values: of parameters and states.
+
+    Hips and knees are passive. Inputs are J_r_motor_torque and J_l_motor_torque of every joint J of the
+    linkage, whether it carries a link or closes a loop, and the torques of the ankles. Parameters are those
+    of the human, of pins and of masses: both legs share them. Forces between human and machine are outputs:
+    J_r_reaction_x and J_r_reaction_z [N] of joints by which links hang on the body, J_pin_r_x and J_pin_r_z
+    of joints that close loops.
+    """
+    if topology.limb != human_leg():
+        raise ModelError(
+            "the topology is of another limb: an exoskeleton is made of linkage.topologies("
+            "linkage.human_leg(), ...)"
+        )
+    numbers = np.reshape(sketch_values(topology) if design is None else design, (1, -1))
+    parameters = linkage_parameters(topology, numbers)
+    for joint in actuators:
+        name = f"{joint}_mass"
+        if name not in parameters:
+            raise ModelError(f"actuators has '{joint}': the linkage has {', '.join(topology.joints)}")
+        parameters[name] = Param(name, ACTUATOR_MASS, "kg", bounds=(0, 50))
+    size = body_size()
+    m = build_human(size, 0.0)
+    m.name = "exoskeleton"
+    for side, begin in zip(SIDES, _initial_angles(topology, numbers), strict=True):
+        bodies = {
+            body: m.bodies[body if body == "trunk" else f"{body}{side}"] for body in topology.limb.bodies
+        }
+        add_linkage(
+            m,
+            topology,
+            bodies,
+            parameters,
+            suffix=side,
+            scale=size.height.sym / HUMAN_HEIGHT,
+            initial=begin,
+        )
+    walker = rigid(
+        m,
+        [f"{point}{side}" for side in SIDES for point in POINTS],
+        friction=friction,
+        fall=("trunk", FALL_HEIGHT * size.height.sym),
+        symmetry="auto",
+        stabilise=stabilise,
+        reactions=[f"{joint}{side}" for side in SIDES for joint in _hanging_joints(topology)],
+        description="a human in an exoskeleton, a linkage along each leg",
+    )
+    motors = {name: weights for side in SIDES for name, weights in joint_angles(topology, side).items()}
+    _, length, centre, _ = SEGMENTS["trunk"]
+    return joint_motors(with_trunk(walker, centre * length * size.height.sym), motors).using(values)
+
+
+def _initial_angles(topology: Topology, numbers: np.ndarray) -> list[dict[str, float]]:
+    """Return by leg the angles of the joints that carry links, closed over the posture that a run begins in;
+    raises ModelError where the linkage does not assemble there."""
+    angles = []
+    for side in SIDES:
+        posture = np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints]])
+        motion = follow_postures(topology, numbers, posture)
+        if not motion.assembles[0]:
+            raise ModelError(
+                f"the linkage does not assemble with hip and knee at {posture[0].tolist()} rad, where a run "
+                "begins: screen designs along postures first (linkage.follow_postures)"
+            )
+        angles.append({joint: float(a[0, 0]) for joint, a in carrying_angles(motion).items()})
+    return angles
+
+
+def _hanging_joints(topology: Topology) -> list[str]:
+    """Return the joints by which links hang on the body."""
+    carried = spanning_tree(topology).carried.values()
+    return [joint for joint, part in carried if part in topology.limb.bodies]
+
+
+__all__ = ["exoskeleton"]
