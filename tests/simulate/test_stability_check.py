@@ -20,7 +20,7 @@ EDGE = 64.6
 def saturated(rate):
     """A rate that falls off where it is far from its zero: what an unstable method makes of it stays bounded."""
     x = State("x", 1.0)
-    return System("saturated", x=[x], flow={x: -rate * ca.atan(x - 0.1)})
+    return System("saturated", x=[x], flow={x: -rate * ca.tanh(x - 0.1)})
 
 
 def test_the_stability_function_is_that_of_the_method():
@@ -52,10 +52,13 @@ def test_an_unstable_run_names_the_mode_and_the_step():
 
 @pytest.mark.parametrize("backend", ["native", "virtual"])
 def test_a_limit_cycle_of_the_method_is_told(backend):
-    """Far from its zero the rate has no slope, so that a linear analysis there sees nothing."""
-    with pytest.warns(StabilityWarning, match=r"in 9\d% of them the error of 'x' is larger than its motion"):
-        run = strut.simulate(saturated(2 * EDGE / STEP), t=0.1, method="rkc", step=STEP, backend=backend)
-    assert abs(run["x"][-1] - 0.1) > 1e-3
+    """Stable where it is at rest, and nowhere unstable to small deviations; but it does not get there."""
+    with pytest.warns(
+        StabilityWarning,
+        match=r"'rkc' does not follow 'saturated' .* in \d+% of them the error of 'x' is larger",
+    ):
+        run = strut.simulate(saturated(6e4), t=0.3, method="rkc", step=STEP, backend=backend)
+    assert abs(run["x"][-1] - 0.1) > 0.5
 
 
 def test_a_batch_says_so_too():

@@ -273,6 +273,18 @@ def test_what_it_has_not_is_said():
 
 
 @pytest.mark.slow  # compiles the whole robot: a minute
+def test_the_whole_robot_stands_on_its_published_ground():
+    """23 motors, ten points: when it has come to rest, the ground carries the weight to 0.1 N and gives way by
+    0.137 mm. At rest, what a step of `rkc` errs is nothing."""
+    run = strut.simulate(walkers.coman(), t=6.0, method="rkc", step=1e-3)
+    assert run.ok
+    end = run.at(6.0)
+    assert max(abs(end[name]) for name in run.names.x if name.endswith("_rate")) < 1e-5
+    assert sum(end[f"{foot}_normal"] for foot in FEET) == pytest.approx(278.2, abs=0.1)
+    assert -np.mean([end[f"{foot}_gap"] for foot in FEET]) == pytest.approx(0.137e-3, abs=1e-6)
+
+
+@pytest.mark.slow  # compiles the whole robot: a minute
 def test_the_whole_robot_stands_squats_and_sways():
     motion = {**walkers.coman_motion("squat", 0.1, 0.5), **walkers.coman_motion("sway", 0.05, 0.4)}
     run = strut.simulate(walkers.coman(references=motion), t=3.0, rtol=1e-5, atol=1e-7)

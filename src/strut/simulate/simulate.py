@@ -22,7 +22,7 @@ from strut.simulate.python_engine import Engine
 from strut.simulate.record import DONE, NOT_FINITE, STATUS, TERMINAL, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
 from strut.simulate.schedule import InputChanges, input_changes
-from strut.simulate.stability_check import CHECKED_METHODS, points_of_run, warn_if_unstable, warn_if_wrong
+from strut.simulate.stability_check import check_run
 from strut.simulate.trajectory import Delays, Trajectory
 from strut.system import Sample, Start, System, memo, start
 from strut.version import VERSION
@@ -118,14 +118,13 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     )
     if chosen.ledger and system.ledger.stored and (result.ok or result.ended_in_failure):
         _warn_if_open(result)
-    if chosen.method in CHECKED_METHODS and chosen.step is not None:
-        warn_if_wrong(system.name, raw, system.labels("x"), method=chosen.method, step=chosen.step)
-    if chosen.method in CHECKED_METHODS and chosen.step is not None and not system.delays:
-        warn_if_unstable(
+    if chosen.step is not None:
+        check_run(
             system.name,
-            model.evaluate,
-            points_of_run(raw, values.p, nx=system.size("x"), step=chosen.step),
-            steps=raw.counters["steps"],
+            raw,
+            None if system.delays else model.evaluate,
+            p=values.p,
+            states=system.labels("x"),
             method=chosen.method,
             step=chosen.step,
         )

@@ -32,6 +32,12 @@ LEAST_ERROR = 1e-3
 """[1] Errors that count, by the range of a state over the run."""
 ROUNDING = 1e-9
 """[1] Errors that count, by the size of a state."""
+DOUBTFUL_PART = 0.1
+"""[1] Part of the steps with such an error from which on eigenvalues are looked at, which takes a tenth of a
+second for a large machine."""
+MIN_STEPS = 100
+"""[1] Steps of a run from which on it may be called wrong for their errors: what is fast and damped takes
+some tens of steps to come to rest, and is followed roughly until then."""
 MAX_WRONG_PART = 0.5
 """[1] Part of the steps whose error may be larger than their motion. Of stable runs of COMAN it is 0.03, at
 the edge of stability 0.24, of unstable ones 1."""
@@ -79,9 +85,9 @@ def points_of_run(raw: Raw, p: np.ndarray, *, nx: int, step: float) -> list[Step
 
 def warn_if_unstable(
     system_name: str, evaluate: Evaluate, points: list[StepPoint], *, steps: int, method: str, step: float
-) -> None:
+) -> bool:
     """Warn where a method of fixed step magnified what the system does not: with its name, the rate of the
-    mode, and the step that would be stable there.
+    mode, and the step that would be stable there. Return whether that is so.
 
     evaluate: the functions of the system. points: some of the steps [s] of a run. steps: how many it took.
     """
@@ -103,7 +109,7 @@ def warn_if_unstable(
         if excess[-1] == max(excess):
             mode, when = complex(eigenvalues[worst]), point.t
     if steps * float(np.mean(excess)) <= np.log(MAX_SPURIOUS_GROWTH):
-        return
+        return False
     shorter = step * 2.0 ** -np.arange(0.25, 10, 0.25)
     stable = shorter[np.abs(amplification(tableau, shorter * mode)) <= 1]
     advice = f"give step={stable[0]:.2g} or less" if len(stable) else "take a shorter step"
@@ -114,26 +120,54 @@ def warn_if_unstable(
         f"at {np.count_nonzero(excess)} of {len(excess)} steps that were looked at. The run is wrong: "
         f"{advice}, or use 'dop853'",
         StabilityWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
+    return True
 
 
-def warn_if_wrong(system_name: str, raw: Raw, states: tuple[str, ...], *, method: str, step: float) -> None:
-    """Warn where most steps of a run have an error that is larger than what the state moved: a limit cycle of
-    the method, which no linear analysis sees. states: their names."""
-    if method not in CHECKED_METHODS or not len(raw.h) or not states:
-        return
-    begin, *powers = np.moveaxis(raw.poly[:, :4, : len(states)], 1, 0)
+def wrong_parts(raw: Raw, nx: int) -> np.ndarray:
+    """Of each state the part of a run's steps whose error is larger than what the state moved."""
+    begin, *powers = np.moveaxis(raw.poly[:, :4, :nx], 1, 0)
     error, motion = ERROR_WEIGHT * np.abs(powers[2]), np.abs(sum(powers))
     low, high = begin.min(axis=0), begin.max(axis=0)
-    counts = np.maximum(LEAST_ERROR * (high - low), ROUNDING * (1 + np.maximum(np.abs(low), np.abs(high))))
-    part = np.mean(error > np.maximum(motion, counts), axis=0)
-    worst = int(np.argmax(part))
-    if part[worst] > MAX_WRONG_PART:
+    least = np.maximum(LEAST_ERROR * (high - low), ROUNDING * (1 + np.maximum(np.abs(low), np.abs(high))))
+    return np.asarray(np.mean(error > np.maximum(motion, least), axis=0))
+
+
+def check_run(
+    system_name: str,
+    raw: Raw,
+    evaluate: Evaluate | None,
+    *,
+    p: np.ndarray,
+    states: tuple[str, ...],
+    method: str,
+    step: float,
+) -> None:
+    """Warn where a method of fixed step was not stable on a run: where some steps are doubtful, with the mode
+    that it magnifies; where most are wrong and no mode explains it, as in a limit cycle of the method, with
+    the state that is worst.
+
+    evaluate: the functions of the system; None where they cannot be evaluated at single points. p: its
+        parameters. states: their names.
+    """
+    if method not in CHECKED_METHODS or not len(raw.h) or not states:
+        return
+    parts = wrong_parts(raw, len(states))
+    worst = int(np.argmax(parts))
+    if parts[worst] <= DOUBTFUL_PART:
+        return  # what grows is too small to be seen, or nothing grows
+    points = points_of_run(raw, p, nx=len(states), step=step)
+    steps = raw.counters["steps"]
+    if evaluate is not None and warn_if_unstable(
+        system_name, evaluate, points, steps=steps, method=method, step=step
+    ):
+        return
+    if parts[worst] > MAX_WRONG_PART and len(raw.h) >= MIN_STEPS:
         warnings.warn(
-            f"method '{method}' does not follow '{system_name}' at steps of {step:g} s: in {part[worst]:.0%} "
-            f"of them the error of '{states[worst]}' is larger than its motion. The run is wrong: take "
-            f"shorter steps, or use 'dop853'",
+            f"method '{method}' does not follow '{system_name}' at steps of {step:g} s: in "
+            f"{parts[worst]:.0%} of them the error of '{states[worst]}' is larger than its motion. "
+            f"The run is wrong: take shorter steps, or use 'dop853'",
             StabilityWarning,
             stacklevel=4,
         )
@@ -155,7 +189,6 @@ __all__ = [
     "StabilityWarning",
     "StepPoint",
     "amplification",
-    "points_of_run",
+    "check_run",
     "warn_if_unstable",
-    "warn_if_wrong",
 ]
