@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from strut import evolve, report
 from strut.cli.app import application
-from strut.errors import ArgumentError, ModelError, ShapeError
+from strut.errors import ModelError, ShapeError, ValueRangeError
 from strut.evolve.fronts import compromise, crowding_distances, is_on_front, nondomination_ranks
 from strut.evolve.searches.nsga2 import standings
 from strut.evolve.searches.variation import cross_within_bounds, mutate_within_bounds
@@ -173,7 +173,7 @@ def test_hypervolume_of_other_shapes_is_refused():
     ):
         with pytest.raises(ShapeError, match="rows of 2 to 3 goals and as many numbers are needed"):
             evolve.hypervolume(values, reference)
-    with pytest.raises(ArgumentError, match="reference"):
+    with pytest.raises(ValueRangeError, match="reference is .text.: numbers are needed"):
         evolve.hypervolume(np.zeros((3, 2)), "text")
 
 

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 import strut
-from strut import contact, gait, linear, mechanism, network, optimal, ports, walkers
+from strut import contact, evolve, gait, linear, mechanism, network, optimal, ports, walkers
 from strut.errors import StrutError
 
 ROOMS = [
@@ -20,6 +20,8 @@ ROOMS = [
         for room in [
             "actuator",
             "contact",
+            "control",
+            "evolve",
             "export",
             "gait",
             "linear",
@@ -27,6 +29,7 @@ ROOMS = [
             "network",
             "optimal",
             "ports",
+            "report",
             "simulate",
             "system",
             "view",
@@ -75,6 +78,14 @@ FOR_OTHER_ROOMS = [
 MADE_BY_STRUT = [
     *FOR_OTHER_ROOMS,
     *("FootLoad", "NetworkProblem", "Solution"),
+    *("Evaluated", "Evaluation", "Evolution", "Individual", "JobState", "ParameterSpace", "ParetoFront"),
+    *("PolishedIndividual", "Scenarios", "SearchComparison", "SearchMethod", "SearchProgress"),
+    *("SideBySideProgress", "Workers", "DesignEvaluation", "EncodedEvaluation", "FunctionEvaluation"),
+    *("ProgramEvaluation", "SystemEvaluation", "WalkMeasures"),
+    *("BodyModel", "CaptureStepping", "CartMotion", "Compared", "EstimateQuality", "HeldGait", "LegInverse"),
+    *("LinearPendulum", "MotionPlayer", "PhaseTables", "QpController", "ReactiveStepping", "ReferenceSignal"),
+    *("SteppingSignals", "SteppingState", "SwingMotion", "WalkMotion", "WalkPattern", "ZmpPreview"),
+    *("QuadraticProgram", "RayWorkers", "follow_job"),  # these two start a cluster, and a page that stays
     *("Bond", "Causality", "Domain", "Element", "ElementPort", "Given", "Kind", "PassivityCheck"),
     *("PortHamiltonian", "SolvedGraph", "Equations"),
     "Account",
@@ -412,7 +423,34 @@ RIGHT = {
 }
 """Right values by the names of arguments."""
 
+
+def searched():
+    """A problem of population search."""
+    return evolve.SearchProblem({"a": (0.0, 1.0)}, evolve.of_function(lambda a: a), "value")
+
+
 RIGHT_OF = {
+    **{(f"strut.evolve.{name}", "problem"): searched for name in ("compare", "polish", "search")},
+    **{
+        (f"strut.evolve.{name}", "method"): lambda: evolve.Swarm(4)
+        for name in ("search", "search_side_by_side")
+    },
+    **{(f"strut.evolve.{name}", "generations"): lambda: 2 for name in ("search", "search_side_by_side")},
+    ("strut.evolve.SearchProblem", "parameters"): lambda: {"a": (0.0, 1.0)},
+    ("strut.evolve.SearchProblem", "evaluation"): lambda: searched().evaluation,
+    ("strut.evolve.SearchProblem", "goals"): lambda: "value",
+    ("strut.evolve.compare", "evaluations"): lambda: 20,
+    ("strut.evolve.compare", "searches"): lambda: ["swarm"],
+    ("strut.evolve.compare", "seeds"): lambda: 1,
+    ("strut.evolve.polish", "begin"): lambda: {"a": 0.5},
+    ("strut.evolve.of_function", "function"): lambda: lambda a: a,
+    ("strut.evolve.of_program", "command"): lambda: ["true"],
+    ("strut.evolve.of_program", "measures"): lambda: ["value"],
+    ("strut.evolve.of_system", "time"): lambda: 0.1,
+    ("strut.evolve.of_system", "measures"): lambda: {"angle": "angle"},
+    ("strut.evolve.job_state", "finished"): lambda: False,
+    ("strut.evolve.wait_for_state", "words"): lambda: ("stopped",),
+    ("strut.evolve.wait_for_state", "seconds"): lambda: 0.01,
     **{
         ("strut.ports.interconnect", name): lambda: ports.port_hamiltonian(graph())
         for name in ("first", "second")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, number_array
 from strut.errors import ShapeError
 
 MAX_FRONT_GOALS = 3
@@ -102,6 +102,7 @@ def crowding_distances(values: np.ndarray) -> np.ndarray:
 def hypervolume(values: np.ndarray, reference: np.ndarray) -> float:
     """Return how much of the space of goals the rows dominate, up to a reference point, which is worse than
     all that count: the measure of Zitzler and Thiele, in the product of the goals' units."""
+    values, reference = number_array("values", values, (0, 1, 2)), number_array("reference", reference)
     if values.ndim != 2 or reference.shape != values.shape[1:] or not 2 <= len(reference) <= MAX_FRONT_GOALS:
         raise ShapeError(
             f"hypervolume has values of shape {values.shape} and a reference of shape {reference.shape}: "

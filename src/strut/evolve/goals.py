@@ -45,11 +45,13 @@ class SearchGoal:
         return f"{self.sense} {self.value}"
 
 
+@checked
 def minimise(value: str, until: str = "") -> SearchGoal:
     """Return the goal of making an expression small, until a condition holds."""
     return SearchGoal(value, "minimise", until)
 
 
+@checked
 def maximise(value: str, until: str = "") -> SearchGoal:
     """Return the goal of making an expression large, until a condition holds."""
     return SearchGoal(value, "maximise", until)

@@ -107,10 +107,11 @@ class JobLock:
 
 
 @checked
-def job_state(path: Path, *, finished: bool) -> JobState:
+def job_state(path: str | Path, *, finished: bool) -> JobState:
     """Return how the job of a file is. finished: whether all its runs came to their end."""
     if finished:
         return JobState("finished")
+    path = Path(path).expanduser()
     file = _lock_file(path)
     if not file.exists():
         return JobState("stopped")
@@ -140,7 +141,7 @@ def request_of_job(path: Path, request: Request) -> None:
 
 
 @checked
-def wait_for_state(path: Path, words: tuple[str, ...], seconds: float) -> JobState:
+def wait_for_state(path: str | Path, words: tuple[str, ...], seconds: float) -> JobState:
     """Return how a job is as soon as it is one of `words`, or else after so many seconds."""
     until = clock.monotonic() + seconds
     while True:
@@ -151,6 +152,8 @@ def wait_for_state(path: Path, words: tuple[str, ...], seconds: float) -> JobSta
 
 
 def _lock_file(path: Path) -> Path:
+    if not path.name:
+        raise StorageError(f"'{path}' is no file of a job: give RUN.db")
     return path.with_name(f"{path.name}.lock")
 
 

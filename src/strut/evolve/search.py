@@ -90,6 +90,10 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
         raise ArgumentError(
             f"method is {short_repr(method)}: a search is needed, such as Swarm(population=20), or 'swarm'"
         )
+    if workers is not None and (isinstance(workers, type) or not hasattr(workers, "evaluate")):
+        raise ArgumentError(
+            f"workers is {short_repr(workers)}: give Threads(), Processes() or RayWorkers(), or nothing"
+        )
     seed_number(seed)
     integer("runs", runs, 1)
     if generations is None and isinstance(method, Grid):

@@ -86,6 +86,7 @@ def _text(value: float) -> str:
     return f"{value:.4g}" if np.isfinite(value) else "not known"
 
 
+@checked
 def recovery_figure(held: HeldGait) -> Figure:
     """How far from its gait a machine is after every step that follows a push, before and after, relative to
     where the push put it."""
