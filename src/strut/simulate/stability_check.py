@@ -98,7 +98,7 @@ def warn_if_unstable(
         or not points
         or not 0 < len(points[0].x) <= MAX_STATES
     ):
-        return
+        return False
     excess, mode, when = list[float](), 0j, 0.0
     for point in points:
         eigenvalues = np.linalg.eigvals(_jacobian(evaluate, point))
