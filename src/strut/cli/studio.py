@@ -15,13 +15,14 @@ from strut.errors import StorageError
 from strut.studio import CommandForm, FormField, Workspace, serve
 from strut.studio.server import PORT
 
-STARTED_HERE = {"run": "", "gait": "", "design": "", "evolve": ".db"}
+STARTED_HERE = {"run": "", "gait": "", "design": "", "live": ".html", "evolve": ".db"}
 """Commands that the page starts, and what the name of the file that each writes ends in; nothing for a
 folder."""
 NOT_IN_FORMS = {
     "json",
     "no_page",
     "watch",
+    "show",
     "help",
     "resume",
     "run_code",
