@@ -22,6 +22,7 @@ from bench import (
     evolve,
     fixed_step,
     gait,
+    human,
     looking,
     network,
     ocp,
@@ -60,6 +61,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "coman": coman.run,
     "whole-body": whole_body.run,
     "evolve": evolve.run,
+    "human": human.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
 
