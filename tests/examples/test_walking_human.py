@@ -43,7 +43,9 @@ def test_one_command_finds_the_gait_for_another_goal(tmp_path):
     text = JOB.read_text(encoding="utf-8").replace("generations = 60", "generations = 12")
     job = tmp_path / "human_job.toml"
     job.write_text(text.replace('"walking_human.py', f'"{JOB.parent}/walking_human.py'), encoding="utf-8")
-    main(["evolve", str(job), "--run-code", "-o", str(file)])
+    with pytest.raises(SystemExit) as left:
+        main(["evolve", str(job), "--run-code", "-o", str(file)])
+    assert left.value.code == 0
     best = evolve.load_evolution(file).best
     assert best.stage == 5
     assert best.measures["speed"] == pytest.approx(0.9, abs=0.04)
