@@ -1,12 +1,14 @@
 """Live pages in a real browser: nothing on the console, nothing asked of a network, and the machine does what it is told."""
 
+import json
+
 import numpy as np
 import pytest
 
 import strut
-from strut import gait, walkers
+from strut import gait, view, walkers
 from strut.codegen import find_wasm_compiler
-from strut.errors import ModelError
+from strut.errors import ModelError, StorageError
 from strut.live import live_page
 from tests.view.browser import LOOKS, Visit, browser
 
@@ -214,3 +216,27 @@ def test_what_cannot_be_live_is_refused(tmp_path, compass):
         live_page(compass, tmp_path / "x.wasm")
     with pytest.raises(ModelError, match="does not walk: nothing happens to it that could end a step"):
         live_page(own_machine(), tmp_path / "x.html", gait=True)
+
+
+def test_a_page_gets_a_switch(chromium, compass, tmp_path):
+    run = strut.simulate(compass, t=2.0)
+    page = view.page(run, tmp_path / "walk.html")
+    for _ in range(2):  # again leads to the same one switch
+        run.live(tmp_path / "walk live.html", gait=False, page=page)
+    assert page.read_text().count('id="live-switch"') == 1
+    visit = LiveVisit(chromium, page, **LOOKS["light"])
+    visit.page.click("#live-switch a")
+    visit.wait("strutPage.machine.t > 0.1")
+    assert visit.said == []
+    visit.context.close()
+    other = tmp_path / "other.html"
+    other.write_text("<h1>mine</h1>")
+    with pytest.raises(StorageError, match=r"other\.html is no page of strut's"):
+        run.live(tmp_path / "x.html", gait=False, page=other)
+
+
+def test_a_page_of_a_gait_begins_on_it(compass, tmp_path):
+    found = gait.find(compass)
+    text = found.live(tmp_path / "gait.html").read_text()
+    data = json.loads(text.split('id="live-data">', 1)[1].split("</script>", 1)[0])
+    np.testing.assert_allclose(data["begin"]["x"], found.vector, atol=1e-12)

@@ -35,6 +35,14 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
             "compile. By default for walkers of up to 16 states.",
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page",
+            metavar="FILE",
+            help="A page of a run, a gait or a design (.html), which gets a switch to the live one.",
+        ),
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Open it in a browser.")] = False,
     json: Json = False,
 ) -> None:
@@ -53,7 +61,7 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
     """
     found_system, own = find_runnable(model, Reading(stops, tuple(ignore), tuple(root)), None)
     system = with_settings(with_drive(found_system, drive), settings)
-    path = live_page(system, output or Path(f"{system.name}-live.html"), gait=gait, **own)
+    path = live_page(system, output or Path(f"{system.name}-live.html"), gait=gait, page=page, **own)
     if json:
         as_json({"page": str(path), "bytes": path.stat().st_size})
     else:

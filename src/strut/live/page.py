@@ -16,6 +16,7 @@ from strut.files import put
 from strut.gait.return_map import ReturnMap
 from strut.gait.section import default_section
 from strut.live.document import live_document, script
+from strut.live.switch import add_live_switch
 from strut.live.views import gait_views, page_views, section_shape
 from strut.simulate import Trajectory, simulate
 from strut.system import System, start
@@ -41,22 +42,26 @@ def live_page(
     gait: bool | None = None,
     method: str | None = None,
     step: float | None = None,
+    page: str | Path | None = None,
 ) -> Path:
     """Write a page on which a machine runs, and return where it is.
 
     machine: a System, or a run, gait or design: then the page begins with its parameters and state. path:
     .html. gait: whether the page finds gaits, which takes a second module; by default where the machine
     says what ends a step, has no samples, and has at most `MAX_GAIT_STATES` states. method, step: of
-    integration, as of `export`. Everything is in the file: no server, no network. Raises ModelError for
-    what cannot run in a page, CompileError where there is no compiler for WebAssembly.
+    integration, as of `export`. page: one of the same run, gait or design, which gets a switch 'Live' that
+    leads here. Everything is in the file: no server, no network. Raises ModelError for what cannot run in a
+    page, CompileError where there is no compiler for WebAssembly, StorageError for a `page` that is none.
     """
     system, begin = _machine_and_state(machine)
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".html", ".htm"):
         raise ModelError(f"a live page is written to a file .html, not '{target.name}'")
-    return put(
-        target, live_text(system, begin, title=title or system.name, gait=gait, method=method, step=step)
-    )
+    text = live_text(system, begin, title=title or system.name, gait=gait, method=method, step=step)
+    put(target, text)
+    if page is not None:
+        add_live_switch(Path(page), target)
+    return target
 
 
 def _machine_and_state(machine: Any) -> tuple[System, dict[str, list[float]] | None]:

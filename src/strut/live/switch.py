@@ -1,0 +1,36 @@
+"""`add_live_switch`: a link from a page of a run, a gait or a design to the live page of its machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+from strut.errors import StorageError
+from strut.files import DAMAGE, put
+from strut.html import safe
+
+SWITCH = re.compile('<p class="note" id="live-switch">.*?</p>', re.DOTALL)
+"""The switch of a page that has one."""
+
+
+def add_live_switch(page: Path, live: Path) -> Path:
+    """Put a switch 'Live' below the heading of a page that strut wrote, or let the one it has lead to `live`;
+    return the page. Raises StorageError for a file that is no such page."""
+    try:
+        text = page.expanduser().read_text(encoding="utf-8")
+    except DAMAGE as error:
+        raise StorageError(f"cannot read the page {page}: {error}") from error
+    if "Content-Security-Policy" not in text or "</h1>" not in text:
+        raise StorageError(f"{page} is no page of strut's: give one of a run, a gait or a design")
+    where = os.path.relpath(live.expanduser().resolve(), page.expanduser().resolve().parent)
+    link = quote(Path(where).as_posix())
+    words = f'<a href="{safe(link)}">Live</a>: the machine itself, in this browser'
+    switch = f'<p class="note" id="live-switch">{words}</p>'
+    if SWITCH.search(text):
+        return put(page, SWITCH.sub(lambda _: switch, text, count=1))
+    return put(page, text.replace("</h1>", f"</h1>{switch}", 1))
+
+
+__all__ = ["add_live_switch"]
