@@ -142,14 +142,14 @@ def dead_point(opinion, motion, values, design):
 
 def test_what_is_screened_out_is_singular_and_what_passes_assembles():
     topology = leg_topologies()[4]
-    out, confirmed, passing, error = second_look(topology, 40, seed=1)
-    assert out == confirmed > 20
-    assert passing > 3
+    out, confirmed, passing, error = second_look(topology, 24, seed=1)
+    assert out == confirmed > 10
+    assert passing > 1
     assert error < 1e-10
 
 
 @pytest.mark.slow  # a thousand designs in all, each looked at again by its mechanism
-@pytest.mark.parametrize(("seed", "topology"), enumerate(leg_topologies()), ids=range(10))
+@pytest.mark.parametrize(("seed", "topology"), list(enumerate(leg_topologies())), ids=range(10))
 def test_a_thousand_designs_get_a_second_opinion(seed, topology):
     out, confirmed, passing, error = second_look(topology, 100, seed)
     assert out == confirmed
@@ -206,6 +206,14 @@ def test_one_machine_serves_all_designs():
 
 
 def test_wrong_designs():
+    with pytest.raises(ValueRangeError, match=r"design 1 has values that are not finite: \[nan"):
+        linkage.pin_positions(FOUR_BAR, np.array([[0.5] * 4, [np.nan] * 4]))
+    with pytest.raises(ModelError, match="ranges has no 'z': give both axes"):
+        linkage.pin_parameters(FOUR_BAR, {"x": (0.0, 1.0)})
+    assert not linkage.follow_postures(
+        FOUR_BAR, np.zeros((2, 4)), bend([0.1])
+    ).assembles.any()  # all in a line
+    assert linkage.follow_postures(FOUR_BAR, np.zeros((0, 4)), bend([0.1])).assembles.size == 0
     with pytest.raises(
         ShapeError, match="a design has 2 values: 4 are needed, j1_along, j2_along, j3_x, j3_z"
     ):

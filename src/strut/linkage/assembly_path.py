@@ -146,8 +146,9 @@ class _Path:
         """Move the limbs of all designs to a posture, in small steps."""
         start = self.posture
         steps = max(1, int(np.ceil(np.abs(posture - start).max() / POSTURE_STEP)))
-        for k in range(1, steps + 1):
-            self._step(start + (posture - start) * k / steps)
+        with np.errstate(invalid="ignore"):  # what is singular becomes infinite, and is left behind
+            for k in range(1, steps + 1):
+                self._step(start + (posture - start) * k / steps)
 
     def _step(self, posture: np.ndarray) -> None:
         """Move the limbs a little: along the tangent, then by Newton's method."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, number_array
-from strut.errors import ShapeError
+from strut.checks import checked, number_array, ordered_pair
+from strut.errors import ModelError, ShapeError, ValueRangeError
 from strut.linkage.limb import Point
 from strut.linkage.topology import Topology
 
@@ -39,6 +39,12 @@ def pin_parameters(
 ) -> tuple[PinParameter, ...]:
     """Return the parameters of all pins of a topology: one for a pin on a segment of the limb, two for any
     other. ranges: of the latter [m], by axis."""
+    for axis in FREE_RANGE:
+        if axis not in ranges:
+            raise ModelError(
+                f"ranges has no '{axis}': give both axes, {{'x': (low, high), 'z': (low, high)}} [m]"
+            )
+        ordered_pair(f"the range of {axis}", ranges[axis])
     parameters: list[PinParameter] = []
     for joint in topology.joints:
         if segment_body(topology, joint) is not None:
@@ -60,6 +66,9 @@ def pin_positions(topology: Topology, values: np.ndarray) -> np.ndarray:
     """Return where pins are in the reference posture [m]: an array of designs, joints and axes x and z.
     values: of `pin_parameters`, a row for each design."""
     numbers = number_array("values", values, (2,))
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
+        raise ValueRangeError(f"design {row} has values that are not finite: {numbers[row].tolist()}")
     names = [each.name for each in pin_parameters(topology)]
     if numbers.shape[1] != len(names):
         raise ShapeError(
