@@ -60,6 +60,7 @@ def evolution_result(
         (each.run + 1, each.generation + 1, each.stage, f"{each.value:.6g}") for each in evolution.best_of_run
     ]
     goal_rows = [(k + 1, goal.label, goal.until) for k, goal in enumerate(goals)]
+    motion = (pictures or JobPictures()).chapter(path, evolution)
     chapters = [
         Chapter(
             "Progress",
@@ -67,7 +68,7 @@ def evolution_result(
             [Rows(("goal", "what", "until"), goal_rows)],
             progress_figures(evolution),
         ),
-        *(pictures or JobPictures()).chapter(path, evolution),
+        *(chapter for chapter in motion if chapter.films),
         *_front_chapter(front, individuals, goals),
         Chapter("The best" if front is None else "A compromise", "", [Rows(("name", "value", "unit"), rows)]),
         Chapter("Runs", "The best of each run.", [Rows(("run", "generation", "goal", "value"), runs)]),
@@ -84,6 +85,7 @@ def evolution_result(
             figures=distribution_figures(individuals, spec["problem"]["parameters"][:MAX_SHOWN_PARAMETERS]),
             beside=True,
         ),
+        *(chapter for chapter in motion if not chapter.films),  # why nothing is shown, after what there is
     ]
     if evolution.failures:
         failed = sorted(evolution.failures.items(), key=lambda item: -item[1])
