@@ -20,7 +20,7 @@ const strutLiveFilm = (data, machine) => {
     color: key => getComputedStyle(document.documentElement).getPropertyValue(key).trim() };
   const middle = (row, k, places) => { const p = places || data.pieces[k].places, take = place => row.subarray(place[0], place[0] + 3); return p.at ? take(p.at) : take(p.start).map((v, i) => (v + take(p.end)[i]) / 2); };
   const apart = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-  film.clear = () => { frames.length = t.length = 0; };
+  film.clear = () => { frames.length = t.length = 0; film.still = data.still; };
   film.take = jumped => {  /* a frame of now; legs that exchanged their names in an event are followed */
     const row = machine.see("scene").slice(), before = frames[frames.length - 1];
     if (!row.every(Number.isFinite)) return;
@@ -36,6 +36,7 @@ const strutLiveFilm = (data, machine) => {
     const low = [1e9, 1e9, 1e9], high = [-1e9, -1e9, -1e9];
     data.pieces.forEach((p, k) => middle(row, k).forEach((v, i) => { low[i] = Math.min(low[i], v); high[i] = Math.max(high[i], v); }));
     let centre = low.map((v, i) => (v + high[i]) / 2);
+    if (film.still && apart(centre, still) > 0.35 * data.flat[0]) film.still = false;  /* it goes away: follow it */
     if (before) { const part = Math.min(1, (machine.t - before.t) / 0.4); centre = centre.map((v, i) => before.centre[i] + part * (v - before.centre[i])); }
     if (film.still) centre = Array.from(still);
     frames.push({ t: machine.t, row, swapped, centre }); t.push(machine.t);
