@@ -216,3 +216,28 @@ def test_numbers_are_saved_even_if_a_picture_cannot_be(capsys, tmp_path, monkeyp
     assert "an MP4 needs imageio-ffmpeg" in err
     assert "compass from 0 to" in out
     assert [f.name for f in tmp_path.iterdir()] == ["a.h5"]
+
+
+def test_runs_and_designs_are_compared_on_one_page(capsys, tmp_path):
+    from strut import walkers
+
+    for name, slope in (("flat", 3), ("steep", 3.5)):
+        strut.simulate(walkers.compass(slope=strut.deg(slope)), t=4).save(tmp_path / f"{name}.h5")
+    page = tmp_path / "both.html"
+    files = [str(tmp_path / f"{name}.h5") for name in ("flat", "steep")]
+    code, out, _ = run(capsys, "view", *files, "-o", str(page), "--no-open")
+    assert code == 0
+    assert str(page) in out.replace("\n", "")
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>flat and steep</h1>" in text
+    flat, steep = (strut.Trajectory.load(path)["step_length"][-1] for path in files)
+    assert f'<td class="number">{flat:.5g} m</td><td class="number">{steep:.5g} m</td>' in text
+    for words, why in (
+        ([*files, "--film"], "--film is for one file"),
+        ([files[0], str(tmp_path / "no.h5")], "there is no such file"),
+        ([files[0], str(page)], "what can be compared is .h5"),
+        ([*files, "-o", str(tmp_path / "both.png")], "a comparison is a page, .html"),
+    ):
+        code, _, err = run(capsys, "view", *words)
+        assert code == 2
+        assert why in err.replace("\n", " ")

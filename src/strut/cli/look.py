@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -47,11 +48,12 @@ Written = tuple[Path | list[Path], str]
 
 
 def view(
-    file: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
+            metavar="FILE...",
             help="What was saved: a run (.h5), a gait or design (.json), a job (.db), a table (.csv), a "
-            "folder, a page or a picture."
+            "folder, a page or a picture. Several runs, gaits and designs are compared on one page.",
         ),
     ],
     output: Annotated[
@@ -91,12 +93,24 @@ def view(
       strut gait compass --set slope=3deg -o gait/ && strut view gait/
 
       strut view slip.db --live
+
+      strut view slow/result.json fast/result.json -o both.html
     """
+    file = files[0]
+    if len(files) > 1:
+        _refuse_alone(film=film, live=live)
+        page = compare_files(files, output or Path("comparison.html"))
+        _show(page, "", no_open=no_open, json=json)
+        return
     if live:
         _view_live(file, output, no_open=no_open or json)
         return
     pages, remark = page_of(file, output, film)
-    page = pages[0] if isinstance(pages, list) else pages
+    _show(pages[0] if isinstance(pages, list) else pages, remark, no_open=no_open, json=json)
+
+
+def _show(page: Path, remark: str, *, no_open: bool, json: bool) -> None:
+    """Open a file in the browser, and say where it is."""
     opened = not no_open and open_in_browser(page)
     if json:
         as_json({"file": str(page), "opened": opened, "remark": remark})
@@ -106,6 +120,45 @@ def view(
     out.print(escape(str(page.resolve())), soft_wrap=True)
     if not opened and not no_open:
         notes.print("no display or browser was found here: open this file where there is one")
+
+
+def _refuse_alone(*, film: bool, live: bool) -> None:
+    """Raise `StorageError` for options that are of one file alone."""
+    if film or live:
+        word = "--film" if film else "--live"
+        raise StorageError(f"{word} is for one file: several are compared on one page, without it")
+
+
+def compare_files(files: Sequence[Path], output: Path) -> Path:
+    """Write a page that compares saved runs and results, and return where it is. They are called by their
+    files' names, or by those of their folders where these are alike."""
+    if output.suffix.lower() not in PAGE_SUFFIXES:
+        raise StorageError(f"cannot write '{output.name}': a comparison is a page, .html")
+    chosen = [_best_data(file) for file in files]
+    stems = [path.stem for path in chosen]
+    names = stems if len(set(stems)) == len(stems) else [path.parent.name for path in chosen]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in chosen]
+    entries: dict[str, strut.view.Result | strut.Trajectory] = {}
+    for name, path in zip(names, chosen, strict=True):
+        is_result = path.suffix.lower() == ".json"
+        entries[name] = strut.view.Result.load(path) if is_result else strut.Trajectory.load(path)
+    asked = shlex.join(["strut", "view", *map(str, files)])
+    return strut.view.comparison(entries, asked=asked).save(output)
+
+
+def _best_data(path: Path) -> Path:
+    """The run or result to compare: the file itself, or the first of a folder."""
+    kinds = (".json", *RUN_SUFFIXES)
+    candidates = [p for p in _data_in(path) if p.suffix in kinds] if path.is_dir() else [path]
+    if not candidates or candidates[0].suffix.lower() not in kinds:
+        raise StorageError(
+            f"cannot compare '{path}': what can be compared is .h5 (a run), .json (a gait, a design), or a "
+            f"folder of these"
+        )
+    if not candidates[0].is_file():
+        raise StorageError(f"cannot compare {path}: there is no such file")
+    return candidates[0]
 
 
 def _view_live(file: Path, output: Path | None, *, no_open: bool) -> None:

@@ -3,14 +3,17 @@ its branch and its basin."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strut.checks import checked
+from strut.errors import StrutError
 from strut.gait import Basin, Branch, Gait
 from strut.simulate import simulate
+from strut.view.figures.figure import NEUTRAL, Figure, Points
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
 from strut.view.pages.headline import headline as page_headline
 from strut.view.pages.report import Rows
@@ -24,6 +27,8 @@ RESIDUAL_FLOOR = 1e-12
 """Relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
 LISTED_GAITS = 12
 """Gaits of a branch that its table shows, evenly along it."""
+SHOWN_WALKS = 7
+"""Gaits of a branch whose walks a page can show, evenly along it."""
 SHOWN_PERIODS = 6
 """Periods of a gait that a page shows."""
 
@@ -175,14 +180,53 @@ def _branch(branches: list[Branch]) -> Chapter:
     special = [(b.kind, branch.steps, float(b.at)) for branch in branches for b in branch.bifurcations]
     if special:
         tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))
-    figures = {f"sweep_{name}": bifurcation(branches, name) for name in (main.names[0], "period")}
+    walks = branch_walks(main)
+    figures = {
+        f"sweep_{name}": _with_walks(bifurcation(branches, name), main, name, walks)
+        for name in (main.names[0], "period")
+    }
     return Chapter(
         f"Over {main.name}",
-        f"{len(main)} gaits; the branch ended: {main.ended}.",
+        f"{len(main)} gaits; the branch ended: {main.ended}. Click a square to see its walk.",
         tables,
         figures,
         beside=True,
+        films={title: run for title, run in walks.values()},
+        one_film=True,
     )
+
+
+def branch_walks(branch: Branch) -> dict[int, tuple[str, Trajectory]]:
+    """Return titles and runs of some gaits of a branch, evenly along it, by their numbers; those that cannot
+    be found again are left out."""
+    values = branch.parameter
+    walks: dict[int, tuple[str, Trajectory]] = {}
+    for k in np.unique(np.linspace(0, len(branch) - 1, SHOWN_WALKS).astype(int)).tolist():
+        value = float(values[k])
+        passes = [n for n in range(len(values) - 1) if (values[n] - value) * (values[n + 1] - value) <= 0]
+        try:
+            gait = branch.gait(value, passes.index(max(k - 1, 0)))
+        except (StrutError, ValueError):  # at a fold, or where the simulator no longer makes the step
+            continue
+        z0 = np.array(list(gait.z0.values()))
+        run = simulate(gait.system, t=2 * gait.period, x0=gait.vector, z0=z0)
+        walks[k] = (f"{branch.name} {value:.5g}, {'stable' if gait.stable else 'not stable'}", run)
+    return walks
+
+
+def _with_walks(
+    figure: Figure, branch: Branch, name: str, walks: Mapping[int, tuple[str, Trajectory]]
+) -> Figure:
+    """A diagram of a branch with squares at the gaits whose walks can be seen."""
+    if not walks:
+        return figure
+    y = branch.period / branch.steps if name == "period" else branch.values(name)
+    numbers = list(walks)
+    titles = tuple(title for title, _ in walks.values())
+    squares = Points(
+        "click: its walk", branch.parameter[numbers], y[numbers], NEUTRAL, "square", 9, walks=titles
+    )
+    return replace(figure, traces=(*figure.traces, squares))
 
 
 def _basin(cells: Basin) -> Chapter:

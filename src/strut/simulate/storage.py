@@ -182,7 +182,8 @@ def load(path: Path, system: System | None) -> Trajectory:
 def _read_names(text: str) -> Names:
     """The names of a run from JSON."""
     columns: dict[str, Any] = {
-        field: value if isinstance(value, dict) else tuple(value) for field, value in json.loads(text).items()
+        field: value if isinstance(value, (dict, str)) else tuple(value)
+        for field, value in json.loads(text).items()
     }
     columns["feet"] = tuple(
         Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in columns.get("feet", ())

@@ -38,6 +38,7 @@ from strut.view.figures.stride_plots import (
 )
 from strut.view.motion.animation import animation
 from strut.view.motion.svg import stick_figure, still
+from strut.view.pages.comparison import comparison
 from strut.view.pages.folder import folder
 from strut.view.pages.page import page
 from strut.view.pages.report import Report, Rows
@@ -64,6 +65,7 @@ __all__ = [
     "animation",
     "basin",
     "bifurcation",
+    "comparison",
     "contact_forces",
     "convergence",
     "drive_power",

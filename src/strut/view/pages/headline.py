@@ -13,7 +13,8 @@ from strut.view.figures.stride_plots import step_differences
 from strut.view.units import quantity
 
 if TYPE_CHECKING:
-    from strut.simulate.trajectory import Moments, Trajectory
+    from strut.simulate.trajectory import Trajectory
+    from strut.system import Foot
 
 SWING_PART = (0.25, 0.75)
 """The part of a step in which clearance counts: at its ends a foot is on the ground."""
@@ -32,8 +33,6 @@ def headline(run: Trajectory) -> dict[str, str]:
         return {}
     begin, end = times[-2], times[-1]
     length, duration = step_length(run), end - begin
-    room = 1e-9 * duration
-    moments = run.at(np.linspace(begin + room, end - room, STEP_POINTS))
     facts: dict[str, str] = {}
     if length is not None:
         facts["speed"] = quantity(run, f"{length / duration:.5g}", "m/s")
@@ -47,11 +46,10 @@ def headline(run: Trajectory) -> dict[str, str]:
     clearance = least_clearance(run, begin, end)
     if clearance is not None:
         facts["least clearance"] = quantity(run, f"{clearance:.3g}", "m")
-    needed = [
-        friction_needed(moments, foot.normal, foot.friction) for foot in run.names.feet if foot.friction
-    ]
-    if any(math.isfinite(each) for each in needed):
-        facts["friction needed"] = f"{np.nanmax(needed):.3g}"
+    needed = [friction_needed(run, foot, (begin, end)) for foot in run.names.feet if foot.friction]
+    standing = [each for each in needed if math.isfinite(each)]
+    if standing:
+        facts["friction needed"] = f"{max(standing):.3g}"
     return facts
 
 
@@ -96,20 +94,32 @@ def least_clearance(run: Trajectory, begin: float, end: float) -> float | None:
     feet = [foot for foot in run.names.feet if foot.gap]
     if not feet or end <= begin:
         return None
-    part = end - begin
-    moments = run.at(np.linspace(begin + SWING_PART[0] * part, begin + SWING_PART[1] * part, STEP_POINTS))
-    heights = []
+    middle = begin + SWING_PART[0] * (end - begin), begin + SWING_PART[1] * (end - begin)
+    heights: list[float] = []
     for foot in feet:
         signal = foot.stands or foot.normal
-        stands = np.asarray(moments[signal]) > 0 if signal else np.zeros(STEP_POINTS, dtype=bool)
-        heights += np.asarray(moments[foot.gap])[~stands].tolist()
+        height, *loads = values_between(run, [foot.gap, *([signal] if signal else [])], middle)
+        stands = loads[0] > 0 if loads else np.zeros(len(height), dtype=bool)
+        heights += height[~stands].tolist()
     return min(heights, default=None)
 
 
-def friction_needed(moments: Moments, normal: str, friction: tuple[str, ...]) -> float:
-    """The coefficient of friction that a foot needs while it stands; nan where it does not."""
-    push = np.asarray(moments[normal])
-    pull = np.sqrt(sum(np.asarray(moments[name]) ** 2 for name in friction))
+def values_between(run: Trajectory, names: list[str], span: tuple[float, float]) -> list[np.ndarray]:
+    """Return quantities inside of an interval without events: evenly, or of a run that was loaded without its
+    system, which knows outputs at its points alone, there."""
+    room = 1e-9 * (span[1] - span[0])
+    if run.model is not None:
+        moments = run.at(np.linspace(span[0] + room, span[1] - room, STEP_POINTS))
+        return [np.asarray(moments[name]) for name in names]
+    inside = (run.t > span[0] + room) & (run.t < span[1] - room)
+    return [np.asarray(run[name])[inside] for name in names]
+
+
+def friction_needed(run: Trajectory, foot: Foot, span: tuple[float, float]) -> float:
+    """The coefficient of friction that a foot needs while it stands between two times [s]; nan where it does
+    not."""
+    push, *along = values_between(run, [foot.normal, *foot.friction], span)
+    pull = np.sqrt(sum(each**2 for each in along))
     stands = push > LEAST_LOAD * push.max(initial=0.0)
     return float(np.max(pull[stands] / push[stands])) if stands.any() else math.nan
 

@@ -191,9 +191,11 @@ def motion(run: Trajectory, report: Report) -> None:
         )
 
 
-def films_beside(runs: Mapping[str, Trajectory], report: Report) -> None:
-    """Several runs as moving pictures beside each other, each under its title."""
-    parts, data = [], {}
+def films_beside(runs: Mapping[str, Trajectory], report: Report, *, one_at_a_time: bool = False) -> None:
+    """Several runs as moving pictures beside each other, each under its title. one_at_a_time: the first
+    alone, and another when its point is clicked in a figure (`Points.walks`)."""
+    parts: list[str] = []
+    data = {}
     for title, run in runs.items():
         picture = film(run)
         if picture is None:
@@ -201,7 +203,9 @@ def films_beside(runs: Mapping[str, Trajectory], report: Report) -> None:
         content = json.dumps(picture, sort_keys=True)
         name = f"film-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
         controls = film_controls(picture, prefix=f"{name}-")
-        parts.append(f'<div data-film="{name}"><h3>{safe(title)}</h3>\n{controls}</div>\n')
+        hidden = " hidden" if one_at_a_time and parts else ""
+        walk = f' data-walk="{safe(title)}"' if one_at_a_time else ""
+        parts.append(f'<div data-film="{name}"{walk}{hidden}><h3>{safe(title)}</h3>\n{controls}</div>\n')
         data[name] = picture
     report.embed(f'<div class="pair">{"".join(parts)}</div>\n', data, FILMS)
 

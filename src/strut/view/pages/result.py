@@ -32,6 +32,7 @@ class Chapter:
 
     figures: by name; the name is that of the figure's file. beside: beside each other, where there is room.
     films: runs by what is written above each, as moving pictures beside each other; not kept in files.
+    one_film: only one of them is seen at a time: the one whose point was clicked (`Points.walks`).
     """
 
     heading: str
@@ -41,6 +42,7 @@ class Chapter:
     note: str = ""
     beside: bool = False
     films: Mapping[str, Trajectory] = field(default_factory=dict)
+    one_film: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +155,8 @@ def _chapter(chapter: Chapter, report: Report) -> None:
     if chapter.figures:
         report.figures(*chapter.figures.values(), beside=chapter.beside)
     if chapter.films:
-        films_beside(chapter.films, report)
+        if chapter.one_film:
+            report.note("Click a square in a figure to see its walk.")
+        films_beside(chapter.films, report, one_at_a_time=chapter.one_film)
     if chapter.note:
         report.note(chapter.note)

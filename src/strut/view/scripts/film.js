@@ -33,6 +33,7 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
     const k = film.frameAt(time);
     return k === last || cuts.has(k + 1) ? [k, 0] : [k, Math.min(1, Math.max(0, (time - t[k]) / (t[k + 1] - t[k])))];
   };
+  const leads = !prefix || (!document.getElementById("film") && !document.querySelector("[data-walk]"));  /* films side by side share the time of the plots */
   const find = id => document.getElementById(prefix + id);
   const button = find("play"), slider = find("frame"), clock = find("clock"), speed = find("speed");
   let playing = false, now = t[0], before = 0;
@@ -42,7 +43,7 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
   const draw = () => {
     drawer(now);
     slider.value = film.frameAt(now); clock.textContent = now.toFixed(2) + data.units.time;
-    if (!prefix) strutTime.tell(now);
+    if (leads) strutTime.tell(now);
   };
   const tell = () => { button.textContent = playing ? "Pause" : "Play"; };
   const tick = stamp => {
@@ -62,7 +63,7 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
   slider.max = last;
   slider.oninput = () => go(+slider.value);
   document.querySelectorAll(`[id^="${prefix}show-"]`).forEach(box => { box.onchange = draw; });
-  if (!prefix) strutTime.seekers.add(time => { playing = false; tell(); now = Math.min(t[last], Math.max(t[0], time)); draw(); });
+  if (leads) strutTime.seekers.add(time => { playing = false; tell(); now = Math.min(t[last], Math.max(t[0], time)); draw(); });
   const player = find("player");
   const alone = holder.dataset.focus === "yes";  /* the page is nothing but the player */
   (alone ? document : player).addEventListener("keydown", event => {  /* keys are those of the player that has the focus, of the page otherwise */
