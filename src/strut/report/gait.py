@@ -187,11 +187,11 @@ def _branch(branches: list[Branch]) -> Chapter:
     }
     return Chapter(
         f"Over {main.name}",
-        f"{len(main)} gaits; the branch ended: {main.ended}. Click a square to see its walk.",
+        f"{len(main)} gaits; the branch ended: {main.ended}..",
         tables,
         figures,
         beside=True,
-        films={title: run for title, run in walks.values()},
+        films=dict(walks.values()),
         one_film=True,
     )
 
