@@ -1,6 +1,7 @@
 """The command line: what it prints for people and for machines, and what it says when something is wrong."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -548,3 +549,23 @@ def test_h_is_help(capsys, command):
 def test_help_keeps_its_brackets(capsys):
     _, out, _ = run(capsys, "run", "--help")
     assert "How long, in seconds." in " ".join(out.replace("│", " ").split())
+
+
+def test_the_tab_key_completes_commands_and_machines():
+    import subprocess
+
+    def complete(words, number):
+        environment = {
+            **os.environ,
+            "_STRUT_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(number),
+        }
+        code = "import sys; sys.argv = ['strut']; from strut.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout.split()
+
+    assert complete("strut ga", 1) == ["gait"]
+    assert "compass" in complete("strut run comp", 2)

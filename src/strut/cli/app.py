@@ -54,7 +54,7 @@ HELP = """Describe a walking machine once; simulate it, look at it, hand it over
 
   strut export slip -o firmware/                  the same machine as C99
 
-Every command has its own --help, or -h."""
+Every command has its own --help, or -h. The tab key completes after --install-completion."""
 """What `strut --help` says."""
 
 
@@ -82,7 +82,7 @@ def application(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     """
     app = typer.Typer(
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         help=HELP,

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+def complete_model(incomplete: str) -> list[str]:
+    """Return the ready-made machines, and files here that may describe one, whose names begin so: for the tab
+    key."""
+    from strut.catalogue import SYSTEM_DESCRIPTIONS
+
+    pattern = glob.escape(incomplete)
+    files = [path for kind in MODEL_SUFFIXES for path in sorted(glob.glob(f"{pattern}*{kind}"))]
+    return [name for name in (*SYSTEM_DESCRIPTIONS, *files) if name.startswith(incomplete)]
+
+
+MODEL_SUFFIXES = (".toml", ".py", ".cdn", ".urdf", ".xml")
+"""Suffixes of files that describe machines."""
 Model = Annotated[
     str,
     typer.Argument(
@@ -14,7 +28,8 @@ Model = Annotated[
         "returning one) of your own; "
         "or a robot: FILE.toml (a model file of ours, on the ground that its table contact describes), "
         "FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's "
-        "MJCF); or a network, FILE.cdn; or a bond graph, FILE.toml."
+        "MJCF); or a network, FILE.cdn; or a bond graph, FILE.toml.",
+        autocompletion=complete_model,
     ),
 ]
 Settings = Annotated[

@@ -187,7 +187,7 @@ def _branch(branches: list[Branch]) -> Chapter:
     }
     return Chapter(
         f"Over {main.name}",
-        f"{len(main)} gaits; the branch ended: {main.ended}..",
+        f"{len(main)} gaits; the branch ended: {main.ended}.",
         tables,
         figures,
         beside=True,
