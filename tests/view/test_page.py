@@ -356,3 +356,11 @@ def test_page_appears_whole_or_not_at_all(walk, tmp_path, monkeypatch):
 def test_no_directory_is_said(walk, tmp_path):
     with pytest.raises(StorageError, match="does not exist; create it first"):
         view.page(walk, tmp_path / "nowhere" / "walk.html")
+
+
+def test_a_network_of_many_variables_is_grouped_and_says_what_is_not_drawn():
+    x = [State(f"cell{k}", float(k)) for k in range(300)]
+    run = strut.simulate(System("net", x=tuple(x), flow=dict.fromkeys(x, 1.0)), t=1)
+    figures = plots.states(run)
+    assert [len(figure.traces) for figure in figures] == [plots.MAX_CURVES] * plots.MAX_GROUPS
+    assert f"and {300 - plots.MAX_CURVES * plots.MAX_GROUPS} more, not drawn" in Elements(document(run)).text

@@ -34,7 +34,7 @@ BESIDE_FROM = 2
 """Figures of a group beyond which a page puts them beside each other."""
 MAX_CURVES = 12
 """Curves of a figure at most: of more, names that begin alike have a figure of their own."""
-MAX_GROUPS = 24
+MAX_GROUPS = 8
 """Small figures of one unit at most; of more groups of names the first ones are drawn."""
 
 
@@ -106,6 +106,12 @@ def internal_signals(trajectory: Trajectory) -> Panels:
     names = trajectory.names
     labels = [n for n in (*names.x, *names.z) if n in names.internal and np.ptp(trajectory[n]) > 0]
     return figures_by_unit(trajectory, labels, set(names.z), height=200, code="internal_signals")
+
+
+def undrawn_count(trajectory: Trajectory, labels: Iterable[str], figures: Iterable[Figure]) -> int:
+    """Return how many curves that a reader asks for are in none of the figures, as they are too many."""
+    drawn_names = {name for figure in figures for name in figure.by_name}
+    return sum(label not in drawn_names for label in _reader_labels(trajectory, labels))
 
 
 def zero_names(trajectory: Trajectory, labels: Iterable[str]) -> list[str]:

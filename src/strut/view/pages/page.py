@@ -213,7 +213,12 @@ def films_beside(runs: Mapping[str, Trajectory], report: Report, *, one_at_a_tim
 def _states(run: Trajectory, report: Report, folded: bool) -> None:
     report.section("States", folded=folded)
     figures, zeros = plots.states(run), plots.zero_names(run, [*run.names.x, *run.names.u])
-    report.figures(*figures, *plots.held_signals(run))
+    held = plots.held_signals(run)
+    report.figures(*figures, *held, beside=len(figures) > plots.BESIDE_FROM + 2)
+    if more := plots.undrawn_count(run, [*run.names.x, *run.names.z, *run.names.u], [*figures, *held]):
+        report.note(
+            f"and {more:,} more, not drawn: they are too many. Draw some by name: run.plot(NAME, ...)"
+        )
     if zeros:
         report.note(f"Zero throughout, and not drawn: {', '.join(zeros)}.")
     counts = {name: n for name, n in run.events.counts().items() if name not in run.names.internal}
@@ -303,6 +308,10 @@ def _outputs(run: Trajectory, report: Report) -> None:
         return
     report.section("Outputs", folded=True)
     report.figures(*figures, beside=len(figures) > plots.BESIDE_FROM)
+    if more := plots.undrawn_count(run, labels, figures):
+        report.note(
+            f"and {more:,} more, not drawn: they are too many. Draw some by name: run.plot(NAME, ...)"
+        )
     if zeros:
         report.note(f"Zero throughout, and not drawn: {', '.join(zeros)}.")
 
