@@ -213,9 +213,11 @@ def films_beside(runs: Mapping[str, Trajectory], report: Report, *, one_at_a_tim
 def _states(run: Trajectory, report: Report, folded: bool) -> None:
     report.section("States", folded=folded)
     figures, zeros = plots.states(run), plots.zero_names(run, [*run.names.x, *run.names.u])
-    held = plots.held_signals(run)
-    report.figures(*figures, *held, beside=len(figures) > plots.BESIDE_FROM + 2)
-    if more := plots.undrawn_count(run, [*run.names.x, *run.names.z, *run.names.u], [*figures, *held]):
+    held_figures = plots.held_signals(run)
+    report.figures(*figures, *held_figures, beside=len(figures) > plots.BESIDE_FROM + 2)
+    if more := plots.undrawn_count(
+        run, [*run.names.x, *run.names.z, *run.names.u], [*figures, *held_figures]
+    ):
         report.note(
             f"and {more:,} more, not drawn: they are too many. Draw some by name: run.plot(NAME, ...)"
         )
