@@ -12,7 +12,7 @@ from strut.gait.metabolic import HUMAN_COST, muscle_metabolic_power, work_metabo
 from strut.simulate import Trajectory
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS
 from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, right_stride
-from strut.studies.human_pushes import MASS, PushLimits
+from strut.studies.human_pushes import MASS, SPEED_CHANGES, PushLimits
 from strut.studies.human_stability import GaitStability
 from strut.studies.study import Row
 
@@ -66,7 +66,8 @@ def push_rows(limits: Mapping[str, PushLimits]) -> list[Row]:
             "",
             f"{each.open[0]:.1f} and {each.open[1]:.1f} N s",
             f"with landings that set the phase right: {each.reset[0]:.1f} and {each.reset[1]:.1f} N s; on "
-            f"the whole body at a landing, 25 steps walked afterwards without assistance",
+            f"the whole body at a landing, 25 steps walked afterwards without assistance; up to "
+            f"{MASS * SPEED_CHANGES[-1]:.0f} N s were tried",
         )
         for mode, each in limits.items()
     ]
