@@ -329,6 +329,7 @@ def _trust(design: Design) -> Chapter:
         "How far to trust it",
         "",
         [*tables, Rows(("intervals", "defect"), meshes, "Meshes")] if meshes else tables,
+        folded=True,
     )
 
 

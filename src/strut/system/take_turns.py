@@ -178,17 +178,20 @@ def check_switch(event: str, switch: Switch, source: System, parts: Sequence[Sys
         )
 
 
+@checked
 def is_alternating(system: System) -> bool:
     """Return whether a system is one of several parts that take turns."""
     return any(q.name.endswith(ACTIVE) for q in system.z)
 
 
+@checked
 def switching_events(system: System) -> list[Event]:
     """Return the events by which parts that take turns change."""
     flags = {q.name for q in system.z if q.name.endswith(ACTIVE)}
     return [event for event in system.events if flags & {str(state) for state in event.reset}]
 
 
+@checked
 def activate(system: System, part: str) -> dict[str, float]:
     """Return the flags of an alternating system that make one of its parts the active one, by name."""
     flags = [q.name for q in system.z if q.name.endswith(ACTIVE)]

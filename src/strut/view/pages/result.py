@@ -33,6 +33,7 @@ class Chapter:
     figures: by name; the name is that of the figure's file. beside: beside each other, where there is room.
     films: runs by what is written above each, as moving pictures beside each other; not kept in files.
     one_film: only one of them is seen at a time: the one whose point was clicked (`Points.walks`).
+    folded: shown when one asks for it.
     """
 
     heading: str
@@ -43,6 +44,7 @@ class Chapter:
     beside: bool = False
     films: Mapping[str, Trajectory] = field(default_factory=dict)
     one_film: bool = False
+    folded: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +149,7 @@ class Result:
 
 
 def _chapter(chapter: Chapter, report: Report) -> None:
-    report.section(chapter.heading)
+    report.section(chapter.heading, folded=chapter.folded)
     if chapter.text:
         report.text(chapter.text)
     if chapter.tables:
