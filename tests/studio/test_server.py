@@ -101,6 +101,24 @@ def test_a_task_runs_and_is_there_after_a_restart(studios, tmp_path):
     assert (tmp_path / "results" / name / "run.h5").is_file()
 
 
+def test_results_are_compared_on_one_page(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    for angle in ("0.3", "0.6"):
+        values = {"t": "1", "settings": [f"angle={angle}"]}
+        call(studio, "start", {"command": "run", "subject": "pendulum", "values": values})
+    until(lambda: [task["state"] for task in call(studio, "state")[1]["tasks"]] == ["done", "done"])
+    names = ["run-pendulum-1", "run-pendulum-2"]
+    assert "choose them first" in call(studio, "compare", {"tasks": names[:1]})[1]["error"]
+    call(studio, "compare", {"tasks": names})
+    until(lambda: call(studio, "state")[1]["tasks"][0]["state"] != "running")
+    page = call(studio, "state")[1]["tasks"][0]
+    assert (page["state"], page["pages"]) == ("done", ["index.html"]), page["output"]
+    text = (tmp_path / "results" / page["name"] / "index.html").read_text()
+    assert all(name in text for name in names)
+    (tmp_path / "results" / names[0] / "run.h5").unlink()
+    assert "nothing to compare" in call(studio, "compare", {"tasks": names})[1]["error"]
+
+
 def test_a_task_outlives_the_studio_and_can_be_cancelled_by_the_next(studios, tmp_path):
     studio = studios.start(tmp_path)
     values = {"t": "1e9", "method": "rk4"}

@@ -111,6 +111,13 @@ class Studio:
             raise UnknownNameError("values must be fields by name")
         return {"task": self.tasks.start(form, subject, values)}
 
+    def compare(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Start a page that compares two or more tasks."""
+        names = data.get("tasks")
+        if not isinstance(names, list) or len(names) < 2:
+            raise UnknownNameError("two or more results are compared: choose them first")
+        return {"task": self.tasks.compare([str(name) for name in names])}
+
     def cancel(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Interrupt a task."""
         self.tasks.cancel(str(data.get("task", "")))
@@ -193,6 +200,7 @@ def application(studio: Studio, guard: RequestGuard) -> Any:
         studio.check,
         studio.look,
         studio.start,
+        studio.compare,
         studio.cancel,
     )
     routes = [

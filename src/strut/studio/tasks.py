@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time as clock
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,12 +59,27 @@ class Tasks:
 
     def start(self, form: CommandForm, subject: str, values: dict[str, Any]) -> str:
         """Start a command; return the name of the task, which is that of its folder."""
+
+        def words(place: str) -> list[str]:
+            return form.words(subject, values, f"{place}/result{form.suffix}" if form.suffix else place)
+
+        return self._start(form.command, subject, words)
+
+    def compare(self, names: list[str]) -> str:
+        """Start a page that compares what tasks found; return the name of its task."""
+        files = [self._data(name) for name in names]
+
+        def words(place: str) -> list[str]:
+            return ["view", *files, f"--output={place}/index.html", "--no-open"]
+
+        return self._start("compare", "-".join(names), words)
+
+    def _start(self, command_name: str, subject: str, words_for: Callable[[str], list[str]]) -> str:
+        """Start a process. words_for: the command for a folder; raises before anything is made."""
         with self._lock:
-            name = self._new_name(form.command, subject)
+            name = self._new_name(command_name, subject)
             place = self.folder / name
-            inside = place.relative_to(self.cwd).as_posix()
-            output = f"{inside}/result{form.suffix}" if form.suffix else inside
-            words = form.words(subject, values, output)  # refuses before anything is made
+            words = words_for(place.relative_to(self.cwd).as_posix())
             place.mkdir(parents=True)
             command = shlex.join(["strut", *words])
             put(
@@ -121,6 +137,21 @@ class Tasks:
         while (self.folder / f"{command}-{stem}-{number}").exists():
             number += 1
         return f"{command}-{stem}-{number}"
+
+    def _data(self, name: str) -> str:
+        """The file of a task that pages are made of, from the folder of the models."""
+        place = self._place(name)
+        results = [path for path in place.glob("*.json") if path.name not in (TASK_FILE, END_FILE)]
+        data = min(
+            [*results, *place.glob("*.h5")],
+            key=lambda path: (path.suffix != ".json", path.name),
+            default=None,
+        )
+        if data is None:
+            raise UnknownNameError(
+                f"'{name}' has nothing to compare: runs, gaits and designs that ended have"
+            )
+        return data.relative_to(self.cwd).as_posix()
 
     def _place(self, name: str) -> Path:
         if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or not (self.folder / name / TASK_FILE).is_file():

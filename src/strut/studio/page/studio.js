@@ -46,13 +46,13 @@ function showLibrary() {
     element("button", { onclick: () => openMachine(name), title: about, "aria-current": String(state.machine === name) }, name))));
   byId("no-results").hidden = state.tasks.length > 0;
   byId("results").replaceChildren(...state.tasks.map(resultEntry));
-  byId("compare").disabled = state.picked.size !== 2;
+  byId("compare").disabled = state.picked.size < 2;
 }
 
 function resultEntry(task) {
   const pick = element("input", { type: "checkbox", checked: state.picked.has(task.name), "aria-label": `compare ${task.name}`, onchange: event => {
     if (event.target.checked) state.picked.add(task.name); else state.picked.delete(task.name);
-    byId("compare").disabled = state.picked.size !== 2;
+    byId("compare").disabled = state.picked.size < 2;
   } });
   return element("li", { class: "result" }, pick, element("button", { onclick: () => showResults([task.name]), "data-task": task.name }, task.name,
     element("small", { class: `state-${task.state}` }, `${task.state}, ${task.seconds.toFixed(task.seconds < 10 ? 1 : 0)} s ${task.progress}`)));
@@ -281,7 +281,7 @@ function drawResults() {
   const key = JSON.stringify(tasks.map(task => [task.name, task.state, task.output, task.progress, task.pages]));
   if (key === state.drawn || byId("tab-result").hidden) return;
   state.drawn = key;
-  byId("tab-result").replaceChildren(element("div", { class: tasks.length > 1 ? "side-by-side" : "" }, ...tasks.map(resultView)));
+  byId("tab-result").replaceChildren(...tasks.map(resultView));
 }
 
 function resultView(task) {
@@ -327,7 +327,9 @@ async function main() {
     event.preventDefault();
     try { const name = byId("new-name").value.trim(); await ask("save", { name, text: "", version: "" }); await refresh(); openFile(name); } catch (error) { say(error.message); }
   });
-  byId("compare").addEventListener("click", () => showResults([...state.picked]));
+  byId("compare").addEventListener("click", async () => {
+    try { const answer = await ask("compare", { tasks: [...state.picked] }); await refresh(); showResults([answer.task]); } catch (error) { say(error.message); }
+  });
   selectTab("look");
   showLibrary();
   if (all.selected) openFile(all.selected);
