@@ -240,3 +240,23 @@ def test_a_page_of_a_gait_begins_on_it(compass, tmp_path):
     text = found.live(tmp_path / "gait.html").read_text()
     data = json.loads(text.split('id="live-data">', 1)[1].split("</script>", 1)[0])
     np.testing.assert_allclose(data["begin"]["x"], found.vector, atol=1e-12)
+
+
+def test_what_belongs_to_another_machine_is_forgotten(chromium, tmp_path):
+    """Uphill no compass walks: no basin stays, nothing can be walked, and plots keep their height."""
+    opened = LiveVisit(chromium, live_page(walkers.compass(slope=strut.deg(3)), tmp_path / "compass.html"))
+    slope = "document.querySelector('input[type=range][data-name=slope]')"
+
+    def set_slope(value):
+        opened.run(f"{slope}.value = {value}; {slope}.dispatchEvent(new Event('input')); 1")
+
+    heights = []
+    for _ in range(2):
+        set_slope(0.052)
+        opened.wait("strutPage.gait && strutPage.basin && strutPage.basin.done === 1")
+        heights.append(opened.run("document.getElementById('portrait').clientHeight"))
+        set_slope(-0.05)
+        opened.wait("strutPage.gait === null && strutPage.basin === null")
+    assert heights[0] == heights[1]
+    assert opened.run("document.getElementById('walk-gait').disabled")
+    assert opened.run("document.getElementById('basin-say').textContent") == "there is no gait to come back to"

@@ -213,7 +213,11 @@ def gait_text(g: Gait) -> None:
         ["energy per step", g.energetics.round_energy(g.energy_per_step), shown_unit(g.system, "J")],
         ["cost of transport", g.energetics.round_cost(g.cost_of_transport), ""],
     ]
+    if math.isnan(g.energy_per_step):  # a system without a ledger
+        rows = rows[:3]
     table("", ["", "value", "unit"], rows)
+    if len(rows) == 3:
+        out.print(f"energies are not known: the system '{g.system.name}' has no ledger\n")
     table(f"just after {g.section}", ["state", "value"], [[n, v] for n, v in g.x0.items()])
     table(
         "multipliers",

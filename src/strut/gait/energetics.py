@@ -3,6 +3,7 @@ take."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -93,7 +94,8 @@ def froude(speed: float, leg: float, g: float) -> float:
 def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energetics:
     """The account of a run that is one period of a gait, over a distance [m].
 
-    points: at which the work of the motors is read, over the run. Raises
+    points: at which the work of the motors is read, over the run. Of a system without a ledger energies and
+    costs are not known: nan. Raises
     ModelError for a run without its system, or a walker of unknown weight.
     """
     system = run.system
@@ -106,9 +108,13 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     gravity = account.stored.get(system.walk.gravity) if system.walk is not None else None
     fallen = float(gravity[0] - gravity[-1]) if gravity is not None else 0.0
     spent = sum(lost.values()) + sum(dissipated.values())
+    if not (account.stored or lost or dissipated or supplied):  # no ledger: nothing is known, which is not zero
+        spent = math.nan
     weight = weight_of(system)
     weight_distance = weight * distance
     work = {"losses": spent, "signed-work": sum(supplied.values()), **_motor_work(run, points)}
+    if math.isnan(spent):
+        work = dict.fromkeys(work, math.nan)
     costs = {name: value / weight_distance for name, value in work.items()}
     per_metre = [name for name in ("absolute-work", "squared-torque") if name in work]
     costs |= {f"{name}-per-metre": work[name] / distance for name in per_metre}

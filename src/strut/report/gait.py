@@ -3,6 +3,7 @@ its branch and its basin."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -63,21 +64,30 @@ def gait_result(
     run = gait_run(gait)
     steps = max(gait.steps, 1)
     walked = page_headline(run)
+    accounted = not math.isnan(gait.energy_per_step)
     first: dict[str, str] = {
         "speed": quantity(of, f"{gait.speed:.5g}", "m/s"),
         "step length": quantity(of, f"{gait.step_length / steps:.5g}", "m"),
         "step time": quantity(of, f"{gait.period / steps:.5g}", "s"),
-        "cost of transport": f"{books.round_cost(gait.cost_of_transport):.5g}",
+        **(
+            {"cost of transport": f"{books.round_cost(gait.cost_of_transport):.5g}"}
+            if accounted
+            else {"energy": "not known: no ledger"}
+        ),
         "stable": f"{'yes' if gait.stable else 'neutral' if gait.neutral else 'no'}, {largest:.5g}",
         **{name: walked[name] for name in ("least clearance", "friction needed") if name in walked},
     }
     facts = {
         "period": quantity(of, f"{gait.period:.7g}", "s"),
-        "energy per step": quantity(of, f"{books.round_energy(gait.energy_per_step):.6g}", "J"),
+        **(
+            {"energy per step": quantity(of, f"{books.round_energy(gait.energy_per_step):.6g}", "J")}
+            if accounted
+            else {}
+        ),
         **({"units": f"none: {', '.join(of.scales)} are 1"} if of.dimensionless else {}),
         "largest multiplier": f"{largest:.6g}",
     }
-    chapters = [_stability(gait), _energy(gait)]
+    chapters = [_stability(gait), *([_energy(gait)] if accounted else [])]
     if several:
         chapters.append(_branch(several))
     if cells is not None:

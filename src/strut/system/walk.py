@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system.quantity import Expression, sx
+from strut.system.quantity import Expression, Quantity, sx
 
 if TYPE_CHECKING:
     from strut.system.event import Event
@@ -148,10 +148,19 @@ def check_walk(
         raise ModelError(
             f"walk of system '{system}' is {walk!r}: give a Walk(section=..., feet=[Foot(name=...)])"
         )
+    if isinstance(walk.progress, str | Quantity):
+        raise ModelError(
+            f"progress of the walk of system '{system}' is {walk.progress!r}: give the names of states in a "
+            f"tuple, (\"x\",)"
+        )
     allowed = {kind: list(names) for kind, names in groups.items()} | {"events": [e.name for e in events]}
     states = [*allowed["x"], *allowed["z"]]
 
     def check_is_one_of(name: str, where: str, kind: str, choices: list[str]) -> None:
+        if not isinstance(name, str):
+            raise ModelError(
+                f"{where} of the walk of system '{system}' is {name!r}: give the name of a {kind}, a text"
+            )
         if name and name not in choices:
             raise UnknownNameError(
                 f"{where} of the walk of system '{system}' is '{name}', which is no {kind}: "

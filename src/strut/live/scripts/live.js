@@ -21,7 +21,9 @@
     if (location.hash.slice(1) !== text) location.replace("#" + text);
   };
   const range = q => {
-    const v = q.value, size = Math.max(Math.abs(v), q.unit === "rad" ? 0.2 : 0.5);
+    if (q.group === "u" && q.low !== null && q.high !== null) return [q.low, q.high];  /* what a motor can give */
+    const typical = q.group === "u" ? { "N m": 10, N: 25, V: 5 } : { rad: 0.2 };
+    const v = q.value, size = Math.max(Math.abs(v), typical[q.unit] ?? 0.5);
     const low = q.low !== null && q.low > v - 3 * size ? q.low : v > 0 ? Math.max(q.low ?? -Infinity, 0) : v - 2 * size;
     const high = q.high !== null && q.high < v + 3 * size ? q.high : v < 0 ? Math.min(q.high ?? Infinity, 0) : v + (v > 0 ? 1.5 : 2) * size;
     return [low, high];
@@ -47,7 +49,7 @@
       slider.value = value; slider.setAttribute("aria-label", label(q)); field.setAttribute("aria-label", label(q) + ", as a number"); slider.dataset.name = q.name;
       row.append(Object.assign(document.createElement("span"), { textContent: q.name }), field, Object.assign(document.createElement("span"), { textContent: unit(q), className: "unit" }), slider);
       slider.oninput = () => change(q, Number(slider.value));
-      field.onchange = () => { if (Number.isFinite(field.valueAsNumber)) change(q, field.valueAsNumber / degrees(q)); };
+      field.onchange = () => { if (Number.isFinite(field.valueAsNumber)) change(q, field.valueAsNumber / degrees(q)); else field.value = number(machine[q.group][q.k] * degrees(q)); };
       rows[q.name] = { slider, field };
       $("sliders").append(row);
     }
@@ -106,6 +108,7 @@
   } else $("walk").remove();
 
   /* ---- workers ---- */
+  const NO_STEP = "no step within the time";  /* the run ended, and no event of the section had happened */
   const source = URL.createObjectURL(new Blob([data.worker], { type: "text/javascript" })), workers = {};
   let number_ = 0;
   const ask = (kind, order) => {
@@ -116,8 +119,8 @@
   const hear = { newest: {},
     gait: news => {
       if (news.number !== hear.newest.gait) return;
-      page.gait = news.gait && news.gait.y ? news.gait : null; page.gaitTook = news.took;
-      if (!page.gait) { $("gait-say").textContent = news.fault || `no gait found from here${news.gait && news.gait.why ? ": steps end by " + news.gait.why : ""}`; drawMultipliers(); if (data.walk) askMap(); return; }
+      page.gait = news.gait && news.gait.y ? news.gait : null; page.gaitTook = news.took; $("walk-gait").disabled = !page.gait;
+      if (!page.gait) { $("gait-say").textContent = news.fault || `no gait found from here${news.gait && news.gait.why ? ": " + (news.gait.why === "done" ? NO_STEP : "steps end by " + news.gait.why) : ""}`; drawMultipliers(); forgetBasin(); if (data.walk) askMap(); return; }
       const g = page.gait, largest = Math.hypot(...(g.multipliers[0] || [0, 0])), others = g.multipliers.filter(m => Math.hypot(m[0] - 1, m[1]) > 1e-7), word = largest < 1 - 1e-7 ? "stable" : others.every(m => Math.hypot(...m) < 1) ? "neutral" : "unstable";
       const length = data.walk.stepLength >= 0 ? g.after.z[data.walk.stepLength] : null;
       $("gait-say").textContent = `${word}, largest multiplier ${largest.toPrecision(5)}\nstep ${g.period.toPrecision(6)} s${length ? `, ${length.toPrecision(6)} m, speed ${(length / g.period).toPrecision(5)} m/s` : ""}\nfound in ${news.took.toFixed(0)} ms, residual ${g.residual.toExponential(1)}`;
@@ -135,6 +138,10 @@
     const low = Math.max(ends[0], q.low ?? -Infinity), high = Math.min(ends[1], q.high ?? Infinity);
     ask("map", { index: q.k, name: q.name, values: [...Array(200).keys()].map(k => low + (high - low) * (k + 0.5) / 200), steps: 50, last: 16, gait: page.gait && { x: page.gait.x, z: page.gait.z } });
   };
+  const forgetBasin = () => {  /* that of another machine says nothing of this one */
+    hear.newest.basin = page.basin = null;
+    if ($("basin")) { $("basin").getContext("2d").clearRect(0, 0, $("basin").width, $("basin").height); $("basin-say").textContent = "there is no gait to come back to"; }
+  };
   const askBasin = () => {
     const [a, b] = data.shape.plane, axis = (k, n) => { const c = page.gait.y[k], r = Math.max(0.5, 0.5 * Math.abs(c)); return { index: k, values: [...Array(n).keys()].map(i => c - r + 2 * r * i / (n - 1)) }; };
     ask("basin", { gait: { y: page.gait.y, z: page.gait.z }, first: axis(a, 44), second: axis(b, 33), steps: 12 });
@@ -148,7 +155,7 @@
   const drawPortrait = () => {
     const i = $("portrait-x").selectedIndex, j = $("portrait-y").selectedIndex, list = trail.map(x => x && [x[i] * degrees(about.x[i]), x[j]]), real = list.filter(Boolean);
     if (real.length < 2) return;
-    const plot = strutPlot($("portrait"), { x: pad(span(real.map(q => q[0]))), y: pad(span(real.map(q => q[1]))), titles: [label(about.x[i]), `${about.x[j].name} [${about.x[j].unit}]`] });
+    const plot = strutPlot($("portrait"), { x: pad(span(real.map(q => q[0]))), y: pad(span(real.map(q => q[1]))), titles: [label(about.x[i]), `${about.x[j].name}${about.x[j].unit ? ` [${about.x[j].unit}]` : ""}`] });
     plot.line(list, plot.color("--accent")); plot.points([real[real.length - 1]], plot.color("--bad"), 6);
   };
   const drawMultipliers = () => {
@@ -164,11 +171,11 @@
     plot.pen.strokeStyle = plot.color("--bad"); plot.pen.lineWidth = 1; plot.pen.beginPath(); plot.pen.moveTo(plot.X(now), plot.box.top); plot.pen.lineTo(plot.X(now), plot.box.bottom); plot.pen.stroke();
   };
   const drawBasin = () => {
-    const { cells, first, second } = page.basin, names = data.shape.names, plot = strutPlot($("basin"), { x: span(first.values), y: span(second.values), titles: [names[first.index], names[second.index]] });
+    const { cells, first, second } = page.basin, names = data.shape.names, plot = strutPlot($("basin"), { x: span(first.values), y: span(second.values), titles: [first, second].map(a => { const q = about.x.find(e => e.name === names[a.index]); return `${names[a.index]}${q && q.unit ? ` [${q.unit}]` : ""}`; }) });
     const colours = {}, paint = ["--bad", "--soft", "--line", "--ground"], kinds = [...new Set(cells)].filter(w => w !== "walks").sort(), w = (plot.box.right - plot.box.left) / first.values.length + 1, h = (plot.box.bottom - plot.box.top) / second.values.length + 1;
     cells.forEach((word, k) => { const a = first.values[Math.floor(k / second.values.length)], b = second.values[k % second.values.length]; plot.pen.fillStyle = colours[word] ??= plot.color(word === "walks" ? "--good" : paint[kinds.indexOf(word) % 4]); plot.pen.fillRect(plot.X(a) - w / 2, plot.Y(b) - h / 2, w, h); });
     if (page.gait) plot.points([[page.gait.y[first.index], page.gait.y[second.index]]], "#fff", 6);
-    $("basin-say").textContent = `${Math.round(100 * cells.filter(w => w === "walks").length / Math.max(1, cells.length))} % walk${kinds.length ? "; others: " + kinds.join(", ") : ""}`;
+    $("basin-say").textContent = `${Math.round(100 * cells.filter(w => w === "walks").length / Math.max(1, cells.length))} % walk${kinds.length ? "; others: " + kinds.map(word => word === "done" ? NO_STEP : word).join(", ") : ""}`;
   };
 
   /* ---- choices ---- */
@@ -199,7 +206,7 @@
       drawPortrait();
       $("say").textContent = "";
       if (machine.ending) $("say").append(Object.assign(document.createElement("span"), { className: "ended", textContent: `ended: ${about.events[machine.ending] || machine.ending}` }));
-      $("say").append(`${machine.ending ? "\n" : ""}${machine.t.toFixed(2)}${data.timeUnit}${data.walk ? `, ${steps()} steps` : ""}\n${page.rate.toFixed(0)} frames/s, ${(page.cost || 0).toFixed(1)} ms of simulation each`);
+      $("say").append(`${machine.ending ? "\n" : ""}${machine.t.toFixed(2)}${data.timeUnit}${data.walk ? `, ${steps()} step${steps() === 1 ? "" : "s"}` : ""}\n${page.rate.toFixed(0)} frames/s, ${(page.cost || 0).toFixed(1)} ms of simulation each`);
     }
     page.busy = (page.busy ?? 0) + performance.now() - frameBegan;
     requestAnimationFrame(tick);
