@@ -28,9 +28,11 @@ def spoked_wheel(**walk):
 def test_energies_without_a_ledger_are_not_zero():
     found = gait.find(spoked_wheel())
     assert found.multipliers[0].real == pytest.approx(math.cos(0.6) ** 2, rel=1e-6)
-    assert math.isnan(found.energy_per_step) and math.isnan(found.cost_of_transport)
+    assert math.isnan(found.energy_per_step)
+    assert math.isnan(found.cost_of_transport)
     page = report.gait_result(found)
-    assert page.headline["energy"] == "not known: no ledger" and "cost of transport" not in page.headline
+    assert page.headline["energy"] == "not known: no ledger"
+    assert "cost of transport" not in page.headline
 
 
 def test_a_walk_names_what_it_means():

@@ -259,4 +259,6 @@ def test_what_belongs_to_another_machine_is_forgotten(chromium, tmp_path):
         opened.wait("strutPage.gait === null && strutPage.basin === null")
     assert heights[0] == heights[1]
     assert opened.run("document.getElementById('walk-gait').disabled")
-    assert opened.run("document.getElementById('basin-say').textContent") == "there is no gait to come back to"
+    assert (
+        opened.run("document.getElementById('basin-say').textContent") == "there is no gait to come back to"
+    )

@@ -108,7 +108,9 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     gravity = account.stored.get(system.walk.gravity) if system.walk is not None else None
     fallen = float(gravity[0] - gravity[-1]) if gravity is not None else 0.0
     spent = sum(lost.values()) + sum(dissipated.values())
-    if not (account.stored or lost or dissipated or supplied):  # no ledger: nothing is known, which is not zero
+    if not (
+        account.stored or lost or dissipated or supplied
+    ):  # no ledger: nothing is known, which is not zero
         spent = math.nan
     weight = weight_of(system)
     weight_distance = weight * distance

@@ -151,7 +151,7 @@ def check_walk(
     if isinstance(walk.progress, str | Quantity):
         raise ModelError(
             f"progress of the walk of system '{system}' is {walk.progress!r}: give the names of states in a "
-            f"tuple, (\"x\",)"
+            f'tuple, ("x",)'
         )
     allowed = {kind: list(names) for kind, names in groups.items()} | {"events": [e.name for e in events]}
     states = [*allowed["x"], *allowed["z"]]
