@@ -14,6 +14,7 @@ import strut
 from strut.catalogue import MECHANISM_DESCRIPTIONS, SYSTEM_DESCRIPTIONS
 from strut.cli import main
 from strut.cli.model import parse_times
+from strut.cli.save import walks
 from strut.errors import ValueRangeError
 from strut.units import number
 
@@ -71,14 +72,27 @@ def test_a_walk_tells_its_steps_and_leaves_a_page(capsys):
 
 @pytest.mark.slow  # compiles the whole robot: a minute
 def test_coman_stands_and_leaves_a_page(capsys):
-    words = ("run", "coman", "-t", "0:0.001:1", "--method", "rkc", "-o", "coman.html")
-    code, out, _ = run(capsys, *words)
+    code, out, err = run(capsys, "run", "coman", "-t", "0:0.001:1", "--method", "rkc")
     assert code == 0
     assert "done" in out
+    assert "wrote coman.html" in err
     page = Path("coman.html").read_text(encoding="utf-8")
     assert "strut run coman -t 0:0.001:1 --method rkc" in page
     assert 'id="film"' in page
     assert "r_knee_sag" in page
+    assert "Normal forces alone" in page
+
+
+def test_what_stands_on_feet_is_looked_at_though_it_makes_no_step():
+    machine = strut.Mechanism("block", planar=True)
+    body = machine.body("body", mass=2.0, inertia=0.1)
+    machine.joint("base", machine.world, body, strut.joints.planar(), actuated=False)
+    machine.frame("foot", body)
+    system = strut.contact.compliant(machine, ["foot"], law=strut.contact.linear(1e4, 50.0))
+    block = strut.simulate(system, t=0.01, backend="virtual")
+    assert walks(block)
+    compass = strut.simulate(strut.walkers.compass(), t=0.01)
+    assert not walks(compass)  # it has not made a step yet
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,27 @@ def test_contact_forces_and_cone(walk):
         view.contact_forces(strut.simulate(walkers.pendulum(), t=1))
 
 
+@pytest.mark.parametrize(
+    ("points", "remark"),
+    [(8, "Normal forces alone"), (16, "of the 12 points that are pressed hardest, of 16")],
+)
+def test_forces_of_many_feet_are_one_figure_and_the_page_says_what_is_not_drawn(points, remark, tmp_path):
+    from strut import Mechanism, joints
+
+    plate = Mechanism("plate", planar=True)
+    body = plate.body("body", mass=2.0, inertia=0.1)
+    plate.joint("base", plate.world, body, joints.planar(), actuated=False)
+    feet = [f"foot{k}" for k in range(points)]
+    for k, foot in enumerate(feet):
+        plate.frame(foot, body, (0.1 * k, 0, 0))
+    made = contact.compliant(plate, feet, law=contact.linear(1e4, 50.0), friction=contact.coulomb(0.4))
+    run = strut.simulate(made, t=0.02, rtol=1e-6, atol=1e-8)
+    drawn = list(view.contact_forces(run).by_name)
+    # its mass is above the first foot, so that the first are pressed hardest
+    assert drawn == [f"{foot}_normal" for foot in feet][:12]
+    assert remark in view.page(run, tmp_path / "plate.html").read_text()
+
+
 def test_forces_of_a_foot_with_a_coefficient():
     from strut import Mechanism, Param, joints
 

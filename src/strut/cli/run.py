@@ -88,15 +88,15 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     ignore: Ignore = [],
     root: Root = [],
     no_page: Annotated[
-        bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")
+        bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks or stands.")
     ] = False,
     json: Json = False,
 ) -> None:
     """Simulate a machine and report what happened: final state, events, where the energy went, and for
     walkers how in every step.
 
-    A machine that walks also leaves a page with plots and its animation, MODEL.html, where you are; unless
-    you save something yourself (-o), print for machines (--json, --watch), or say --no-page.
+    A machine that walks or stands on feet also leaves a page with plots and its animation, MODEL.html, where
+    you are; unless you save something yourself (-o), print for machines (--json, --watch), or say --no-page.
 
     [bold]Examples[/bold]
 

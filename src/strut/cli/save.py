@@ -44,9 +44,12 @@ def check_directory(path: Path) -> None:
 
 
 def walks(run: Trajectory) -> bool:
-    """Is there something to look at: a machine with a scene that has made a step?"""
-    drawn = run.system is not None and bool(run.system.scene.parts)
-    return drawn and any(name in run.events.counts() for name in run.names.step_events)
+    """Is there something to look at: a machine with a scene that has made a step, or one that stands on its
+    feet, of which no event ends a step?"""
+    if run.system is None or not run.system.scene.parts:
+        return False
+    stands = run.system.walk is not None and not run.system.walk.section
+    return stands or any(name in run.events.counts() for name in run.names.step_events)
 
 
 def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it

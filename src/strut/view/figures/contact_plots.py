@@ -10,7 +10,7 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.view.figures.curves import curves, drawn_indices
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
-from strut.view.figures.plots import figures_by_unit
+from strut.view.figures.plots import MAX_CURVES, figures_by_unit
 from strut.view.units import title_with_unit
 
 if TYPE_CHECKING:
@@ -24,16 +24,34 @@ def contacts(trajectory: Trajectory) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 @checked
 def contact_forces(trajectory: Trajectory) -> Figure:
-    """The normal force of every foot and its friction [N], over time."""
+    """The normal force of every foot and its friction [N], over time: see `drawn_forces` for many feet."""
     feet = contacts(trajectory)
     if not feet:
         raise ModelError(
             f"'{trajectory.system_name}' has no contact forces: its walk names no foot with a normal force, "
             f"Foot(normal=...)"
         )
-    labels = [label for normal, friction in feet.values() for label in (normal, *friction)]
+    labels = drawn_forces(trajectory)
     (figure,) = figures_by_unit(trajectory, labels, {*trajectory.names.z}, unit="N", mark_names=True)
     return figure
+
+
+def drawn_forces(trajectory: Trajectory) -> list[str]:
+    """Labels of the forces that one figure can hold: all of them; of many the normal forces alone; of very
+    many those of the feet that are pressed hardest."""
+    feet = contacts(trajectory)
+    labels = [label for normal, friction in feet.values() for label in (normal, *friction)]
+    if len(labels) <= MAX_CURVES:
+        return labels
+    normals = [normal for normal, _ in feet.values()]
+    if len(normals) <= MAX_CURVES:
+        return normals
+    peaks = {
+        name: float(np.nanmax(values, initial=0.0))
+        for name, (_, values) in curves(trajectory, normals).items()
+    }
+    hardest = sorted(normals, key=lambda name: -peaks[name])[:MAX_CURVES]
+    return [name for name in normals if name in hardest]
 
 
 @checked
@@ -81,4 +99,4 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     )
 
 
-__all__ = ["contact_forces", "contacts", "friction_cone"]
+__all__ = ["contact_forces", "contacts", "drawn_forces", "friction_cone"]

@@ -295,6 +295,13 @@ def _forces(run: Trajectory, report: Report, folded: bool) -> None:
         return
     report.section("Contact forces", folded=folded)
     report.figures(contact_plots.contact_forces(run))
+    drawn, points = contact_plots.drawn_forces(run), len(feet)
+    if len(drawn) < points:
+        report.note(f"Normal forces of the {len(drawn)} points that are pressed hardest, of {points}.")
+    elif len(drawn) < sum(1 + len(friction) for _, friction in feet.values()):
+        report.note(
+            f"Normal forces alone: with friction, {points} points are too many curves for one figure."
+        )
     cones = [contact_plots.friction_cone(run, foot) for foot, (_, friction) in feet.items() if friction][:4]
     if cones:
         report.figures(*cones, beside=True)
