@@ -58,6 +58,23 @@ def test_a_job_runs_stops_and_is_shown(tmp_path):
     assert not list(tmp_path.glob("*.lock"))
 
 
+def test_jobs_of_a_folder_are_shown(tmp_path, monkeypatch):
+    for name in ("one.db", "two.db"):
+        assert run("evolve", EXAMPLE, "-o", tmp_path / name, "--generations", "2").exit_code == 0
+    monkeypatch.chdir(tmp_path)
+    assert [Path(job["file"]).name for job in json.loads(run("jobs", "--json").output)] == [
+        "one.db",
+        "two.db",
+    ]
+    assert len(json.loads(run("jobs", tmp_path, "--json").output)) == 2
+    (tmp_path / "empty").mkdir()
+    assert "no file of it ends in .db" in str(run("jobs", "empty").exception)
+    for request in (["--stop"], ["--export", "all.csv"]):
+        assert "no job is named: give the file that strut evolve wrote" in str(
+            run("jobs", *request).exception
+        )
+
+
 def test_a_job_without_a_card_goes_on_here(tmp_path):
     path = written(tmp_path, SMALL)
     job = read_job(path, find_model).on_device("cuda")

@@ -31,7 +31,13 @@ ANSWER_SECONDS = 3.0
 
 
 def jobs(
-    files: Annotated[list[Path], typer.Argument(metavar="RUN.db", help="Files that strut evolve wrote.")],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN.db",
+            help="Files that strut evolve wrote, or folders of such; those where you are unless given.",
+        ),
+    ] = None,
     *,
     pause: Annotated[
         bool, typer.Option("--pause", help="Let them wait, after the shares that are under way.")
@@ -53,6 +59,8 @@ def jobs(
 
     [bold]Examples[/bold]
 
+      strut jobs
+
       strut jobs slip.db other.db
 
       strut jobs slip.db --pause
@@ -63,6 +71,11 @@ def jobs(
     requests = [word for word, flag in flags.items() if flag]
     if len(requests) > 1:
         raise ModelError(f"jobs are asked to {' and to '.join(requests)}: give one of them")
+    if not files and (requests or export is not None):
+        raise ModelError(
+            "no job is named: give the file that strut evolve wrote, as in strut jobs RUN.db --pause"
+        )
+    files = job_files(files or [Path()])
     if export is not None and len(files) != 1:
         raise ModelError(f"--export writes one job, and {len(files)} are given: one at a time")
     for path in files if requests else ():
@@ -95,6 +108,18 @@ def jobs(
     table("jobs", heads, rows)
     for meaning in meanings:
         notes.print(escape(meaning))
+
+
+def job_files(places: list[Path]) -> list[Path]:
+    """Return files as they are given, and of each folder its files that end in .db; raise ModelError for a
+    folder without any."""
+    files: list[Path] = []
+    for place in places:
+        inside = sorted(place.glob("*.db")) if place.is_dir() else [place]
+        if not inside:
+            raise ModelError(f"no job is in the folder {place.resolve()}: no file of it ends in .db")
+        files += inside
+    return files
 
 
 def _acknowledge(path: Path, request: Request, *, quiet: bool) -> None:
