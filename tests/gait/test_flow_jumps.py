@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from strut import gait, walkers
-from strut.errors import UnknownNameError
+from strut.errors import ModelError, UnknownNameError
 from strut.simulate import simulate
 from strut.studies.human_stability import without_contact_times
 from strut.system import Event, Param, State, System
@@ -75,3 +75,26 @@ def test_ligaments_and_assistance_of_a_human_are_found_and_exchanged():
     assert sum(name == value for name, value in changed.items()) == 1  # the trunk's
     alone = gait.locate_jumps(human.using(assist=0.0))
     assert [q.name for q in alone.z] == ["jump_1", "jump_2"]
+
+
+def two_sides(right):
+    """Two states with left and right exchanged, each of which turns at a limit that the other one moves."""
+    a, b = State("a", 0.3), State("b", -0.2)
+
+    def law(own, other):
+        return ca.if_else(own.sym > ca.if_else(other.sym > 0.1, 0.2, 0.4), -1.0, 1.0)
+
+    return System(
+        "two_sides", x=(a, b), flow={a: law(a, b), b: right(law, a, b)}, symmetry={"a": b.sym, "b": a.sym}
+    )
+
+
+def test_comparisons_that_read_others_are_exchanged():
+    located = gait.locate_jumps(two_sides(lambda law, a, b: law(b, a)))
+    changed = {q.name: str(located.symmetry[q.name]) for q in located.z}
+    assert changed == {"jump_1": "jump_2", "jump_2": "jump_1"}  # of the limits themselves none
+
+
+def test_a_jump_without_a_partner_is_refused():
+    with pytest.raises(ModelError, match=r"'two_sides' jumps where .* write the law of both sides alike"):
+        gait.locate_jumps(two_sides(lambda law, a, b: -b.sym))

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked
-from strut.errors import UnknownNameError, did_you_mean
+from strut.checks import checked, short_repr
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.exchange import mirrored_states
 from strut.system import Discrete, Event, System, start, time
 
 POINT_COUNT = 12
 """Random points on the surface where two sides of a comparison are equal, at which the flow is compared."""
 POINT_SPREAD = 0.3
-"""By how much states of such points differ from those that a run begins with, in their own units."""
+"""Standard deviation of the states of such points about those that a run begins with, in their own units."""
 MAX_SURFACE_ERROR = 1e-12
 """By how much, in its own unit, sides of a comparison may differ at a point that counts as on its surface."""
 SURFACE_ITERATIONS = 30
@@ -51,7 +51,9 @@ def locate_jumps(system: System, *, besides: Sequence[str] = ()) -> System:
     share, for instance. Each jump k has a discrete state jump_k, which begins as the state says, and events
     jump_k_on and jump_k_off. Comparisons at which the flow is continuous, such as those of feet that press
     from zero on, stay as they are. Whether it jumps is looked at with the parameters that the system has;
-    the run itself is the same.
+    the run itself is the same. A comparison that decides no rate, but the limit of another comparison, is not
+    located: derivatives know nothing of its instant. Raises ModelError where left and right are exchanged and
+    a comparison of one side has none of the other.
     """
     for name in besides:
         if name not in system.slices("x"):
@@ -64,7 +66,7 @@ def locate_jumps(system: System, *, besides: Sequence[str] = ()) -> System:
         return system
     others = [each for each in comparisons if each not in jumping]
     flags = [
-        Discrete(f"jump_{k + 1}", ca.substitute([each.holds], *_back(others))[0])
+        Discrete(f"jump_{k + 1}", _resolve(each.holds, *_flags_and_meanings(comparisons)))
         for k, each in enumerate(jumping)
     ]
     before = [each.flag for each in (*jumping, *others)]
@@ -87,12 +89,12 @@ def locate_jumps(system: System, *, besides: Sequence[str] = ()) -> System:
         flow={name: rates[int(sizes[k]) : int(sizes[k + 1])] for k, name in enumerate(names)},
         z=(*system.z, *flags),
         events=(*system.events, *events),
-        symmetry=dict(system.symmetry) | _exchanged_flags(system, jumping, flags),
+        symmetry=dict(system.symmetry) | _exchanged_flags(system, comparisons, jumping, flags),
         implied=None,
     )
 
 
-def _back(comparisons: Sequence[_Comparison]) -> tuple[list[ca.SX], list[ca.SX]]:
+def _flags_and_meanings(comparisons: Sequence[_Comparison]) -> tuple[list[ca.SX], list[ca.SX]]:
     """Flags, and what they stand for."""
     return [each.flag for each in comparisons], [each.holds for each in comparisons]
 
@@ -143,7 +145,7 @@ def _find_jumping(system: System, flow: ca.SX, comparisons: list[_Comparison]) -
     if not comparisons:
         return []
     begin = start(system)
-    flags, values = _back(comparisons)
+    flags, values = _flags_and_meanings(comparisons)
     x = system.vector("x")
     rest = [time, *[system.vector(group) for group in "zup"]]
     numbers = [0.0, begin.z, begin.u, begin.p]
@@ -184,14 +186,17 @@ def _on_surface(surface: ca.Function, x: np.ndarray, numbers: Sequence[object]) 
 
 
 def _exchanged_flags(
-    system: System, jumping: Sequence[_Comparison], flags: Sequence[Discrete]
+    system: System,
+    comparisons: Sequence[_Comparison],
+    jumping: Sequence[_Comparison],
+    flags: Sequence[Discrete],
 ) -> dict[str, ca.SX]:
     """Flags with left and right exchanged: each is what that comparison says whose margin is the same in the
     mirrored state."""
     if not system.symmetry:
         return {}
     x, begin = system.vector("x"), start(system)
-    margins = ca.vertcat(*[each.margin for each in jumping])
+    margins = _resolve(ca.vertcat(*[each.margin for each in jumping]), *_flags_and_meanings(comparisons))
     mirrored = ca.substitute([margins], [x], [mirrored_states(system)])[0]
     both = ca.Function("margins", [time, *system.vectors()], [margins, mirrored], {"allow_free": False})
     random = np.random.default_rng(2)
@@ -202,8 +207,12 @@ def _exchanged_flags(
     for k, flag in enumerate(flags):
         error = np.abs(own - other[:, k : k + 1]).max(axis=0)
         j = int(np.argmin(error))
-        if error[j] <= SAME_MARGIN * (1 + np.abs(own[:, j]).max()):
-            exchanged[flag.name] = flags[j].sym
+        if not error[j] <= SAME_MARGIN * (1 + np.abs(own[:, j]).max()):
+            raise ModelError(
+                f"the flow of '{system.name}' jumps where {short_repr(jumping[k].margin)} passes zero, and no "
+                f"comparison is the same with left and right exchanged: write the law of both sides alike"
+            )
+        exchanged[flag.name] = flags[j].sym
     return exchanged
 
 
