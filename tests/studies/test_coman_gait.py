@@ -23,6 +23,7 @@ from strut.studies.coman_gait import (
 from strut.studies.coman_verification import PushedWalks
 from strut.studies.gait_pictures import impedance_curves, progress_plots
 from strut.studies.gait_verification import Verified
+from strut.studies.mode_searches import has_searches
 from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
 from strut.system import Disturbance, Foot, Param, Walk, start, time
 
@@ -135,8 +136,8 @@ def test_first_populations_are_known_solutions_and_their_mutations():
 def test_a_part_of_the_searches_is_refused(tmp_path):
     (tmp_path / "const.db").write_text("")
     with pytest.raises(ModelError, match=r"no step\.db"):
-        coman_search.has_searches(tmp_path)
-    assert not coman_search.has_searches(tmp_path / "none")
+        has_searches(tmp_path, MODES)
+    assert not has_searches(tmp_path / "none", MODES)
     assert coman_gait.GOAL_NAMES[-1] == "cost"
 
 

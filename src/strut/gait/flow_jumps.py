@@ -209,8 +209,8 @@ def _exchanged_flags(
         j = int(np.argmin(error))
         if not error[j] <= SAME_MARGIN * (1 + np.abs(own[:, j]).max()):
             raise ModelError(
-                f"the flow of '{system.name}' jumps where {short_repr(jumping[k].margin)} passes zero, and no "
-                f"comparison is the same with left and right exchanged: write the law of both sides alike"
+                f"the flow of '{system.name}' jumps where {short_repr(jumping[k].margin)} passes zero, and "
+                f"no comparison is the same with left and right exchanged: write the law of both sides alike"
             )
         exchanged[flag.name] = flags[j].sym
     return exchanged

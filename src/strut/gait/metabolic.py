@@ -19,11 +19,11 @@ HILL_CURVATURE = 4.0
 STRETCHED_FORCE, STRETCHED_SLOPE = 1.8, 7.6
 """[1] Of the curve of muscles that are stretched, 1.8 - 0.8 (1 + u) / (1 - 7.6 u) (Otten, 1987)."""
 MAX_SHORTENING = 0.9
-"""[1] Of the largest shortening speed, at which the speed is cut: at 1 a muscle has no force, and what it
-would need for one has no bound."""
+"""[1] Part of the largest shortening speed, at which the speed is cut: at 1 a muscle has no force, and what
+it would need for one has no bound."""
 HUMAN_COST = 3.3
-"""[J/(kg m)] What walking costs a person at about 1.3 m/s, all oxygen counted; about a third less without
-that of standing."""
+"""[J/(kg m)] What walking costs a person at 1.3 m/s, all oxygen counted, by Ralston's curve (1958), (29 +
+0.0053 v^2) cal/(kg min) with v in m/min; about a third less without that of standing."""
 
 
 @checked

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from strut import evolve
-from strut.errors import ModelError
 from strut.evolve.streams import Purpose, RandomStream
 from strut.studies.coman_gait import (
     GENERATIONS,
@@ -22,6 +21,7 @@ from strut.studies.coman_gait import (
     coman_problems,
     coman_walker,
 )
+from strut.studies.mode_searches import has_searches, progress_text
 from strut.studies.study import SearchOrder
 from strut.studies.swing_pushes import SwingPushes, with_swing_pushes
 from strut.system import System
@@ -29,7 +29,7 @@ from strut.system import System
 SEED = 1
 """Of all searches."""
 KNOWN_OF_RUN = 3
-"""Solutions of every undisturbed run, the best, with which a disturbed search begins."""
+"""How many of the best solutions of every undisturbed run a disturbed search begins with."""
 MUTATION = 0.1
 """[1] Part of its range by which a parameter of a mutated solution is moved, at most, either way."""
 PUSHED_VELOCITY = 0.1
@@ -56,9 +56,9 @@ def search_gaits(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, e
         runs=order.runs or RUNS,
         seed=SEED,
         folder=order.folder,
-        resume=has_searches(order.folder),
+        resume=has_searches(order.folder, MODES),
         minutes=order.minutes,
-        progress=lambda at: tell(progress_text(at)),
+        progress=lambda at: tell(progress_text(at, GOAL_NAMES)),
     )
 
 
@@ -77,10 +77,10 @@ def search_pushed_gaits(
         runs=runs,
         seed=SEED,
         folder=order.folder,
-        resume=has_searches(order.folder),
+        resume=has_searches(order.folder, MODES),
         first=first,
         minutes=order.minutes,
-        progress=lambda at: tell(progress_text(at)),
+        progress=lambda at: tell(progress_text(at, GOAL_NAMES)),
     )
 
 
@@ -113,29 +113,6 @@ def seeded_populations(problem: evolve.SearchProblem, known: np.ndarray, runs: i
         moved = copies + MUTATION * space.span * (2 * draws.uniform(rest, len(space)) - 1)
         populations.append(np.vstack([chosen, np.clip(moved, space.low, space.high)]))
     return np.array(populations)
-
-
-def has_searches(folder: Path) -> bool:
-    """Tell whether a folder has the searches of all modes; raises `ModelError` where it has a part of
-    them."""
-    there = [(folder / f"{mode}.db").is_file() for mode in MODES]
-    if any(there) and not all(there):
-        missing = MODES[there.index(False)]
-        raise ModelError(f"{folder} has a part of the searches and no {missing}.db: give an empty one")
-    return all(there)
-
-
-def progress_text(at: evolve.SideBySideProgress) -> str:
-    """How far searches are, as a line."""
-    parts = []
-    for mode, counts in at.stages.items():
-        furthest = max((k for k, count in enumerate(counts) if count), default=0)
-        parts.append(f"{mode}: {counts[furthest]} at {GOAL_NAMES[furthest]}, best {at.bests[mode]:.4g}")
-    rate = at.individuals / max(at.seconds, 1e-9)
-    return (
-        f"generation {at.generation + 1}/{at.generations}, {at.seconds:.2f} s ({rate:.0f} evaluations/s): "
-        + "; ".join(parts)
-    )
 
 
 __all__ = ["known_solutions", "pushed_walker", "search_gaits", "search_pushed_gaits"]

@@ -16,7 +16,7 @@ from strut.studies.study import Plot
 from strut.system import System, add_prefix, join
 
 CURVE_POINTS = 201
-"""How many points a curve over a cycle has."""
+"""How many points a curve over a cycle or a stride has."""
 
 
 def progress_plots(evolutions: Mapping[str, evolve.Evolution], last_goal: str) -> list[Plot]:
@@ -97,8 +97,11 @@ def walk_beside_each_other(
     step: float,
     distance: float,
 ) -> Trajectory | None:
-    """Return a run of several machines at once, one behind the other, from the states of their own runs at a
-    time on [s]; None where one of them fell. step: of RK4 [s]. distance: between them [m]."""
+    """Return a run of several machines at once, one behind the other, from the states that their own runs
+    have at `begin`; None where one of them fell.
+
+    begin, end: of the run [s]. step: of RK4 [s]. distance: between neighbours [m].
+    """
     if any(walk.status != "done" for walk in walks.values()):
         return None
     parts: list[System] = []

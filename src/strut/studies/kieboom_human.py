@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from strut import evolve
-from strut.errors import ModelError
 from strut.studies.gait_verification import candidates_of, verify_bests
 from strut.studies.human_beyond import effort_rows, push_rows, stability_rows
 from strut.studies.human_gait import (
@@ -34,6 +33,7 @@ from strut.studies.human_refinement import REFINED_FOLDER, REFINED_GENERATIONS, 
 from strut.studies.human_stability import judge_bests
 from strut.studies.human_table import human_rows
 from strut.studies.human_verification import human_ways
+from strut.studies.mode_searches import has_searches, progress_text
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 SEED = 1
@@ -73,10 +73,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, evolve.Evolution]]:
     """Search, or go on with what the folder has: the first part and, where that is done, the second."""
     began = clock.monotonic()
-    there = [(order.folder / f"{mode}.db").is_file() for mode in MODES]
-    if any(there) and not all(there):
-        missing = MODES[there.index(False)]
-        raise ModelError(f"{order.folder} has a part of the searches and no {missing}.db: give an empty one")
+    there = has_searches(order.folder, MODES)
     way: dict[str, Any] = {"lanes": "auto"}
     if order.device != "cpu":
         way = {"device": order.device, "crew": order.crew}
@@ -89,9 +86,9 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
         runs=order.runs or RUNS,
         seed=SEED,
         folder=order.folder,
-        resume=all(there),
+        resume=there,
         minutes=order.minutes,
-        progress=lambda at: tell(_progress_text(at)),
+        progress=lambda at: tell(progress_text(at, GOAL_NAMES)),
     )
     left = None if order.minutes is None else order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
     if not all(each.finished for each in first.values()) or (left is not None and left <= 0):
@@ -103,7 +100,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
         way=way,
         generations=max(1, round(share * REFINED_GENERATIONS)),
         minutes=left,
-        progress=lambda at: tell(f"second part, {_progress_text(at)}"),
+        progress=lambda at: tell(f"second part, {progress_text(at, GOAL_NAMES)}"),
     )
     return [first, refined]
 
@@ -114,19 +111,6 @@ def _load(folder: Path) -> list[dict[str, evolve.Evolution]]:
     if not all((places[1] / f"{mode}.db").is_file() for mode in MODES):
         places = places[:1]
     return [{mode: evolve.load_evolution(place / f"{mode}.db") for mode in MODES} for place in places]
-
-
-def _progress_text(at: evolve.SideBySideProgress) -> str:
-    """How far the searches are, as a line."""
-    parts = []
-    for mode, counts in at.stages.items():
-        furthest = max((k for k, count in enumerate(counts) if count), default=0)
-        parts.append(f"{mode}: {counts[furthest]} at {GOAL_NAMES[furthest]}, best {at.bests[mode]:.4g}")
-    steps = at.individuals / max(at.seconds, 1e-9)
-    return (
-        f"generation {at.generation + 1}/{at.generations}, {at.seconds:.2f} s ({steps:.0f} evaluations/s): "
-        + "; ".join(parts)
-    )
 
 
 def rows() -> list[Row]:

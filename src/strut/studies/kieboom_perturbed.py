@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from strut import evolve
-from strut.studies.coman_gait import DURATION, GOAL_NAMES, JOINTS
+from strut.studies.coman_gait import DURATION, GOAL_NAMES, JOINTS, MODES
 from strut.studies.coman_search import (
     KNOWN_OF_RUN,
     MUTATION,
-    has_searches,
     known_solutions,
     search_gaits,
     search_pushed_gaits,
@@ -24,6 +23,7 @@ from strut.studies.coman_verification import FRESH_DRAWS, PushedWalks, bear_push
 from strut.studies.gait_pictures import impedance_curves, progress_plots
 from strut.studies.gait_verification import candidates_of
 from strut.studies.kieboom_coman import load_searches
+from strut.studies.mode_searches import has_searches
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 
@@ -37,7 +37,7 @@ PUBLISHED = {"const": (165, 0.37, 14), "step": (154, 0.38, 58), "ppoly": (192, 0
 """[J/m, m/s, %] Cost and speed of the best, and the part of generations at the last goal, of table 4.7."""
 PUBLISHED_RATIO = 5.0
 """[1] About how many times the undisturbed cost the disturbed one is, as published."""
-SENTENCE = f"pushes of {MEAN_FORCE:g} N for {MEAN_DURATION:g} s against the swing foot, backwards (ours)"
+PUSHES_TEXT = f"pushes of {MEAN_FORCE:g} N for {MEAN_DURATION:g} s against the swing foot, backwards (ours)"
 """What disturbs it."""
 
 
@@ -46,7 +46,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     search has seen, and compare."""
     began = clock.monotonic()
     calm = replace(order, folder=order.folder / UNDISTURBED_FOLDER)
-    if order.search and not (has_searches(calm.folder) and _is_finished(calm.folder)):
+    if order.search and not (has_searches(calm.folder, MODES) and _is_finished(calm.folder)):
         tell(f"undisturbed gaits are searched first, in {calm.folder}")
         search_gaits(calm, tell)
     left = order.minutes
@@ -100,7 +100,11 @@ def _rows(
 ) -> list[Row]:
     """The table. walks, calm_walks: of disturbed and undisturbed bests that were run with new draws."""
     rows: list[Row] = [
-        Row("disturbance", f"N(80, 5) N for N(0.15, 0.05) s, worst of {SwingPushes().count} draws", SENTENCE),
+        Row(
+            "disturbance",
+            f"N(80, 5) N for N(0.15, 0.05) s, worst of {SwingPushes().count} draws",
+            PUSHES_TEXT,
+        ),
         Row(
             "first population",
             "30 known solutions and mutations by 10 %",

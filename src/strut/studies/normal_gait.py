@@ -1,8 +1,10 @@
 """Joint angles of normal gait: published means and deviations over a stride, and how like them a curve is.
 
 Schwartz, Rozumalski and Trost, The effect of walking speed on the gait of typically developing children,
-Journal of Biomechanics 41 (2008) 1639-1650, electronic tables: 83 children from 4 to 17 years, free speed.
-Of adults no table was at hand; their curves have the same shape. Hips are there between thigh and pelvis,
+Journal of Biomechanics 41 (2008) 1639-1650: 83 children from 4 to 17 years. The numbers are those of the
+workbook that supplements the article, sheet Joint Rotations, columns of free speed: every second of its 51
+rows, rounded to 0.1 degrees; a deviation is half of what lies between its columns -1sd and +1sd. Of adults no
+table was at hand; their curves have the same shape. Hips are there between thigh and pelvis,
 which leans forward by about 12 degrees; here they are between thigh and trunk.
 """
 
@@ -31,7 +33,7 @@ ANGLE_DEVIATIONS = {
     "ankle": "5.6 4.8 4.0 4.0 4.0 3.8 3.7 3.8 3.9 4.1 4.4 4.7 5.2 6.2 8.3 9.5 8.8 8.2 6.8 5.7 4.9 4.2 4.1 "
     "4.7 5.3 5.4",
 }
-"""[deg] Standard deviations between people."""
+"""[deg] Standard deviations between the children."""
 
 
 def normal_angles(joint: str, percent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
