@@ -227,6 +227,8 @@ def test_wrong_designs():
         linkage.screen(motion, ["j1", "j2"])
     with pytest.raises(ValueRangeError, match="min_strength"):
         linkage.screen(motion, ["j1"], min_strength=-1.0)
+    with pytest.raises(ShapeError, match=r"pins have the shape \(3, 2\): designs x 3 joints x 2 is needed"):
+        linkage.bar_lengths(FOUR_BAR, np.zeros((3, 2)))
     loose = linkage.Topology(KNEE, ("a", "b"), (("thigh", "a"), ("a", "b")))
     with pytest.raises(ModelError, match="is not determined by the posture of its limb"):
         linkage.follow_postures(loose, np.array([[0.5, 0.1, 0.5]]), bend([0.0]))

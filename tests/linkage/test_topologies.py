@@ -172,6 +172,18 @@ def test_graphs_and_linkages_are_drawn():
         assert len(bars) == (4 - three) + 3 * three
 
 
+def test_what_has_no_joints_is_drawn_and_unknown_actuators_are_refused():
+    loose = linkage.Topology(linkage.human_leg(), ("a",), ())
+    texts = [
+        e.text for e in ET.fromstring(linkage.draw_graph(loose)).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert {"trunk", "a"} <= set(texts)
+    ET.fromstring(linkage.draw_linkage(loose))
+    for draw in (linkage.draw_graph, linkage.draw_linkage):
+        with pytest.raises(UnknownNameError, match="the linkage has no joint 'j9'"):
+            draw(loose, actuators=["j9"])
+
+
 def test_the_study_prints_the_pairs(capsys, tmp_path):
     with pytest.raises(SystemExit) as end:
         main(["reproduce", "kieboom-topologies", "--json", "-o", str(tmp_path / "page.html")])

@@ -10,7 +10,7 @@ import numpy as np
 from strut.checks import checked
 from strut.html import safe
 from strut.linkage.pins import pin_positions, sketch_values
-from strut.linkage.topology import Topology
+from strut.linkage.topology import Topology, check_actuators
 
 LIMB_COLOUR, LINK_COLOUR, ACTUATOR_COLOUR = "#9aa7b1", "#1c2b38", "#c2571a"
 """Colours of the limb, of links and of joints with an actuator."""
@@ -27,7 +27,8 @@ LAYOUT_STEPS = 400
 @checked
 def draw_graph(topology: Topology, title: str = "", actuators: Sequence[str] = ()) -> str:
     """Draw the graph of a topology, as the text of an SVG file: bodies of the limb as boxes in a column,
-    links as discs, joints as lines; those with an actuator are marked."""
+    links as discs, joints as lines; those with an actuator are marked. actuators: joints of the linkage."""
+    check_actuators(topology, actuators)
     places = _place_nodes(topology)
     lines = []
     for name, (a, b) in {**topology.limb.joints, **topology.joints}.items():
@@ -59,7 +60,9 @@ def draw_linkage(
     as bars (with three pins: triangles), joints as circles, actuators filled.
 
     values: of `pin_parameters`; without them the topology is drawn with pins where they are seen well.
+    actuators: joints of the linkage.
     """
+    check_actuators(topology, actuators)
     drawn_values = sketch_values(topology) if values is None else np.reshape(values, (1, -1))
     pins = pin_positions(topology, drawn_values)[0] * (1, -1) * PIXELS_PER_METRE
     names = list(topology.joints)
@@ -76,8 +79,9 @@ def draw_linkage(
             f'stroke-width="4" stroke-linecap="round"><title>{safe(link)}</title></line>'
             for a, b in combinations(own, 2)
         ]
-        centre = np.mean(own, axis=0)
-        lines.append(_text(centre[0] + 9, centre[1] + 4, link, LINK_COLOUR, 12))
+        if own:
+            centre = np.mean(own, axis=0)
+            lines.append(_text(centre[0] + 9, centre[1] + 4, link, LINK_COLOUR, 12))
     for joint in topology.limb.joints:
         if topology.limb.joints[joint][1] in topology.limb.segments:
             x, z = topology.limb.pivot(joint)
@@ -105,7 +109,7 @@ def _place_nodes(topology: Topology) -> dict[str, np.ndarray]:
     for k, part in enumerate(topology.parts):
         at[k] = (0.0, k / max(1, len(bodies) - 1)) if part in bodies else rng.uniform(0.3, 1.0, 2)
     index = {part: k for k, part in enumerate(topology.parts)}
-    ends = np.array([(index[a], index[b]) for a, b in topology.pins])
+    ends = np.array([(index[a], index[b]) for a, b in topology.pins], dtype=int).reshape(-1, 2)
     for step in range(LAYOUT_STEPS):
         apart = at[:, None] - at
         square = (apart**2).sum(axis=2) + 1e-3

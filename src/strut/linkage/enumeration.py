@@ -23,8 +23,8 @@ MAX_PAIRS = 62
 """Pairs of links and bodies that may be joined: each is a bit of a whole number."""
 MAX_GRAPHS = 2_000_000
 """Graphs with so many joints or fewer that are kept at a time."""
-CHUNK = 4096
-"""Graphs whose names are exchanged at a time."""
+GRAPHS_PER_CHUNK = 4096
+"""How many graphs have their names exchanged at a time."""
 
 
 @checked
@@ -107,12 +107,11 @@ def _exchanged_pairs(
 def canonical_forms(graphs: np.ndarray, exchanges: Sequence[np.ndarray]) -> np.ndarray:
     """Return the least number that each graph can have by exchanging names, each once, in order."""
     least = []
-    for start in range(0, len(graphs), CHUNK):
-        part = graphs[start : start + CHUNK]
+    for start in range(0, len(graphs), GRAPHS_PER_CHUNK):
+        part = graphs[start : start + GRAPHS_PER_CHUNK]
         width = len(exchanges[0])
-        joined = ((part[:, None] >> np.arange(width)) & 1).astype(
-            np.float64
-        )  # exact: below 2^53 in two halves
+        # as floating-point numbers, in two halves below 2^53: exact
+        joined = ((part[:, None] >> np.arange(width)) & 1).astype(np.float64)
         best = part.copy()
         for places in exchanges:
             low, high = np.where(places < 31, 2.0**places, 0), np.where(places >= 31, 2.0 ** (places - 31), 0)

@@ -61,7 +61,6 @@ class Limb:
                 )
             if len(line) != 2 or not all(len(p) == 2 and all(map(math.isfinite, p)) for p in line):
                 raise ModelError(f"the segment of '{body}' is {line}: give two ends, ((x, z), (x, z)) [m]")
-
         for joint, direction in self.directions.items():
             if joint not in self.joints or direction not in {1, -1}:
                 raise ModelError(

@@ -8,10 +8,10 @@ from itertools import combinations
 import numpy as np
 
 from strut.checks import checked
-from strut.errors import UnknownNameError, did_you_mean
+from strut.errors import ShapeError
 from strut.linkage.assembly_path import LinkageMotion
 from strut.linkage.kinematics import LinkageKinematics
-from strut.linkage.topology import Topology
+from strut.linkage.topology import Topology, check_actuators
 
 ACTUATOR_MASS, PASSIVE_MASS = 2.0, 0.5
 """[kg] Of a joint with an actuator, and of one without (Kieboom, section 5.4)."""
@@ -34,18 +34,19 @@ def bars(topology: Topology) -> tuple[tuple[str, str, str], ...]:
 def bar_lengths(topology: Topology, pins: np.ndarray) -> np.ndarray:
     """Return the lengths of `bars` [m], designs x bars. pins: as of `pin_positions`."""
     place = {joint: k for k, joint in enumerate(topology.joints)}
-    ends = np.array([(place[a], place[b]) for _, a, b in bars(topology)])
+    if np.ndim(pins) != 3 or np.shape(pins)[1:] != (len(place), 2):
+        raise ShapeError(
+            f"pins have the shape {np.shape(pins)}: designs x {len(place)} joints x 2 is needed, as "
+            "`pin_positions` gives them"
+        )
+    ends = np.array([(place[a], place[b]) for _, a, b in bars(topology)], dtype=int).reshape(-1, 2)
     return np.asarray(np.linalg.norm(pins[:, ends[:, 0]] - pins[:, ends[:, 1]], axis=2))
 
 
 @checked
 def linkage_masses(topology: Topology, pins: np.ndarray, actuators: Sequence[str]) -> np.ndarray:
     """Return the mass of each design [kg]: its bars, its joints, and its actuators instead of joints."""
-    for joint in actuators:
-        if joint not in topology.joints:
-            raise UnknownNameError(
-                f"the linkage has no joint '{joint}': {did_you_mean(joint, list(topology.joints))}"
-            )
+    check_actuators(topology, actuators)
     driven = len(set(actuators))
     joints = ACTUATOR_MASS * driven + PASSIVE_MASS * (len(topology.joints) - driven)
     return np.asarray(joints + BAR_DENSITY * bar_lengths(topology, pins).sum(axis=1))

@@ -1,4 +1,5 @@
-"""`joint_motors`: torques in all joints of linkages, also in those that close loops, without coordinates."""
+"""`joint_motors`: motors in any joint of a linkage, also in one that closes a loop and so has no coordinate
+of its own."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from strut.checks import checked, positive
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.errors import ModelError
 from strut.linkage.assembly_path import LinkageMotion
+from strut.linkage.topology import check_actuators
 
 MIN_STRENGTH = 0.1
 """[1] Smallest singular value of the torques of the limb's joints over those of the actuators, by default."""
@@ -68,9 +69,7 @@ def screen(
     """
     topology = motion.topology
     names = list(topology.joints)
-    for joint in actuators:
-        if joint not in names:
-            raise UnknownNameError(f"the linkage has no joint '{joint}': {did_you_mean(joint, names)}")
+    check_actuators(topology, actuators)
     needed = len(topology.limb.joints)
     if len(set(actuators)) != needed or len(actuators) != needed:
         raise ModelError(

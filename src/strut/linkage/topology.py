@@ -103,6 +103,14 @@ class Topology:
         return ", ".join(f"{name} {a}-{b}" for name, (a, b) in self.joints.items())
 
 
+def check_actuators(topology: Topology, actuators: Sequence[str]) -> None:
+    """Raise UnknownNameError for an actuator that is in no joint of the linkage."""
+    names = list(topology.joints)
+    for joint in actuators:
+        if joint not in names:
+            raise UnknownNameError(f"the linkage has no joint '{joint}': {did_you_mean(joint, names)}")
+
+
 def sort_pins(limb: Limb, pins: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return pins in the usual order: the first at each body of the limb, body by body, then the others."""
     firsts: list[tuple[str, str]] = []
@@ -113,4 +121,4 @@ def sort_pins(limb: Limb, pins: Sequence[tuple[str, str]]) -> tuple[tuple[str, s
     return (*firsts, *[pin for pin in pins if pin not in firsts])
 
 
-__all__ = ["Topology", "sort_pins"]
+__all__ = ["Topology", "check_actuators", "sort_pins"]
