@@ -19,7 +19,7 @@ SAMPLED_STEPS = 12
 """[1] Steps of a run that are looked at, spread evenly over it."""
 MAX_STATES = 400
 """[1] States of the largest system that is looked at: its eigenvalues take a second at each step."""
-DIFFERENCE = 1e-7
+DIFFERENCE_STEP = 1e-7
 """[1] Step of the central differences, by the larger of 1 and the state. The exact Jacobian of a large
 machine takes minutes to make; its eigenvalues are wanted to a few digits."""
 MAX_SPURIOUS_GROWTH = 100.0
@@ -28,10 +28,10 @@ MAX_SPURIOUS_GROWTH = 100.0
 ERROR_WEIGHT = 0.4
 """[1] The error of a step of `rkc`, by the cubic term of its dense output (Sommeijer, Shampine and Verwer
 1997, equation 2.10: 0.8 (x0 - x1) + 0.4 h (f0 + f1))."""
-LEAST_ERROR = 1e-3
-"""[1] Errors that count, by the range of a state over the run."""
-ROUNDING = 1e-9
-"""[1] Errors that count, by the size of a state."""
+MIN_ERROR_OF_RANGE = 1e-3
+"""[1] Least error of a step that counts, over the range of the state in the run."""
+MIN_ERROR_OF_SIZE = 1e-9
+"""[1] Least error of a step that counts, over 1 + the size of the state: below, it is rounding."""
 DOUBTFUL_PART = 0.1
 """[1] Part of the steps with such an error from which on eigenvalues are looked at, which takes a tenth of a
 second for a large machine."""
@@ -89,7 +89,8 @@ def warn_if_unstable(
     """Warn where a method of fixed step magnified what the system does not: with its name, the rate of the
     mode, and the step that would be stable there. Return whether that is so.
 
-    evaluate: the functions of the system. points: some of the steps [s] of a run. steps: how many it took.
+    evaluate: the functions of the system. points: where some steps of a run begin. steps: how many it
+    took. step: how long each is [s].
     """
     tableau = INTEGRATORS[method].tableau
     if (
@@ -130,7 +131,9 @@ def wrong_parts(raw: Raw, nx: int) -> np.ndarray:
     begin, *powers = np.moveaxis(raw.poly[:, :4, :nx], 1, 0)
     error, motion = ERROR_WEIGHT * np.abs(powers[2]), np.abs(sum(powers))
     low, high = begin.min(axis=0), begin.max(axis=0)
-    least = np.maximum(LEAST_ERROR * (high - low), ROUNDING * (1 + np.maximum(np.abs(low), np.abs(high))))
+    least = np.maximum(
+        MIN_ERROR_OF_RANGE * (high - low), MIN_ERROR_OF_SIZE * (1 + np.maximum(np.abs(low), np.abs(high)))
+    )
     return np.asarray(np.mean(error > np.maximum(motion, least), axis=0))
 
 
@@ -177,7 +180,7 @@ def _jacobian(evaluate: Evaluate, point: StepPoint) -> np.ndarray:
     """The derivative of the rates by the states, by central differences, all in one call."""
     t, x, z, u, p = point
     n = len(x)
-    by = DIFFERENCE * np.maximum(1.0, np.abs(x))
+    by = DIFFERENCE_STEP * np.maximum(1.0, np.abs(x))
     around = np.concatenate([x + np.diag(by), x - np.diag(by)])
     rows = evaluate("flow", np.full(2 * n, t), around, np.tile(z, (2 * n, 1)), np.tile(u, (2 * n, 1)), p)
     jacobian: np.ndarray = ((rows[:n] - rows[n:]) / (2 * by)[:, None]).T

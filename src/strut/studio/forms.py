@@ -30,8 +30,11 @@ class FormField:
 
 @dataclass(frozen=True)
 class CommandForm:
-    """A command, what its subject is (a model or a job), and its options. output: how the place for what it
-    writes is given; a folder unless `suffix` says what a file's name ends in."""
+    """A command that can be started.
+
+    about: what it does. subject: what it is given, a model or a job. fields: its options. suffix: what the name
+    of the file that it writes ends in; empty where it writes a folder.
+    """
 
     command: str
     about: str
@@ -40,7 +43,10 @@ class CommandForm:
     suffix: str = ""
 
     def words(self, subject: str, values: Mapping[str, Any], output: str) -> list[str]:
-        """Return the command as words for the system, none of which any shell reads."""
+        """Return the command as words for the system, none of which any shell reads.
+
+        subject: the model or job. values: of fields, by name. output: where it writes.
+        """
         options = {each.name: each for each in self.fields}
         words = [self.command, subject]
         for name, value in values.items():

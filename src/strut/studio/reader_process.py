@@ -12,7 +12,7 @@ from queue import Empty, Queue
 from typing import IO, Any
 
 MAX_SECONDS = 30.0
-"""How long a text may take to be read or run for a preview."""
+"""[s] How long a text may take to be read or run for a preview."""
 
 
 class ReaderProcess:

@@ -28,6 +28,7 @@ PAGE_FILES = {"studio.js": "text/javascript", "studio.css": "text/css"}
 MAX_REQUEST = 4_000_000
 """Size [bytes] of the largest request."""
 PURPOSE = "the studio"
+"""What optional packages are needed for, as messages say it."""
 COMMON_HEADERS = {
     "Content-Security-Policy": CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",

@@ -25,7 +25,7 @@ from strut.studio.forms import CommandForm
 TASK_FILE, OUTPUT_FILE, END_FILE = "task.json", "output.txt", "end.json"
 """In the folder of a task: what was asked, what it printed, and how it ended."""
 MAX_OUTPUT = 20_000
-"""Characters of what a task printed that are text: the last."""
+"""[bytes] How much of what a task printed is shown: its end."""
 PROGRESS_MARK = "progress: "
 """Begins a line that says how far a task is."""
 
@@ -35,7 +35,9 @@ class StartedTask:
     """A command that was started.
 
     state: running, done, failed, cancelled or lost (its process is gone and left no word). command: as one
-    would type it. pages: files that a browser can show, the main one first.
+    would type it. began: [s] since 1970. seconds: that it took, or has taken so far. progress: its last word
+    while it runs. output: the end of what it printed. pages: files that a browser can show, the main one
+    first.
     """
 
     name: str
@@ -126,7 +128,7 @@ class Tasks:
         return path
 
     def close(self) -> None:
-        """Forget the children; they go on."""
+        """Forget the processes that were started here; they go on."""
         self._children.clear()
 
     # ---- one task ----

@@ -23,8 +23,8 @@ MAX_PORTRAITS = 4
 """Closed portraits that a page shows."""
 POWER_POINTS = 800
 """Points of curves of power."""
-LEAST_DISTANCE = 1e-16
-"""Relative distance from a cycle below which a walk is on it: drawn as that."""
+MIN_DRAWN_DISTANCE = 1e-16
+"""[1] Relative distance from a cycle below which a walk is on it, and is drawn at this distance."""
 FIT_TOLERANCE = 1e-6
 """Relative residual up to which the rate of a drive is a sum of rates of states."""
 
@@ -108,7 +108,7 @@ def convergence(trajectory: Trajectory) -> Figure | None:
     if len(distances) < 3:
         return None
     number = np.arange(2, len(distances) + 2)
-    y = np.log10(np.maximum(distances, LEAST_DISTANCE))
+    y = np.log10(np.maximum(distances, MIN_DRAWN_DISTANCE))
     color = PALETTE[2]
     return Figure(
         (Line("difference", number, y, color, width=1.2), Points("difference", number, y, color, size=6)),

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from strut.system import Foot
 
 SWING_PART = (0.25, 0.75)
-"""The part of a step in which clearance counts: at its ends a foot is on the ground."""
+"""[1] From where to where in a step clearance counts: at its ends a foot is on the ground."""
 STEP_POINTS = 401
 """Points of a step at which forces and heights are read."""
-REPEATS = 1e-6
-"""Relative change from step to step below which a walk repeats itself."""
-LEAST_LOAD = 1e-3
-"""Part of the largest normal force below which a foot does not count as standing."""
+MAX_REPEAT_CHANGE = 1e-6
+"""[1] Relative change from step to step up to which a walk repeats itself."""
+MIN_LOAD_SHARE = 1e-3
+"""[1] Part of the largest normal force below which a foot does not count as standing."""
 
 
 def headline(run: Trajectory) -> dict[str, str]:
@@ -120,7 +120,7 @@ def friction_needed(run: Trajectory, foot: Foot, span: tuple[float, float]) -> f
     not."""
     push, *along = values_between(run, [foot.normal, *foot.friction], span)
     pull = np.sqrt(sum(each**2 for each in along))
-    stands = push > LEAST_LOAD * push.max(initial=0.0)
+    stands = push > MIN_LOAD_SHARE * push.max(initial=0.0)
     return float(np.max(pull[stands] / push[stands])) if stands.any() else math.nan
 
 
@@ -129,7 +129,7 @@ def _settle_text(run: Trajectory) -> str:
     changes = step_differences(run)
     if not len(changes):
         return ""
-    if changes[-1] <= REPEATS:
+    if changes[-1] <= MAX_REPEAT_CHANGE:
         return "repeats"
     if len(changes) < 3 or changes[-3] <= 0:
         return f"changes by {changes[-1]:.2g}"
