@@ -32,8 +32,8 @@ class FormField:
 class CommandForm:
     """A command that can be started.
 
-    about: what it does. subject: what it is given, a model or a job. fields: its options. suffix: what the name
-    of the file that it writes ends in; empty where it writes a folder.
+    about: what it does. subject: what it is given, a model or a job. fields: its options. suffix: what the
+    name of the file that it writes ends in; empty where it writes a folder.
     """
 
     command: str

@@ -23,9 +23,9 @@ EXCHANGE_TOLERANCE = 1e-9
 class Stride:
     """A stride of one leg.
 
-    leg: its name. t: times [s] of its points, grouped by step; the end of one and the beginning of the next are
-        two points. percent: where each is in the stride. stance: shares of the stride that the leg stands, in
-        percent; rows of begin and end.
+    leg: its name. t: times [s] of its points, grouped by step; the end of one and the beginning of the next
+        are two points. percent: where each is in the stride. stance: shares of the stride that the leg
+        stands, in percent; rows of begin and end.
     exchanged: for each step, under which name a state of this leg runs.
     """
 
@@ -95,8 +95,8 @@ def exchanged_states(run: Trajectory) -> dict[str, str]:
 
 
 def _with_rates(run: Trajectory, pairs: dict[str, str]) -> dict[str, str]:
-    """Add the rates of exchanged states (`state_pairs`), which jump where a foot strikes and so are not found by
-    their values."""
+    """Add the rates of exchanged states (`state_pairs`), which jump where a foot strikes and so are not
+    found by their values."""
     from strut.view.figures.plots import state_pairs
 
     rates = dict(state_pairs(run))
@@ -113,16 +113,13 @@ def _exchange_stride(leg: str, times: list[float], pairs: Mapping[str, str]) -> 
 
 
 def _foot_stride(run: Trajectory, leg: str, span: tuple[float, float], stands: str, normal: str) -> Stride:
-    """A stride between two landings [s] of a foot that keeps its name. stands, normal: names of what is positive
-    while it stands, the first that is given; empty where nothing says so."""
+    """A stride between two landings [s] of a foot that keeps its name. stands, normal: names of what is
+    positive while it stands, the first that is given; empty where nothing says so."""
     t = np.linspace(*span, 2 * STEP_POINTS)
     percent = 100 * (t - span[0]) / (span[1] - span[0])
     signal = stands or normal
-    on = (
-        _values_inside(run, t, signal) > 0
-        if signal and signal in run.keys()
-        else np.zeros(len(t), dtype=bool)
-    )  # noqa: SIM118 a run is no mapping
+    has_signal = bool(signal) and signal in run.keys()  # noqa: SIM118 a run is no mapping
+    on = _values_inside(run, t, signal) > 0 if has_signal else np.zeros(len(t), dtype=bool)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
     stance = np.array([[percent[a], percent[b - 1]] for a, b in edges.reshape(-1, 2)]).reshape(-1, 2)
     return Stride(leg, t, percent, stance, ({},))
