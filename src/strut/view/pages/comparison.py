@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MAX_FIGURES = 12
 """Figures of states that lie over each other; of more states the first ones."""
 
+MAX_PARAMETERS = 30
+"""Parameters that differ and are shown; of more, as tables of a plan have them, the first ones."""
+
 
 @checked
 def comparison(entries: Mapping[str, Result | Trajectory], title: str = "", asked: str = "") -> Report:
@@ -45,8 +48,13 @@ def comparison(entries: Mapping[str, Result | Trajectory], title: str = "", aske
         report.table(head, rows, numbers=tuple(range(1, len(head))))
     else:
         report.note("None of them has walked two steps, or says numbers of its own.")
-    report.section("In motion")
-    films_beside(moving, report)
+    head, rows = differing_parameters(moving)
+    if rows:
+        report.subheading("Parameters that differ")
+        report.table(head, rows[:MAX_PARAMETERS], numbers=tuple(range(1, len(head))))
+        if len(rows) > MAX_PARAMETERS:
+            report.note(f"and {len(rows) - MAX_PARAMETERS} more parameters, not shown")
+    films_beside(moving, report, heading="In motion")
     strides = {name: panels[0] for name, run in moving.items() if (panels := stride_angles(run))}
     colors = dict(zip(entries, distinct_colors(len(entries)), strict=True))
     if len(strides) > 1:
@@ -77,6 +85,19 @@ def numbers_side_by_side(entries: Mapping[str, Result | Trajectory]) -> tuple[li
     order = sorted(labels, key=lambda label: sum(label not in facts for facts in facts_by_name.values()))
     rows = [[label, *(str(facts.get(label, "")) for facts in facts_by_name.values())] for label in order]
     return ["", *entries], rows
+
+
+def differing_parameters(runs: Mapping[str, Trajectory]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of a table: the parameters that all runs have and whose values are not the same in
+    all."""
+    values = {name: dict(zip(run.names.p, run.p.tolist(), strict=True)) for name, run in runs.items()}
+    rows = []
+    for label in next(iter(values.values()), {}):
+        row = [own[label] for own in values.values() if label in own]
+        first = next(iter(runs.values()))
+        if len(row) == len(values) and len(set(row)) > 1 and label not in first.names.internal:
+            rows.append([title_with_unit(first, label, unit_of(first, label)), *(f"{v:.6g}" for v in row)])
+    return ["", *runs], rows
 
 
 def states_over_each_other(
@@ -113,4 +134,4 @@ def _strides_over_each_other(strides: Mapping[str, Figure], colors: Mapping[str,
     return Figure(lines, first.x, first.y, span=first.span, height=320)
 
 
-__all__ = ["comparison", "numbers_side_by_side", "states_over_each_other"]
+__all__ = ["comparison", "differing_parameters", "numbers_side_by_side", "states_over_each_other"]

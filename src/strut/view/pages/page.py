@@ -191,9 +191,12 @@ def motion(run: Trajectory, report: Report) -> None:
         )
 
 
-def films_beside(runs: Mapping[str, Trajectory], report: Report, *, one_at_a_time: bool = False) -> None:
+def films_beside(
+    runs: Mapping[str, Trajectory], report: Report, *, one_at_a_time: bool = False, heading: str = ""
+) -> None:
     """Several runs as moving pictures beside each other, each under its title. one_at_a_time: the first
-    alone, and another when its point is clicked in a figure (`Points.walks`)."""
+    alone, and another when its point is clicked in a figure (`Points.walks`). heading: of the section that
+    they begin, where any of the runs can be shown."""
     parts: list[str] = []
     data = {}
     for title, run in runs.items():
@@ -207,6 +210,10 @@ def films_beside(runs: Mapping[str, Trajectory], report: Report, *, one_at_a_tim
         walk = f' data-walk="{safe(title)}"' if one_at_a_time else ""
         parts.append(f'<div data-film="{name}"{walk}{hidden}><h3>{safe(title)}</h3>\n{controls}</div>\n')
         data[name] = picture
+    if not parts:
+        return
+    if heading:
+        report.section(heading)
     report.embed(f'<div class="pair">{"".join(parts)}</div>\n', data, FILMS)
 
 
