@@ -127,6 +127,16 @@ def test_rabbit_of_the_file_is_rabbit_of_python():
     assert walker.walk.slope == "slope"
 
 
+def test_uneven_ground_in_a_file():
+    text = EXAMPLE.read_text()
+    walker = contact.parse(text.replace('kind = "rigid"', 'kind = "rigid"\nuneven = true'))
+    assert [f.ground for f in walker.walk.feet] == ["foot_l_ground", "foot_r_ground"]
+    assert walker.symmetry.keys() > {"foot_l_ground", "foot_r_ground"}
+    assert [f.ground for f in contact.load(EXAMPLE).walk.feet] == ["", ""]
+    with pytest.raises(ModelError, match="'uneven'"):
+        contact.parse(RODS + STEPS + "uneven = true\n")
+
+
 def test_a_machine_that_steps_in_a_file():
     walker = contact.parse(RODS + STEPS)
     legs = contact.Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", "auto", "top", 0.5, margin=0.02)

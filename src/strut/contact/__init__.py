@@ -24,6 +24,7 @@ from strut.contact.stepping import stepping
 from strut.contact.surfaces import between, surfaces
 from strut.contact.time_stepped import time_stepped
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
+from strut.contact.uneven import uneven
 
 if TYPE_CHECKING:
     from strut.contact.model_file import has_ground, load, parse
@@ -76,6 +77,7 @@ __all__ = [
     "surface",
     "surfaces",
     "time_stepped",
+    "uneven",
     "viscous",
     "wheel",
 ]

@@ -27,15 +27,21 @@ class Swing:
     ground. A foot that falls behind again does not land in this swing. Without `ahead`, a foot that was let
     go lands again after it was off the ground.
 
-    begin: makes an initial value of an expression. prefix: of the names of flags and events.
+    begin: makes an initial value of an expression. prefix: of the names of flags and events. armed: whether a
+    foot without `ahead` may land when a run begins, an initial value.
     """
 
     def __init__(
-        self, gap: ca.SX, ahead: ca.SX | None, begin: Callable[[ca.SX], ca.SX], prefix: str = ""
+        self,
+        gap: ca.SX,
+        ahead: ca.SX | None,
+        begin: Callable[[ca.SX], ca.SX],
+        prefix: str = "",
+        armed: ca.SX | float = 1.0,
     ) -> None:
         self.gap, self.ahead, self.prefix = gap, ahead, prefix
         self.passed = None if ahead is None else Discrete(f"{prefix}passed", begin(ahead > 0), internal=True)
-        arms = 1.0 if ahead is None else begin((ahead > 0) * (gap > 0))
+        arms = armed if ahead is None else begin((ahead > 0) * (gap > 0))
         self.armed = Discrete(f"{prefix}armed", arms, internal=True)
 
     @property
@@ -59,6 +65,7 @@ class Swing:
                     when=free * (1 - armed),
                     reset={self.armed.name: 1},
                     internal=True,
+                    eager=True,
                 )
             ]
         passed = self.passed.sym

@@ -12,7 +12,7 @@ from strut.checks import checked
 from strut.contact.continuous_pad import ContinuousPad
 from strut.contact.exchange import Exchange, exchange_with_flags, opposite_foot
 from strut.contact.fall import Fall, add_fall_parameters, fall_events
-from strut.contact.ground import Ground, ground_of
+from strut.contact.ground import Ground, even_ground
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.pad import Pad
 from strut.contact.touch import Touch, add_contact_parameters, reachable_spot, touches_of
@@ -90,7 +90,7 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
             f"the friction of compliant contact is {friction!r}: use contact.anchored(...), "
             f"viscous, coulomb, or None"
         )
-    surface, touches = ground_of(ground), touches_of(feet)
+    surface, touches = even_ground(ground, "compliant"), touches_of(feet)
     params = mechanism.parameter_set()
     add_contact_parameters(params, surface, touches, stabilise=stabilise)
     params.add(*law.numbers, *(friction.numbers if friction else ()))

@@ -15,6 +15,7 @@ from strut.contact.cone import MIN_LENGTH
 from strut.contact.ground import Ground
 from strut.contact.switched_rows import MaskedRows, SlidingRow, SwitchedRows
 from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot
+from strut.contact.uneven import foot_heights, raise_ground
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
@@ -29,6 +30,8 @@ TOUCH_GAP = 1e-9
 """[m] A foot whose gap is smaller touches the ground."""
 MAX_STANDING_SPEED = 1e-6
 """[m/s] A foot that stands moves no faster, unless something unforeseen moved it."""
+LEAVING_GAP = 1e-6
+"""[m] A foot that is lower when a run begins, and does not fall, has just left uneven ground, or stands."""
 MIN_SLIDING_SPEED = 1e-8
 """[m/s] A foot in space that is slower slides in the direction in which it began to."""
 
@@ -56,6 +59,7 @@ class StandingFoot:
     slip: Discrete | None = None
     way: tuple[Discrete, ...] = ()  # in space: the direction in which sliding began
     swing: Swing | None = None  # when it may land
+    ground_height: Discrete | None = None  # of uneven ground
 
     @property
     def name(self) -> str:
@@ -129,7 +133,11 @@ class StandingMachine:
         self.bent = [Discrete(f"{lock.joint}_bent", 0.0, internal=True) for lock in locks]
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
-        spots = [reachable_spot(tree, t, ground) for t in touches]
+        self.heights = foot_heights(tree, touches, ground)
+        spots = [
+            reachable_spot(tree, t, ground if z is None else raise_ground(ground, z.sym))
+            for t, z in zip(touches, self.heights, strict=True)
+        ]
         self.closure = self._with_locks(
             self.assembly.closure or ConstraintRows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
         )
@@ -154,7 +162,7 @@ class StandingMachine:
         """What touches and does not move when a run begins, stands; what slides there, slides."""
         feet = []
         at = self.loops
-        for s in spots:
+        for s, height in zip(spots, self.heights, strict=True):
             width = 1 if self.frictionless else s.K.shape[0]
             speed = s.K[:width, :] @ self.tree.v
             still = (ca.fabs(s.gap) < TOUCH_GAP) * (ca.fabs(speed[0]) < MAX_STANDING_SPEED)
@@ -162,7 +170,10 @@ class StandingMachine:
             if width > 1 and not self.coulomb:
                 still = still * (across < MAX_STANDING_SPEED)
             foot = StandingFoot(
-                s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still), internal=True)
+                s,
+                range(at, at + width),
+                Discrete(f"{s.name}_on", self._begin(still), internal=True),
+                ground_height=height,
             )
             at += width
             if self.coulomb:
@@ -178,15 +189,19 @@ class StandingMachine:
                         for n, e in zip("xy", begin, strict=True)
                     )
             ahead = sx(arm[s.name](self.tree)) if s.name in arm else None
-            if ahead is not None or (rearm and not self.coulomb):
+            if ahead is not None or (rearm and not self.coulomb) or height is not None:
                 self.assembly.params.add(0 if ahead is None else ahead)
-                foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_")
+                leaves = (ca.fabs(s.gap) < LEAVING_GAP) * (speed[0] > -MAX_STANDING_SPEED)
+                armed = 1.0 if height is None else self._begin(1 - leaves)
+                foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_", armed)
             feet.append(foot)
         return feet
 
     def _begin(self, expression: ca.SX) -> ca.SX:
-        """An initial value, of the states."""
-        return self.assembly.in_states([expression])[0]
+        """An initial value, of the states, on ground that is not yet uneven."""
+        heights = [z.sym for z in self.heights if z is not None]
+        even = ca.substitute([expression], heights, [ca.SX(0)] * len(heights))
+        return self.assembly.in_states(even)[0]
 
     def _with_locks(self, loops: ConstraintRows) -> ConstraintRows:
         """The rows that belong to no foot: loops, which always hold, then locks."""
@@ -339,6 +354,6 @@ class StandingMachine:
         """All flags."""
         flags: list[Discrete] = []
         for f in self.feet:
-            flags += [z for z in (f.on, f.slip, *f.way) if z is not None]
+            flags += [z for z in (f.on, f.slip, *f.way, f.ground_height) if z is not None]
             flags += f.swing.discrete if f.swing is not None else []
         return flags + self.locked + self.bent

@@ -18,11 +18,13 @@ from strut.system import Expression, Floor, Quantity, own_value, sx
 @checked
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """The surface z = height(x, y). `flat` says that its normal is the same everywhere."""
+    """The surface z = height(x, y). uneven: whether each foot has a height of its own besides, see
+    `contact.uneven`."""
 
     height: Callable[[ca.SX, ca.SX], ca.SX] = field(repr=False)
     kind: str = "profile"
     numbers: tuple[Expression, ...] = ()
+    uneven: bool = False
 
     def gap(self, p: ca.SX) -> ca.SX:
         """Height of a point over the ground, along the normal [m]; negative inside. Exact for planes, and
@@ -48,6 +50,18 @@ class Ground:
         forward = forward / ca.norm_2(forward) if not across.is_zero() else forward
         left = ca.cross(normal, forward) if not across.is_zero() else ca.SX([0, 1, 0])
         return ca.horzcat(normal, forward, left)
+
+
+def even_ground(ground: Any, contact: str) -> Ground:
+    """The ground that a user means, for a `contact`, by name, that knows no heights under single feet: raises
+    ModelError where it is uneven."""
+    surface = ground_of(ground)
+    if surface.uneven:
+        raise ModelError(
+            f"contact.{contact} does not take uneven ground, a height of its own under each foot: "
+            f"contact.rigid does; give contact.{contact} the plane, stairs or profile itself"
+        )
+    return surface
 
 
 def ground_of(ground: Any) -> Ground:
@@ -84,7 +98,7 @@ def plane(slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     def z(x: ca.SX, y: ca.SX) -> ca.SX:
         return level - ca.tan(angle) * x
 
-    return _Plane(z, "plane", (slope, height), angle)
+    return _Plane(z, "plane", (slope, height), angle=angle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +140,7 @@ def stairs(
         return total
 
     assert isinstance(base, _Plane)
-    return _Plane(z, "stairs", (slope, height, *[e for pair in edges for e in pair]), base.angle)
+    return _Plane(z, "stairs", (slope, height, *[e for pair in edges for e in pair]), angle=base.angle)
 
 
 @checked

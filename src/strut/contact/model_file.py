@@ -42,6 +42,7 @@ from strut.contact.sensor_tables import with_sensors
 from strut.contact.servo_tables import with_servos
 from strut.contact.stepping import stepping
 from strut.contact.touch import Touch, arc
+from strut.contact.uneven import uneven
 from strut.errors import ModelError
 from strut.mechanism.assemble import system as assemble
 from strut.mechanism.io.machine_tables import MACHINE_TABLES
@@ -142,7 +143,7 @@ def _rigid(robot: Mechanism, table: TomlTable, ground: Ground, mirrored: bool) -
     return rigid(
         robot,
         _feet(table, robot),
-        ground,
+        uneven(ground) if table.flag("uneven", False) else ground,
         friction=table.number("friction", None),
         restitution=table.number("restitution", 0.0),
         fall=_fall(robot, table),

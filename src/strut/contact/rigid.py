@@ -4,6 +4,7 @@ events."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 import casadi as ca
 
@@ -21,6 +22,7 @@ from strut.contact.resets import (
     Landing,
 )
 from strut.contact.touch import Touch, coefficient, touches_of
+from strut.contact.uneven import raise_ground
 from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
@@ -359,6 +361,7 @@ class _Rigid:
                     at=self.machine.assembly.in_states([f.spot.point])[0],
                     body=body,
                     opposite=opposite_foot(exchange, f.on, by_flag),
+                    ground="" if f.ground_height is None else f.ground_height.name,
                 )
             )
         return walk_of(
@@ -367,6 +370,11 @@ class _Rigid:
             feet,
             step_length="step_length" if self.landing.counters else "",
         )
+
+    def _lowest_ground(self) -> Ground:
+        """The ground, where it is uneven as low as under the lowest foot: over it, a machine falls."""
+        heights = [z.sym for z in self.machine.heights if z is not None]
+        return raise_ground(self.ground, reduce(ca.fmin, heights)) if heights else self.ground
 
     def _discrete(self) -> list[Discrete]:
         """All discrete states: of feet and locks, of jams, and counters of steps."""
@@ -422,7 +430,7 @@ class _Rigid:
                 assert f.slip is not None
                 assembly.entries["dissipated"][f"{f.name}_friction"] = ca.if_else(f.slip.sym, lost, 0)
         text = description or f"{assembly.mechanism.name} on rigid ground"
-        events = self._events(force) + fall_events(fall, self.machine.tree, self.ground)
+        events = self._events(force) + fall_events(fall, self.machine.tree, self._lowest_ground())
         arrows = [
             Arrow(f.name, f.spot.point, f.spot.directions[:, : len(f.rows)] @ force[list(f.rows)])
             for f in self.machine.feet

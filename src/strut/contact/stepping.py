@@ -16,7 +16,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
-from strut.contact.ground import Ground, plane
+from strut.contact.ground import Ground, even_ground
 from strut.contact.leg_exchange import exchange_matrix
 from strut.contact.legs import Legs
 from strut.contact.legs_alike import LegSwap
@@ -69,7 +69,7 @@ def stepping(
     Outputs: places of frames, clearance, step_length, step_time and speed of the last step, stance_normal and
     stance_friction.
     """
-    return _Stepping(mechanism, legs, ground or plane()).system(description, take_off)
+    return _Stepping(mechanism, legs, even_ground(ground, "stepping")).system(description, take_off)
 
 
 class _Stepping:

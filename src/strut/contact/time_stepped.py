@@ -17,7 +17,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.contact.cone import Cone
 from strut.contact.fall import Fall, add_fall_parameters, fall_events
-from strut.contact.ground import Ground, ground_of
+from strut.contact.ground import Ground, even_ground
 from strut.contact.touch import Spot, Touch, add_contact_parameters, coefficient, spot, touches_of
 from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError
@@ -64,7 +64,7 @@ def time_stepped(  # noqa: PLR0913 -- options of a public function, by keyword
     """
     if sweeps < 1:
         raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
-    surface, touches, friction = ground_of(ground), touches_of(feet), coefficient(friction)
+    surface, touches, friction = even_ground(ground, "time_stepped"), touches_of(feet), coefficient(friction)
     params = mechanism.parameter_set()
     add_contact_parameters(params, surface, touches, friction)
     params.add_number(dt, "the step dt", low=0.0, above=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from strut.checks import checked, finite, integer, number_array, positive, short_repr
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.gait.foot_ground import GROUND_LEVEL, foot_grounds, level_after_leaving
 from strut.gait.gait import Gait
 from strut.gait.lifting import lifting_state
 from strut.gait.step_budget import step_budget
@@ -79,8 +80,9 @@ def step_down(
     most: the largest tried [m]. steps: it must make afterwards. exact: how exactly the limit is wanted [m].
     trials_beyond: how many larger ones are tried.
     The walker begins a step on ground that is higher by so much than the rest; where its walk names
-    parameters of a step of the ground, the ground steps down in the middle of the first step. Raises
-    ModelError where its walk names neither these nor what lifts it.
+    parameters of a step of the ground, the ground steps down in the middle of the first step; where it has
+    heights of the ground under its feet (`contact.uneven`), these change when a foot leaves. Raises
+    ModelError where its walk names none of these, nor what lifts it.
     """
     search = _LimitSearch(
         gait, "step down", "m", most=most, steps=steps, exact=exact, trials_beyond=trials_beyond
@@ -115,11 +117,16 @@ def _step_of_ground(search: _LimitSearch, *, down: bool) -> Survived:
     if walk is not None and walk.ground_step is not None:
         lower, place = walk.ground_step
         return search.run({("p", lower): sign}, {("p", place): gait.step_length / 2})
+    if foot_grounds(system):
+        leveled, swinging = level_after_leaving(gait)
+        places: list[Place] = [("p", GROUND_LEVEL), *(("z", name) for name in swinging)]
+        return replace(search, gait=leveled).run(dict.fromkeys(places, -sign))
     lift = lifting_state(system)
     if not down and lift in system.labels("x"):
         raise ModelError(
             f"'{system.name}' cannot step up: lowered by its base '{lift}', a foot would begin inside the "
-            f"ground; describe a step of the ground, contact.stairs, and name its parameters in its walk "
+            f"ground; describe ground with a height of its own under each foot, contact.uneven(ground), for "
+            f"contact.rigid, or a step of the ground, contact.stairs, and name its parameters in its walk "
             f"(ground_step)"
         )
     return search.run({("x" if lift in system.labels("x") else "z", lift): sign})

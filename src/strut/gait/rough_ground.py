@@ -8,6 +8,7 @@ import numpy as np
 
 from strut.checks import checked, integer, positive, seed_number
 from strut.errors import ModelError
+from strut.gait.foot_ground import change_after_leaving, foot_grounds
 from strut.gait.gait import Gait
 from strut.gait.lifting import lifting_state
 from strut.simulate import simulate_batch
@@ -66,14 +67,15 @@ def walk_over(
 
     steps: to be made. walks: how many, each over other ground. seed: of the random numbers. device:
     where they are done, see `simulate_batch`. Raises ModelError for a machine that nothing lifts over the
-    ground (see `Walk.lift`).
+    ground (see `Walk.lift`) and that has no heights of the ground under its feet (`contact.uneven`).
     """
     positive("height", height, "m")
     integer("steps", steps, 1)
     integer("walks", walks, 1)
     seed_number(seed)
     system, values = rough_ground(gait.system, gait.section), start(gait.system)
-    z0 = np.concatenate([np.array(list(gait.z0.values())), [0.0]])
+    z0 = np.array(list(gait.z0.values()))
+    z0 = np.concatenate([z0, np.zeros(len(system.labels("z")) - len(z0))])  # it begins on even ground
     batch = simulate_batch(
         system,
         MAX_TIME_FACTOR * steps * gait.period / gait.steps,
@@ -105,25 +107,30 @@ def rough_ground(system: System, section: str) -> System:
     """Return a walker on ground whose height is random from step to step: the parameter `ground_height` [m]
     says how much, up and down.
 
-    The ground of the next step is lower than that of the last, and so the machine is lifted over it, as in
-    `step_down`.
+    Where the walk names heights of the ground under its feet (`contact.uneven`), that under a foot is drawn
+    when it leaves. Otherwise the ground of the next step is lower than that of the last, and so the machine
+    is lifted over it, as in `step_down`.
     """
-    lift = lifting_state(system)
-    if lift in system.labels("x"):
-        raise ModelError(
-            f"the ground of '{system.name}' is not made rough: what lifts it, '{lift}', is a continuous "
-            f"state, and a foot that stands would be put into the ground; `step_down` lifts it once"
-        )
     if system.randoms:
         raise ModelError(
             f"'{system.name}' draws random numbers of its own: its ground is not made random too"
         )
     height = Param("ground_height", 0.0, "m", description="of rough ground, up and down")
-    own_height = Discrete("ground_here", 0.0, "m", description="height of the ground of this step")
     drawn = Random("ground_drawn")
+    next_height = height.sym * (2 * drawn.sym - 1)
+    rough = system.replace(p=(*system.p, height), randoms=(drawn,))
+    if foot_grounds(system):
+        return rough.replace(events=change_after_leaving(system, next_height))
+    lift = lifting_state(system)
+    if lift in system.labels("x"):
+        raise ModelError(
+            f"the ground of '{system.name}' is not made rough: what lifts it, '{lift}', is a continuous "
+            f"state, and a foot that stands would be put into the ground; describe ground with a height of "
+            f"its own under each foot, contact.uneven(ground), for contact.rigid"
+        )
+    own_height = Discrete("ground_here", 0.0, "m", description="height of the ground of this step")
     walk = system.walk
     ends = {section, *(walk.step_events if walk is not None else ())}
-    next_height = height.sym * (2 * drawn.sym - 1)
     place = next(q for q in (*system.x, *system.z) if q.name == lift)
     events = tuple(
         replace(
@@ -139,7 +146,7 @@ def rough_ground(system: System, section: str) -> System:
         else e
         for e in system.events
     )
-    return system.replace(z=(*system.z, own_height), p=(*system.p, height), randoms=(drawn,), events=events)
+    return rough.replace(z=(*system.z, own_height), events=events)
 
 
 __all__ = ["RoughWalk", "rough_ground", "walk_over"]

@@ -137,14 +137,17 @@ def _section(system: System, event: str, values: bytes) -> Section:
 def _shifts(system: System, p: np.ndarray) -> tuple[tuple[int, ...], ca.Function | None]:
     """Indices of lengths along which a machine can be shifted, with discrete lengths (footholds) that move
     along, without flow and feet noticing; and the shear of a `Section`. Other discrete states do not move
-    along: what a plan of inputs holds could make up for a shift, or outweigh what it does.
+    along: what a plan of inputs holds could make up for a shift, or outweigh what it does; nor do heights of
+    the ground under feet, which no event of the machine sets.
 
     On a slope way and height are shifted together. Where they are those of the foot that stands, both begin
     where the system does. Of another base the posture decides how high it is: the way alone is cyclic."""
     lengths = [system.slices("x")[q.name].start for q in system.x if q.unit == "m" and q.size == 1]
     if not lengths or system.delays:
         return (), None
-    footholds = [system.slices("z")[q.name].start for q in system.z if q.unit == "m" and q.size == 1]
+    grounds = {foot.ground for foot in (() if system.walk is None else system.walk.feet)}
+    own = [q for q in system.z if q.unit == "m" and q.size == 1 and q.name not in grounds]
+    footholds = [system.slices("z")[q.name].start for q in own]
     by_x, by_z = _flow_jacobians(system, p)
     columns = np.hstack([by_x[:, lengths], by_z[:, footholds]])
     _, singular, right = np.linalg.svd(columns)

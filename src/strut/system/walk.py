@@ -36,6 +36,7 @@ class Foot:
     at: its place in the world [m], three numbers: expressions of the state.
     opposite: the foot on the other side, by name, of a walker with left and right.
     body: what it is a part of, by name: feet of one body, such as heel and toe, share a load.
+    ground: a discrete state [m], by how much the ground under it is higher than elsewhere.
     passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes
         out of ground that it scuffed.
     """
@@ -54,6 +55,7 @@ class Foot:
     at: Expression | None = None
     opposite: str = ""
     body: str = ""
+    ground: str = ""
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -194,6 +196,7 @@ def check_walk(
         check_is_one_of(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", allowed["z"])
         check_is_one_of(foot.coefficient, f"'coefficient' of foot '{foot.name}'", "parameter", allowed["p"])
         check_is_one_of(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", allowed["z"])
+        check_is_one_of(foot.ground, f"'ground' of foot '{foot.name}'", "discrete state", allowed["z"])
         names = [f.name for f in walk.feet]
         check_is_one_of(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", names)
     where = "an expression of the state and parameters"

@@ -1,0 +1,196 @@
+"""Steps of the ground and rough ground on a floating base: the same machine survives the same as one that steps."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import strut
+from strut import Mechanism, Param, contact, control, gait, joints
+from strut.errors import ModelError, UnknownNameError
+from strut.system import Foot, Walk
+
+LEG, SHAPE = 0.9, {"leg_mass": 4.0, "hip_mass": 12.0}
+SLOPE, HALF_ANGLE = np.deg2rad(2.5), 0.29
+
+
+def slope():
+    return Param("slope", SLOPE, "rad", bounds=(-0.2, 0.2))
+
+
+def strider():
+    """Two legs and a hip, on its stance foot: it steps."""
+    m = Mechanism("strider", planar=True)
+    slide, foot = m.body("slide"), m.body("foot")
+    m.joint("x", m.world, slide, joints.prismatic("x"), actuated=False)
+    m.joint("z", slide, foot, joints.prismatic("z"), actuated=False)
+    stance = m.body("stance", SHAPE["leg_mass"], (0, 0, LEG / 2))
+    turn = joints.revolute("y")
+    m.joint("stance", foot, stance, turn, initial=SLOPE - HALF_ANGLE, rate=1.1, actuated=False)
+    hip = m.body("hip", SHAPE["hip_mass"])
+    m.joint("mount", stance, hip, joints.fixed(), at=(0, 0, LEG))
+    swing = m.body("swing", SHAPE["leg_mass"], (0, 0, -LEG / 2))
+    m.joint("swing", hip, swing, turn, initial=2 * HALF_ANGLE, rate=-0.7, actuated=False)
+    m.frame("stance_foot", stance)
+    m.frame("swing_foot", swing, (0, 0, -LEG))
+    legs = contact.Legs(
+        base=("x", "z"),
+        stance="stance_foot",
+        swing="swing_foot",
+        swap="auto",
+        hip="hip",
+        fall=LEG / 2,
+        drives=[contact.Between("hip", {"swing": 1})],
+        margin=0.02,
+    )
+    return contact.stepping(m, legs, contact.plane(slope()))
+
+
+def floating(ground, **options):
+    """The same machine on a floating base, its left leg at the hip, with two feet on the ground."""
+    m = Mechanism("floating", planar=True)
+    angle = SLOPE - HALF_ANGLE
+    left = m.body("leg_l", SHAPE["leg_mass"], (0, 0, -LEG / 2))
+    place = (LEG * np.sin(angle), LEG * np.cos(angle), angle)
+    rate = (1.1 * LEG, 0.0, 1.1)
+    m.joint("base", m.world, left, joints.planar(), initial=place, rate=rate, actuated=False)
+    hip = m.body("hip", SHAPE["hip_mass"])
+    m.joint("mount", left, hip, joints.fixed())
+    right = m.body("leg_r", SHAPE["leg_mass"], (0, 0, -LEG / 2))
+    m.joint("hip", hip, right, joints.revolute("y"), initial=2 * HALF_ANGLE, rate=-0.7)
+    m.frame("foot_l", left, (0, 0, -LEG))
+    m.frame("foot_r", right, (0, 0, -LEG))
+    arm = {"foot_l": ("foot_l", "foot_r"), "foot_r": ("foot_r", "foot_l")}
+    settings = {
+        "arm": {foot: contact.ahead_of(*pair, 0.02) for foot, pair in arm.items()},
+        "steps": True,
+        "fall": ("hip", LEG / 2),
+        "symmetry": exchange,
+    }
+    walker = contact.rigid(m, ["foot_l", "foot_r"], ground, **{**settings, **options})
+    (torque,) = walker.u
+    return walker.replace(symmetry={**walker.symmetry, torque.name: -torque.sym})
+
+
+def exchange(tree):
+    """The legs exchanged: the base is the other leg."""
+    x, z, pitch, hip = ca.vertsplit(tree.q)
+    vx, vz, wy, rate = ca.vertsplit(tree.v)
+    c, s = ca.cos(hip), ca.sin(hip)
+    place = {"base.x": x, "base.z": z, "base.pitch": pitch + hip, "hip": -hip}
+    return place | {
+        "base.vx": c * vx - s * vz,
+        "base.vz": s * vx + c * vz,
+        "base.wy": wy + rate,
+        "hip_rate": -rate,
+    }
+
+
+def begin(step):
+    """The states of the floating machine in which the one that steps begins its gait."""
+    angle, swing, rate, swing_rate = (step.x0[n] for n in ("stance", "swing", "stance_rate", "swing_rate"))
+    place = {"base.x": LEG * np.sin(angle), "base.z": LEG * np.cos(angle), "base.pitch": angle, "hip": swing}
+    return place | {"base.vx": rate * LEG, "base.vz": 0.0, "base.wy": rate, "hip_rate": swing_rate}
+
+
+@pytest.fixture(scope="module")
+def passive():
+    step = gait.find(strider())
+    return step, gait.find(floating(contact.uneven(contact.plane(slope()))), begin(step))
+
+
+@pytest.fixture(scope="module")
+def even(passive):
+    """The gait of the floating machine on ground without heights under its feet."""
+    return gait.find(floating(contact.plane(slope())), begin(passive[0]))
+
+
+@pytest.fixture(scope="module")
+def held(passive):
+    return [control.track(g, 40.0, 4.0, index="time").gait for g in passive]
+
+
+def test_heights_under_feet_leave_the_gait_as_it_is(passive, even):
+    step, free = passive
+    assert free.multipliers == pytest.approx(even.multipliers, abs=1e-9)
+    assert np.abs(free.multipliers[:3]) == pytest.approx(np.abs(step.multipliers[:3]), abs=1e-6)
+
+
+@pytest.mark.parametrize("which", ["passive", "held"])
+@pytest.mark.parametrize("limit", [gait.step_down, gait.step_up])
+def test_a_floating_base_survives_the_same_step_of_the_ground(which, limit, request):
+    """Lifted over the ground, on its stance foot; by the height of the ground under each foot, floating."""
+    stepping, free = (
+        limit(g, most=0.05, exact=1e-4, trials_beyond=0) for g in request.getfixturevalue(which)
+    )
+    assert 0.004 < stepping.largest < 0.02
+    assert free.largest == pytest.approx(stepping.largest, abs=1e-4)
+
+
+def test_a_floating_base_walks_over_the_same_rough_ground(held):
+    """With one seed the ground is the same, and so are the steps that are made on it."""
+    stepping, free = (gait.walk_over(g, 0.005, steps=40, walks=12, seed=2) for g in held)
+    assert 0 < stepping.whole_walks < 12
+    assert free.steps_made.tolist() == stepping.steps_made.tolist()
+
+
+def test_a_step_is_where_the_ground_is(passive):
+    """Step by step: a foot that lands on ground 1 cm lower is there, and the other one follows."""
+    _, free = passive
+    for friction in (None, 0.9):
+        walker = floating(contact.uneven(contact.plane(slope())), friction=friction)
+        lower = strut.simulate(walker, t=1.0, x0=free.x0, z0={"foot_r_ground": -0.01})
+        landing = next(e.t for e in lower.events if e.name == "foot_r_touchdown")
+        assert landing > free.period + 1e-3
+        height = foot_height(lower.at(landing + 0.05), "r")
+        assert height == pytest.approx(-0.01, abs=1e-7)
+
+
+def foot_height(moment, side):
+    """Of a foot over the slope, vertically [m]."""
+    x, z, pitch, hip = (float(moment[n]) for n in ("base.x", "base.z", "base.pitch", "hip"))
+    angle = pitch if side == "l" else pitch + hip
+    return z - LEG * np.cos(angle) + np.tan(SLOPE) * (x - LEG * np.sin(angle))
+
+
+def test_a_foot_below_its_ground_lands_after_it_was_above():
+    """A point mass with a foot, thrown up from below ground that rises: it flies through, and lands on top."""
+    m = Mechanism("ball", planar=True)
+    ball = m.body("ball", 1.0, inertia=0.1)
+    m.joint("base", m.world, ball, joints.planar(), actuated=False)
+    m.frame("foot", ball)
+    walker = contact.rigid(m, ["foot"], contact.uneven())
+    up = {"x0": {"base.vz": 2.0}, "z0": {"foot_ground": 0.1, "foot_on": 0.0, "foot_armed": 0.0}}
+    run = strut.simulate(walker, t=1.0, **up)
+    assert run.ok
+    assert float(run.at(1.0)["base.z"]) == pytest.approx(0.1, abs=1e-8)
+    low = strut.simulate(walker, t=0.2, x0={"base.vz": 1.0}, z0=up["z0"])
+    assert low.events.counts().get("foot_touchdown", 0) == 0  # 5 cm high: never above
+
+
+def test_ground_that_is_not_made_uneven_is_refused():
+    m = Mechanism("sole", planar=True)
+    sole = m.body("sole", 1.0, inertia=0.1)
+    m.joint("base", m.world, sole, joints.planar(), actuated=False)
+    m.frame("heel", sole, (-0.1, 0, 0))
+    m.frame("toe", sole, (0.1, 0, 0))
+    with pytest.raises(ModelError, match="under 'sole' is not made uneven: it stands on 'heel' and on 'toe'"):
+        contact.rigid(m, ["heel", "toe"], contact.uneven())
+    with pytest.raises(ModelError, match=r"contact\.compliant does not take uneven ground"):
+        contact.compliant(m, ["heel"], contact.uneven(), law=contact.linear(1e4, 10.0))
+    with pytest.raises(ModelError, match=r"contact\.time_stepped does not take uneven ground"):
+        contact.time_stepped(m, ["heel"], contact.uneven(), dt=1e-3)
+    with pytest.raises(ModelError, match=r"which is no ground: write contact\.plane\(0\.1\)"):
+        contact.uneven(0.1)
+
+
+def test_a_floating_base_without_heights_under_its_feet_says_what_is_missing(even):
+    for measure in (lambda: gait.walk_over(even, 0.01), lambda: gait.step_up(even)):
+        with pytest.raises(ModelError, match=r"contact\.uneven\(ground\), for contact\.rigid"):
+            measure()
+
+
+def test_a_height_under_a_foot_is_a_discrete_state(passive):
+    walker = passive[1].system
+    feet = tuple(Foot(name=f.name, ground="foot_l_grond") for f in walker.walk.feet)
+    with pytest.raises(UnknownNameError, match="'ground' of foot 'foot_l' of the walk .* 'foot_l_grond'"):
+        walker.replace(walk=Walk(section="foot_r_touchdown", feet=feet))
