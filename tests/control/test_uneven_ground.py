@@ -1,11 +1,13 @@
 """Steps of the ground and rough ground on a floating base: the same machine survives the same as one that steps."""
 
+from pathlib import Path
+
 import casadi as ca
 import numpy as np
 import pytest
 
 import strut
-from strut import Mechanism, Param, contact, control, gait, joints
+from strut import Mechanism, Param, contact, control, gait, joints, optimal
 from strut.errors import ModelError, UnknownNameError
 from strut.system import Foot, Walk
 
@@ -194,3 +196,16 @@ def test_a_height_under_a_foot_is_a_discrete_state(passive):
     feet = tuple(Foot(name=f.name, ground="foot_l_grond") for f in walker.walk.feet)
     with pytest.raises(UnknownNameError, match="'ground' of foot 'foot_l' of the walk .* 'foot_l_grond'"):
         walker.replace(walk=Walk(section="foot_r_touchdown", feet=feet))
+
+
+@pytest.mark.slow(reason="a design of RABBIT and its closed loop are compiled")
+def test_rabbit_steps_up_onto_uneven_ground():
+    """Its feet land wherever they touch: below ground that has risen they pass, and land from above."""
+    text = (Path(__file__).parents[2] / "examples" / "rabbit.toml").read_text()
+    walker = contact.parse(text.replace('kind = "rigid"', 'kind = "rigid"\nuneven = true'))
+    held = control.lqr(optimal.design(walker, speed=0.6)).gait
+    limit = gait.step_up(held, most=0.1, exact=1e-3, trials_beyond=0)
+    assert 0.02 < limit.largest < 0.04
+    assert limit.fell == "fall"
+    rough = gait.walk_over(held, 0.005, steps=50, walks=8)
+    assert rough.whole_walks == 8

@@ -27,21 +27,15 @@ class Swing:
     ground. A foot that falls behind again does not land in this swing. Without `ahead`, a foot that was let
     go lands again after it was off the ground.
 
-    begin: makes an initial value of an expression. prefix: of the names of flags and events. armed: whether a
-    foot without `ahead` may land when a run begins, an initial value.
+    begin: makes an initial value of an expression. prefix: of the names of flags and events.
     """
 
     def __init__(
-        self,
-        gap: ca.SX,
-        ahead: ca.SX | None,
-        begin: Callable[[ca.SX], ca.SX],
-        prefix: str = "",
-        armed: ca.SX | float = 1.0,
+        self, gap: ca.SX, ahead: ca.SX | None, begin: Callable[[ca.SX], ca.SX], prefix: str = ""
     ) -> None:
         self.gap, self.ahead, self.prefix = gap, ahead, prefix
         self.passed = None if ahead is None else Discrete(f"{prefix}passed", begin(ahead > 0), internal=True)
-        arms = armed if ahead is None else begin((ahead > 0) * (gap > 0))
+        arms = 1.0 if ahead is None else begin((ahead > 0) * (gap > 0))
         self.armed = Discrete(f"{prefix}armed", arms, internal=True)
 
     @property

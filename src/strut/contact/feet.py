@@ -30,8 +30,6 @@ TOUCH_GAP = 1e-9
 """[m] A foot whose gap is smaller touches the ground."""
 MAX_STANDING_SPEED = 1e-6
 """[m/s] A foot that stands moves no faster, unless something unforeseen moved it."""
-LEAVING_GAP = 1e-6
-"""[m] A foot that is lower when a run begins, and does not fall, has just left uneven ground, or stands."""
 MIN_SLIDING_SPEED = 1e-8
 """[m/s] A foot in space that is slower slides in the direction in which it began to."""
 
@@ -191,9 +189,7 @@ class StandingMachine:
             ahead = sx(arm[s.name](self.tree)) if s.name in arm else None
             if ahead is not None or (rearm and not self.coulomb) or height is not None:
                 self.assembly.params.add(0 if ahead is None else ahead)
-                leaves = (ca.fabs(s.gap) < LEAVING_GAP) * (speed[0] > -MAX_STANDING_SPEED)
-                armed = 1.0 if height is None else self._begin(1 - leaves)
-                foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_", armed)
+                foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_")
             feet.append(foot)
         return feet
 

@@ -362,6 +362,7 @@ class _Rigid:
                     body=body,
                     opposite=opposite_foot(exchange, f.on, by_flag),
                     ground="" if f.ground_height is None else f.ground_height.name,
+                    armed="" if swings or f.swing is None else f.swing.armed.name,
                 )
             )
         return walk_of(

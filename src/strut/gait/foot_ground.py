@@ -2,55 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
 
 from strut.gait.gait import Gait
-from strut.system import Event, Param, System, sx
+from strut.system import Event, Foot, Param, System, sx
 
 GROUND_LEVEL = "ground_level"
 """The parameter [m] that `level_after_leaving` adds."""
 
 
-def foot_grounds(system: System) -> dict[str, str]:
-    """Return the discrete states that are the heights of the ground under feet, by those that say whether
-    the foot stands; nothing unless the walk names both for all feet."""
+def feet_on_own_ground(system: System) -> tuple[Foot, ...]:
+    """Return the feet of a walker whose walk names the height of the ground under each of them, and whether
+    it stands; nothing unless it does for all."""
     feet = system.walk.feet if system.walk is not None else ()
-    named = {foot.stands: foot.ground for foot in feet if foot.stands and foot.ground}
-    return named if len(named) == len(feet) else {}
+    return feet if all(foot.stands and foot.ground for foot in feet) else ()
 
 
 def change_after_leaving(system: System, height: ca.SX) -> tuple[Event, ...]:
     """Return a walker's events, with the ground under each foot at `height` [m] after an event in which it
-    leaves the ground."""
-    grounds = foot_grounds(system)
-    symbols = {q.name: q.sym for q in system.z}
-    return tuple(_with_grounds(event, grounds, symbols, height) for event in system.events)
+    leaves the ground. Should the ground then be higher, the foot lands on it after it was above it."""
+    feet, symbols = feet_on_own_ground(system), {q.name: q.sym for q in system.z}
+    return tuple(_with_grounds(event, feet, symbols, height) for event in system.events)
 
 
-def _with_grounds(
-    event: Event, grounds: Mapping[str, str], symbols: Mapping[str, ca.SX], height: ca.SX
-) -> Event:
+def _with_grounds(event: Event, feet: Sequence[Foot], symbols: Mapping[str, ca.SX], height: ca.SX) -> Event:
     """Return an event that changes the ground under the feet that leave in it."""
+    changed = [foot for foot in feet if foot.stands in event.reset]
     reset = dict(event.reset)
-    for stands, ground in grounds.items():
-        if stands in reset:
-            leaves = ca.logic_and(symbols[stands] > 0, sx(reset[stands]) <= 0)
-            reset[ground] = ca.if_else(leaves, height, symbols[ground])
-    return event if len(reset) == len(event.reset) else replace(event, reset=reset)
+    for foot in changed:
+        leaves = ca.logic_and(symbols[foot.stands] > 0, sx(reset[foot.stands]) <= 0)
+        reset[foot.ground] = ca.if_else(leaves, height, symbols[foot.ground])
+        if foot.armed:
+            reset[foot.armed] = ca.if_else(leaves, 0, sx(reset.get(foot.armed, symbols[foot.armed])))
+    return replace(event, reset=reset) if changed else event
 
 
-def level_after_leaving(gait: Gait) -> tuple[Gait, tuple[str, ...]]:
+def level_after_leaving(gait: Gait) -> tuple[Gait, tuple[Foot, ...]]:
     """Return a gait of the same machine on ground that is at another level under each foot that has left it:
-    at the parameter `GROUND_LEVEL` [m]; and the heights that are at that level from the beginning on, those
-    under feet that begin off the ground."""
+    at the parameter `GROUND_LEVEL` [m]; and the feet that begin off the ground, under which it is to be at
+    that level from the beginning on."""
     level = Param(GROUND_LEVEL, 0.0, "m", description="of the ground under feet that have left it")
     system = gait.system
     leveled = system.replace(p=(*system.p, level), events=change_after_leaving(system, level.sym))
-    swinging = tuple(ground for stands, ground in foot_grounds(system).items() if gait.z0[stands] <= 0)
+    swinging = tuple(foot for foot in feet_on_own_ground(system) if gait.z0[foot.stands] <= 0)
     return replace(gait, system=leveled), swinging
 
 
-__all__ = ["GROUND_LEVEL", "change_after_leaving", "foot_grounds", "level_after_leaving"]
+__all__ = ["GROUND_LEVEL", "change_after_leaving", "feet_on_own_ground", "level_after_leaving"]

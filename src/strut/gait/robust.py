@@ -9,7 +9,7 @@ import numpy as np
 
 from strut.checks import checked, finite, integer, number_array, positive, short_repr
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.gait.foot_ground import GROUND_LEVEL, foot_grounds, level_after_leaving
+from strut.gait.foot_ground import GROUND_LEVEL, feet_on_own_ground, level_after_leaving
 from strut.gait.gait import Gait
 from strut.gait.lifting import lifting_state
 from strut.gait.step_budget import step_budget
@@ -117,10 +117,12 @@ def _step_of_ground(search: _LimitSearch, *, down: bool) -> Survived:
     if walk is not None and walk.ground_step is not None:
         lower, place = walk.ground_step
         return search.run({("p", lower): sign}, {("p", place): gait.step_length / 2})
-    if foot_grounds(system):
+    if feet_on_own_ground(system):
         leveled, swinging = level_after_leaving(gait)
-        places: list[Place] = [("p", GROUND_LEVEL), *(("z", name) for name in swinging)]
-        return replace(search, gait=leveled).run(dict.fromkeys(places, -sign))
+        places: list[Place] = [("p", GROUND_LEVEL), *(("z", foot.ground) for foot in swinging)]
+        # a foot that has just left lands after it was above the ground, which is higher now
+        unarmed: dict[Place, float] = {("z", foot.armed): 0.0 for foot in swinging if foot.armed}
+        return replace(search, gait=leveled).run(dict.fromkeys(places, -sign), unarmed)
     lift = lifting_state(system)
     if not down and lift in system.labels("x"):
         raise ModelError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from strut.checks import checked, integer, positive, seed_number
 from strut.errors import ModelError
-from strut.gait.foot_ground import change_after_leaving, foot_grounds
+from strut.gait.foot_ground import change_after_leaving, feet_on_own_ground
 from strut.gait.gait import Gait
 from strut.gait.lifting import lifting_state
 from strut.simulate import simulate_batch
@@ -119,7 +119,7 @@ def rough_ground(system: System, section: str) -> System:
     drawn = Random("ground_drawn")
     next_height = height.sym * (2 * drawn.sym - 1)
     rough = system.replace(p=(*system.p, height), randoms=(drawn,))
-    if foot_grounds(system):
+    if feet_on_own_ground(system):
         return rough.replace(events=change_after_leaving(system, next_height))
     lift = lifting_state(system)
     if lift in system.labels("x"):

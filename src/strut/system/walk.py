@@ -37,6 +37,8 @@ class Foot:
     opposite: the foot on the other side, by name, of a walker with left and right.
     body: what it is a part of, by name: feet of one body, such as heel and toe, share a load.
     ground: a discrete state [m], by how much the ground under it is higher than elsewhere.
+    armed: a discrete state that is positive while it lands where it touches the ground; where it is not, it
+        passes through the ground until it was above it.
     passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes
         out of ground that it scuffed.
     """
@@ -56,6 +58,7 @@ class Foot:
     opposite: str = ""
     body: str = ""
     ground: str = ""
+    armed: str = ""
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -197,6 +200,7 @@ def check_walk(
         check_is_one_of(foot.coefficient, f"'coefficient' of foot '{foot.name}'", "parameter", allowed["p"])
         check_is_one_of(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", allowed["z"])
         check_is_one_of(foot.ground, f"'ground' of foot '{foot.name}'", "discrete state", allowed["z"])
+        check_is_one_of(foot.armed, f"'armed' of foot '{foot.name}'", "discrete state", allowed["z"])
         names = [f.name for f in walk.feet]
         check_is_one_of(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", names)
     where = "an expression of the state and parameters"
