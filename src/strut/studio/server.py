@@ -16,7 +16,7 @@ from strut.studio.forms import CommandForm
 from strut.studio.guard import CONTENT_POLICY, RESULT_POLICY, RequestGuard
 from strut.studio.reader_process import ReaderProcess
 from strut.studio.tasks import Tasks
-from strut.studio.workspace import MODEL_SUFFIXES, ConflictError, Workspace
+from strut.studio.workspace import MAX_FILES, MODEL_SUFFIXES, ConflictError, Workspace
 from strut.version import VERSION
 
 PORT = 8137
@@ -55,16 +55,20 @@ class Studio:
             "folder": self.workspace.folder.name,
             "version": VERSION,
             "selected": self.selected,
-            "files": self.workspace.names(),
+            **self._files(),
             "machines": SYSTEM_DESCRIPTIONS,
             "forms": [asdict(form) for form in self.forms.values()],
             "tasks": [asdict(task) for task in self.tasks.list()],
         }
 
+    def _files(self) -> dict[str, Any]:
+        names = self.workspace.names()
+        return {"files": names[:MAX_FILES], "cut": len(names) > MAX_FILES}
+
     def state(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """What may have changed: files with their versions are asked for when they are opened."""
         return {
-            "files": self.workspace.names(),
+            **self._files(),
             "tasks": [asdict(task) for task in self.tasks.list()],
         }
 

@@ -57,7 +57,7 @@ class Workspace:
         left out."""
         names: list[str] = []
         folders = [self.folder]
-        while folders and len(names) < MAX_FILES:
+        while folders and len(names) <= MAX_FILES:
             here = folders.pop()
             for path in sorted(here.iterdir(), key=lambda each: each.name.lower()):
                 if path.name.startswith(".") or path == self.results or not is_inside(path, [self.folder]):

@@ -44,6 +44,7 @@ function showLibrary() {
       name + (localStorage.getItem(draftKey(name)) !== null ? " *" : "")))));
   byId("machines").replaceChildren(...Object.entries(state.machines).map(([name, about]) => element("li", {},
     element("button", { onclick: () => openMachine(name), title: about, "aria-current": String(state.machine === name) }, name))));
+  if (state.cut) byId("files").append(element("li", {}, "There are more: only the first are listed."));
   byId("no-results").hidden = state.tasks.length > 0;
   byId("results").replaceChildren(...state.tasks.map(resultEntry));
   byId("compare").disabled = state.picked.size < 2;
@@ -115,6 +116,7 @@ const check = later(TYPING_MS, async () => {
     if (!state.open || state.open.name !== name || byId("text").value !== text) return;
     const marks = answer.error ? [{ line: 0, column: 0, message: answer.error }] : answer.marks;
     drawGutter(marks);
+    byId("tab-look").classList.toggle("stale", marks.length > 0);
     byId("marks").replaceChildren(...(marks.length ? marks.map(mark => element("li", { onclick: () => goTo(mark) }, (mark.line ? `line ${mark.line}: ` : "") + mark.message)) : [element("li", { class: "fine" }, "no mistakes")]));
     if (!marks.length && !byId("tab-look").hidden) look();
     if (!marks.length && !byId("tab-graph").hidden) showGraph();
@@ -169,6 +171,7 @@ const source = () => state.open ? { name: state.open.name, text: byId("text").va
 async function look() {
   if (!subject()) return;
   const place = byId("tab-look"), asked = source();
+  if (state.looked !== asked.name) { state.looked = asked.name; place.replaceChildren(element("p", { role: "status" }, `reading ${asked.name} ...`)); }
   try {
     const system = await ask("look", { do: "describe", ...asked });
     if (asked.name !== subject()) return;
@@ -304,6 +307,7 @@ async function refresh() {
     const now = await ask("state");
     const before = JSON.stringify([state.files, state.tasks]);
     state.files = now.files;
+    state.cut = now.cut;
     state.tasks = now.tasks;
     if (JSON.stringify([state.files, state.tasks]) !== before) showLibrary();
     drawResults();
@@ -316,7 +320,7 @@ async function refresh() {
 
 async function main() {
   const all = await ask("overview");
-  Object.assign(state, { files: all.files, machines: all.machines, forms: all.forms, tasks: all.tasks });
+  Object.assign(state, { files: all.files, cut: all.cut, machines: all.machines, forms: all.forms, tasks: all.tasks });
   byId("folder").textContent = `${all.folder} (strut ${all.version})`;
   byId("text").addEventListener("input", edited);
   byId("text").addEventListener("scroll", () => { byId("gutter").scrollTop = byId("text").scrollTop; });
