@@ -35,6 +35,9 @@ from strut.simulate import METHODS, Trajectory
 from strut.simulate.options import FIXED
 from strut.system import System
 
+OWN_METHODS: dict[str, dict[str, Any]] = {"coman": {"method": "rkc", "step": 1e-3}}
+"""Ready-made machines with stiff drives, and what they are integrated by unless a user says otherwise; step
+in s. An adaptive method takes 64,000 steps for ten seconds of COMAN, and a file of a gigabyte."""
 PICTURE_SUFFIXES = (".html", ".gif", ".mp4")
 """Suffixes of files that a library draws, which may not be installed."""
 
@@ -119,6 +122,11 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
         (ports.system(graph), {}) if graph is not None else find_runnable(model, reading, times.step, watch)
     )
     system = with_settings(with_drive(system, drive), settings)
+    own = own or OWN_METHODS.get(model, {})
+    if not method and model in OWN_METHODS:
+        notes.print(
+            f"{model} is stiff: by {own['method']} in steps of {own['step']:g} s; --method says otherwise"
+        )
     method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
     if method in FIXED:
