@@ -240,7 +240,7 @@ def test_a_damaged_scene_is_said(walk, tmp_path, spoil):
 
 def test_film_is_the_run(walk):
     picture = film.film(walk)
-    stage = staged.sample_frames(walk)
+    stage = staged.sample_frames(walk, film.PAGE_FRAME_RATE)
     json.dumps(picture, allow_nan=False)
     for drawn, piece in zip(picture["pieces"], stage.pieces, strict=True):
         for name, values in piece.values.items():

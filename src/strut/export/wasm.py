@@ -136,9 +136,9 @@ def export_wasm(
     code = module_bytes(system, scene_views(system), method=method, step=step)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(code)
     except OSError as error:
         raise StorageError(f"cannot write {target}: {error.strerror}; choose another place") from error
+    put(target, code)
     put(target.with_suffix(".js"), module_script())
     low = lower_system(system)
     operations = {n: operation_count(f) for n, f in low.functions.items() if not low.gives_nothing(n)}

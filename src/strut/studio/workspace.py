@@ -34,7 +34,7 @@ class TextFile:
 class ConflictError(StorageError):
     """A file was changed by someone else since it was read; nothing was written."""
 
-    def __init__(self, name: str, now: TextFile | None) -> None:
+    def __init__(self, name: str, now: TextFile | None = None) -> None:
         super().__init__(f"'{name}' was changed elsewhere since it was opened here: nothing was written")
         self.now = now
 
