@@ -1,8 +1,6 @@
 """Modules for WebAssembly: in Node they do what the processor does, events included, for every ready-made machine."""
 
-import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import casadi as ca
@@ -14,6 +12,7 @@ from strut import walkers
 from strut.codegen import cache, find_wasm_compiler, wasm_module
 from strut.errors import CompileError, ModelError, ValueRangeError
 from strut.system import start
+from tests.node import ask_node
 
 needs_node = pytest.mark.skipif(
     shutil.which("node") is None or find_wasm_compiler() is None,
@@ -40,16 +39,7 @@ MAGNIFY = {"point-3d", "coman-planar"}
 
 def run_in_node(path, t=10.0, **order):
     order |= {"wasm": str(path), "js": str(Path(path).with_suffix(".js")), "t": t}
-    done = subprocess.run(
-        ["node", str(Path(__file__).parent / "wasm_case.js")],
-        input=json.dumps(order),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return ask_node(Path(__file__).parent / "wasm_case.js", **order)
 
 
 def machine(name):

@@ -1,9 +1,7 @@
 """The gait that a page finds, with its own Newton's method and eigenvalues, is that of `gait.find`: run in Node."""
 
 import base64
-import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +16,7 @@ from strut.gait.return_map import ReturnMap
 from strut.live.document import script
 from strut.live.prebuild import prebuild
 from strut.live.views import gait_views, section_shape
+from tests.node import ask_node
 
 needs_node = pytest.mark.skipif(
     shutil.which("node") is None or find_wasm_compiler() is None,
@@ -27,24 +26,15 @@ SAME = 1e-6
 """Of states and multipliers, absolute: what was asked; measured are 1e-9 and better."""
 
 
-def ask_node(**order):
+def ask_page(**order):
     order |= {"module": module_script(), "newton": script("newton.js")}
-    done = subprocess.run(
-        ["node", str(Path(__file__).parent / "gait_case.js")],
-        input=json.dumps(order),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return ask_node(Path(__file__).parent / "gait_case.js", **order)
 
 
 def gait_in_node(system):
     step = ReturnMap(system)
     code = module_bytes(step.varied, gait_views(step))
-    return ask_node(wasm=base64.b64encode(code).decode(), shape=section_shape(step))
+    return ask_page(wasm=base64.b64encode(code).decode(), shape=section_shape(step))
 
 
 @needs_node
@@ -77,7 +67,7 @@ def test_it_is_that_of_find(name):
 def test_eigenvalues_and_singular_values_are_those_of_numpy(size):
     for seed in range(4):
         matrix = np.random.default_rng(seed).normal(size=(size, size))
-        answer = ask_node(matrix=matrix.tolist())
+        answer = ask_page(matrix=matrix.tolist())
         values = np.array([complex(*v) for v in answer["values"]])
         for value in np.linalg.eigvals(matrix):
             assert np.abs(values - value).min() < 1e-10

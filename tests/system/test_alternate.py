@@ -193,3 +193,15 @@ def test_what_is_refused():
         optimal.Problem(whole).phase("up", part="risin")
     with pytest.raises(UnknownNameError, match="'falling' has no part 'up': it is none of several parts"):
         optimal.Problem(one).phase("up", part="up")
+
+
+def test_a_state_that_is_called_active_takes_no_turns():
+    """What takes turns is told by the kind of its flags, never by a name."""
+    from strut.system import is_alternating, switching_events
+
+    x, active = State("x", 1.0), strut.Discrete("active", 1.0)
+    plain = strut.System("lamp", x=[x], z=[active], flow={x: -active * x})
+    leg = strut.add_prefix(plain, "leg")
+    assert [q.name for q in leg.z] == ["leg.active"]
+    assert not is_alternating(leg)
+    assert switching_events(leg) == []

@@ -24,6 +24,11 @@ ACTIVE = ".active"
 """What the name of the flag of a part ends with."""
 
 
+class PartFlag(Discrete):
+    """The discrete state that is 1 while a part of systems that take turns is active. An alternating system
+    is told by it, not by a name."""
+
+
 @checked
 @dataclass(frozen=True, eq=False)
 class Switch(Packed):
@@ -51,7 +56,7 @@ def alternate(
     random or delayed.
     """
     check_parts(name, parts)
-    flags = {part.name: Discrete(f"{part.name}{ACTIVE}", float(part is parts[0])) for part in parts}
+    flags = {part.name: PartFlag(f"{part.name}{ACTIVE}", float(part is parts[0])) for part in parts}
     owners = {event.name: part for part in parts for event in part.events}
     handed = switches or {}
     for event, switch in handed.items():
@@ -181,20 +186,20 @@ def check_switch(event: str, switch: Switch, source: System, parts: Sequence[Sys
 @checked
 def is_alternating(system: System) -> bool:
     """Return whether a system is one of several parts that take turns."""
-    return any(q.name.endswith(ACTIVE) for q in system.z)
+    return any(isinstance(q, PartFlag) for q in system.z)
 
 
 @checked
 def switching_events(system: System) -> list[Event]:
     """Return the events by which parts that take turns change."""
-    flags = {q.name for q in system.z if q.name.endswith(ACTIVE)}
+    flags = {q.name for q in system.z if isinstance(q, PartFlag)}
     return [event for event in system.events if flags & {str(state) for state in event.reset}]
 
 
 @checked
 def activate(system: System, part: str) -> dict[str, float]:
     """Return the flags of an alternating system that make one of its parts the active one, by name."""
-    flags = [q.name for q in system.z if q.name.endswith(ACTIVE)]
+    flags = [q.name for q in system.z if isinstance(q, PartFlag)]
     names = [flag.removesuffix(ACTIVE) for flag in flags]
     if part not in names:
         hint = did_you_mean(part, names) if names else "it is none of several parts; see alternate(...)"
