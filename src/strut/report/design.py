@@ -264,7 +264,12 @@ def _plan(design: Design) -> Chapter:
         else "Where the search stopped: no plan."
     )
     return Chapter(
-        "The plan", remark if inputs else "The walker has no inputs: it walks by itself.", [], figures, note
+        "The plan",
+        remark if inputs else "The walker has no inputs: it walks by itself.",
+        [],
+        figures,
+        note,
+        beside=True,
     )
 
 
