@@ -43,11 +43,6 @@ REFUSED = {
         lambda: on_rigid_ground(telescopic(), symmetry=None),
         r"stands on its feet 'foot_l', 'foot_r' in turn, but nothing says .* contact.rigid\(..., symmetry='auto'\)",
     ),
-    "Coulomb's friction": (
-        lambda: on_rigid_ground(telescopic(), friction=0.7),
-        r"feet of 'telescopic' hold or slide \(foot_l_slip, foot_r_slip\).*a plan is of feet that hold.*"
-        r"friction=0.7 \(--friction 0.7\)",
-    ),
     "sticks and slides": (
         lambda: on_soft_ground(telescopic(), friction=contact.anchored(1e5, 3e3, 0.8)),
         r"feet of 'telescopic' stick and slide at moments that nobody knows before the search "

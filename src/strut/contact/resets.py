@@ -3,7 +3,7 @@ hold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import casadi as ca
@@ -15,6 +15,9 @@ from strut.system import Discrete, Expression, Factors, sx, time
 
 PARTING_SPEED = 1e-9
 """[m/s] A foot that comes down more slowly does not move towards the ground."""
+LANDING_SPEED = PARTING_SPEED / 2
+"""[m/s] A foot that comes down faster when a landing is due lands. Less than what makes it due: a foot that
+turns round inside the ground is exactly that fast then, and rounding would decide."""
 SLIDING_SPEED = 1e-7
 """[m/s] A foot that is faster slides already; in space it sticks when it is half as fast."""
 STEADY_SLIDING_SPEED = 2e-5
@@ -39,6 +42,10 @@ SLIDING_LIGHTNESS_RATIO = 1e-6
 """[1] Of a contact's own lightness along the normal, under which that of one that slides does not count."""
 NO_JAM_TIME = -1e30
 """[s] The time of what has not happened."""
+
+Impact = Callable[[list[ca.SX], list[ca.SX], list[ca.SX]], tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]]
+"""Of who falls, by how much each bounces and what is locked: impulses along all rows [N s], who stands then,
+and further resets."""
 
 
 class Landing:
@@ -78,15 +85,28 @@ class Landing:
     def landing_reset(self, lock: int | None = None) -> dict[str, ca.SX]:
         """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot
         that is said to stand but moves is stopped like one that lands."""
+        return self._state_after(
+            self._sliding_impact if self.machine.coulomb else self._sticking_impact, lock
+        )[1]
+
+    def holding_landing(self) -> tuple[ca.SX, dict[str, ca.SX]]:
+        """The impulses along all rows [N s], and the state after feet touched, if every foot that stands then
+        held, whatever friction that takes."""
+        impulse, reset = self._state_after(self._sticking_impact, None)
+        slips = [z for f in self.machine.feet for z in (f.slip,) if z is not None]
+        return impulse, reset | {z.name: ca.SX(0) for z in slips}
+
+    def _state_after(self, impact: Impact, lock: int | None) -> tuple[ca.SX, dict[str, ca.SX]]:
+        """The impulses along all rows [N s] of a landing, or of a lock that closes, and the state after
+        it."""
         feet, u = self.machine.feet, self.machine.u
         locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.machine.locked)]
         near = [(1 - f.on.sym) * f.ready * (f.spot.gap < TOUCH_GAP) for f in feet]
-        falls = [n * (u[f.normal] < -PARTING_SPEED) for n, f in zip(near, feet, strict=True)]
+        falls = [n * (u[f.normal] < -LANDING_SPEED) for n, f in zip(near, feet, strict=True)]
         bounces = [
             fall * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0)
             for fall, f in zip(falls, feet, strict=True)
         ]
-        impact = self._sliding_impact if self.machine.coulomb else self._sticking_impact
         impulse, on, reset = impact(falls, bounces, locked)
         if not (self.restitution.is_constant() and self.restitution.is_zero()):
             plastic, on0, reset0 = impact(falls, [ca.SX(0)] * len(feet), locked)
@@ -113,7 +133,8 @@ class Landing:
         for f, flag in zip(feet, on, strict=True):
             reset |= f.swing.flags_after_landing(flag) if f.swing is not None else {}
         v = self.machine.tree.v + self.machine.masked.effect(impulse)
-        return reset | {self.machine.assembly.velocities[k].name: v[k] for k in self.machine.assembly.kept}
+        velocities = {self.machine.assembly.velocities[k].name: v[k] for k in self.machine.assembly.kept}
+        return impulse, reset | velocities
 
     def _velocity_changes(self, bounces: Sequence[ca.SX]) -> ca.SX:
         """The changes of velocity along the rows that stop them all, or bounce."""

@@ -12,6 +12,7 @@ from strut.checks import checked
 from strut.contact.exchange import Exchange, exchange_with_flags, opposite_foot
 from strut.contact.fall import Fall, add_fall_parameters, fall_events
 from strut.contact.feet import MAX_STANDING_SPEED, Footing, KneeLock, StandingFoot, StandingMachine
+from strut.contact.grips import grips_of
 from strut.contact.ground import Ground, ground_of
 from strut.contact.resets import (
     LIFTING_ACCELERATION,
@@ -164,11 +165,8 @@ class _Rigid:
             events += self._landing_events(f, landing) + self._leaving_events(f, releases[k], roles)
             if f.swing is not None:
                 events += f.swing.events(1 - on)
-                events += (
-                    [f.swing.scuff(CATCH_DEPTH, 1 - on)]
-                    if self.scuffing == "stop" and f.swing.ahead is not None
-                    else []
-                )
+                if self.scuffing == "stop" and f.swing.ahead is not None:
+                    events.append(f.swing.scuff(CATCH_DEPTH, 1 - on))
             if self.machine.coulomb:
                 events += self._friction_events(f, force, roles) + self._jam_events(f, landing)
         return events + self._lock_events()
@@ -370,6 +368,7 @@ class _Rigid:
             self.ground,
             feet,
             step_length="step_length" if self.landing.counters else "",
+            grips=grips_of(self.machine, self.landing),
         )
 
     def _lowest_ground(self) -> Ground:
@@ -417,9 +416,8 @@ class _Rigid:
         self._show_reactions(reactions, acceleration, force[: self.machine.always])
         for f in self.machine.feet:
             assembly.show("m", {f"{f.name}_gap": f.spot.gap})
-            there = (
-                ca.if_else(self.landing.jams(f) > 0, 0, force) if self.machine.coulomb else force
-            )  # no force fits a jam: its impulse does
+            # No force fits a jam: its impulse does.
+            there = ca.if_else(self.landing.jams(f) > 0, 0, force) if self.machine.coulomb else force
             assembly.show("N", {f"{f.name}_normal": there[f.normal]})
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
             assembly.show(

@@ -60,7 +60,7 @@ from strut.system.system import GROUPS, System
 from strut.system.take_turns import Switch, activate, alternate, is_alternating, switching_events
 from strut.system.tape import ExpressionTape
 from strut.system.values import Start, initial_values, parameters, runs_in, start
-from strut.system.walk import Foot, Walk
+from strut.system.walk import Foot, Grip, Walk
 
 __all__ = [
     "GROUPS",
@@ -82,6 +82,7 @@ __all__ = [
     "Factors",
     "Floor",
     "Foot",
+    "Grip",
     "HeldDisturbance",
     "Hinge",
     "Implied",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system.quantity import Expression, Quantity, sx
 
@@ -81,6 +82,36 @@ class Foot:
         )
 
 
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Grip:
+    """How a foot with a limit of friction lands and leaves while friction holds it: what a plan is made of
+    whose feet do not slide. All expressions are of states, discrete states, parameters and time.
+
+    foot: its name. landing, lifting: what its events `lands` and `lifts` set, by name, where every foot that
+        stands holds. impulse: that of such a landing on it [N s], upwards and along the ground.
+    coefficient: Coulomb's, of parameters. slides: discrete states that are 0 while it holds.
+    """
+
+    foot: str
+    landing: Mapping[str, Expression]
+    lifting: Mapping[str, Expression]
+    impulse: Expression
+    coefficient: Expression
+    slides: tuple[str, ...] = ()
+
+    def with_names(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Grip:
+        """The same of a system whose names and symbols have changed."""
+        return Grip(
+            foot=rename(self.foot),
+            landing={rename(name): follow(e) for name, e in self.landing.items()},
+            lifting={rename(name): follow(e) for name, e in self.lifting.items()},
+            impulse=follow(self.impulse),
+            coefficient=follow(self.coefficient),
+            slides=tuple(rename(name) for name in self.slides),
+        )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Walk:
     """What makes a system a walker.
@@ -96,6 +127,7 @@ class Walk:
     ground_step: two parameters [m]: by how much the ground steps down, and where.
     flight: whether no foot is on the ground for a part of every step: it runs, or hops.
     weight: mass times g [N], of parameters.
+    grips: of feet that friction holds only up to a limit, how they land and leave while it does; see `Grip`.
     gravity, kinetic: the entries of the ledger that are the potential energy of the weight and the kinetic
         energy.
     """
@@ -111,6 +143,7 @@ class Walk:
     weight: Expression | None = None
     gravity: str = ""
     kinetic: str = ""
+    grips: tuple[Grip, ...] = ()
 
     @property
     def step_events(self) -> tuple[str, ...]:
@@ -134,6 +167,7 @@ class Walk:
             progress=tuple(rename(n) for n in self.progress),
             ground_step=None if step is None else (rename(step[0]), rename(step[1])),
             weight=None if self.weight is None else follow(self.weight),
+            grips=tuple(grip.with_names(rename, follow) for grip in self.grips),
         )
 
 
@@ -210,12 +244,22 @@ def check_walk(
         else foot
         for foot in walk.feet
     )
+    for grip in walk.grips:
+        check_is_one_of(grip.foot, "the foot of a grip", "foot", [foot.name for foot in walk.feet])
+        for name in (*grip.landing, *grip.lifting, *grip.slides):
+            check_is_one_of(name, f"the grip of foot '{grip.foot}'", "state", states)
+
+    def of_state(expression: Expression) -> ca.SX:
+        why = "an expression of the state, parameters and time"
+        return allow(sx(expression), "the grip of a foot", "xzpt", why, sx(expression).numel())
+
+    grips = tuple(grip.with_names(str, of_state) for grip in walk.grips)
     heavy = None
     if walk.weight is not None:
         heavy = allow(
             sx(walk.weight), "the weight of the walk", "p", "a weight depends on parameters only", 1
         )
-    return replace(walk, feet=feet, progress=tuple(walk.progress), weight=heavy)
+    return replace(walk, feet=feet, progress=tuple(walk.progress), weight=heavy, grips=grips)
 
 
-__all__ = ["Foot", "Walk", "check_walk"]
+__all__ = ["Foot", "Grip", "Walk", "check_walk"]

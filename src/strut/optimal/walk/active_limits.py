@@ -17,6 +17,7 @@ from strut.optimal.problem import Problem, bounds_name
 from strut.optimal.solver.bound_multipliers import ACTIVE_EFFECT, EFFECT_FLOOR, BoundMultipliers
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.goal_field import as_number
+from strut.optimal.walk.hold_feet import friction_limit
 from strut.optimal.walk.step_limits import StepLimits
 from strut.system import System, time
 
@@ -88,7 +89,8 @@ def find_active_limits(solution: Solution, limits: StepLimits) -> tuple[ActiveLi
     groups = {group.name: group for group in solution.multipliers}
     active: list[ActiveLimit] = []
     for name, (requirements, inputs) in added_by_fields(problem, limits).items():
-        source = "asked" if name in asked else "default"
+        of_model = name == "friction" and friction_limit(problem.system) is not None
+        source = "asked" if name in asked else "model" if of_model else "default"
         common = {"unit": limits.fields[name].unit, "source": source, "field": name}
         touched = limits.is_guide(name)
         inside = [r for r in requirements if _has_limit_inside(problem, r)]

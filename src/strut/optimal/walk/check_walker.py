@@ -13,6 +13,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.exchange import mirrored_states
+from strut.optimal.walk.hold_feet import grips, hold_feet
 from strut.optimal.walk.read_walk import flow_flags, stops_dead
 from strut.system import System, start, sx
 
@@ -34,6 +35,8 @@ def check_walker(walker: System, section: str, alike: bool = True) -> None:
     of_feet = tuple(f"{f.name}_" for f in walk.feet)
     others = flow_flags(walker) - {f.stands for f in walk.feet}
     slides = sorted(name for name in others if name.startswith(of_feet))
+    planned = {name for grip in grips(walker) for name in grip.slides}
+    slides = [name for name in slides if name not in planned]
     if set(slides) & set(walker.event(section).reset) and stops_dead(walker, foot):
         raise ModelError(
             f"feet of '{walker.name}' hold or slide ({', '.join(slides)}), as every landing on rigid ground "
@@ -78,6 +81,7 @@ def check_walker(walker: System, section: str, alike: bool = True) -> None:
 
 def check_symmetry(walker: System) -> None:
     """Raise `ModelError` unless a walker with left and right exchanged moves as its mirror image does."""
+    walker = hold_feet(walker)
     groups = [walker.vector(group) for group in "xzu"]
     images = [
         mirrored_states(walker, "x"),

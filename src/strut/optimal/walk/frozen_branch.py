@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.gait import Gait
+from strut.optimal.walk.hold_feet import landing_cones
 from strut.system import Event, System, sx, time
 
 MIN_CONDITION = 1e-6
@@ -50,7 +51,8 @@ class FrozenBranch:
 
     def of_system(self, system: System) -> FrozenBranch:
         """Return the branch of the same system with other parameters, such as weights of costs."""
-        planned = system.replace(events=self.system.events, flow=self.system.flow)
+        own = self.system
+        planned = system.replace(events=own.events, flow=own.flow, outputs=own.outputs)
         return replace(self, system=planned, actual=system)
 
 
@@ -90,15 +92,18 @@ def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBr
     )
 
 
-def freeze_event(system: System, event: Event, point: Point) -> tuple[Event, tuple[ca.SX, ...]]:
+def freeze_event(
+    system: System, event: Event, point: Point, inside: Sequence[ca.SX] = ()
+) -> tuple[Event, tuple[ca.SX, ...]]:
     """Return an event with every comparison replaced by its outcome at a point, and the expressions that must
-    stay positive for that."""
+    stay positive for that. inside: further expressions that must."""
     names = list(event.reset)
-    originals = [sx(event.guard), *[sx(event.reset[n]) for n in names]]
+    originals = [sx(event.guard), *[sx(event.reset[n]) for n in names], *inside]
     expressions, margins = _freeze_expressions(system, originals, point)
+    margins += expressions[1 + len(names) :]
     moving = ca.vertcat(*[q.sym for q in (*system.x, *system.u)])
     conditions = tuple(margin for margin in margins if ca.depends_on(margin, moving))
-    frozen = replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=True)))
+    frozen = replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=False)))
     return frozen, conditions
 
 
@@ -108,9 +113,13 @@ def _groups(system: System) -> list[ca.SX]:
 
 def freeze_at(system: System, points: Mapping[str, Point], z: np.ndarray) -> FrozenBranch:
     """Return the branch on which the events that end phases, by name in order, do what they do at points
-    (time, x, z, u, p). z: discrete states at the beginning."""
+    (time, x, z, u, p), and the impulses of landings stay inside friction cones, where there are some. z:
+    discrete states at the beginning."""
     places = system.slices("z")
-    frozen = {name: freeze_event(system, system.event(name), point) for name, point in points.items()}
+    frozen = {
+        name: freeze_event(system, system.event(name), point, landing_cones(system, name))
+        for name, point in points.items()
+    }
     events = tuple(frozen[e.name][0] if e.name in frozen else e for e in system.events)
     return FrozenBranch(
         system=system.replace(events=events),

@@ -23,6 +23,7 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
 from strut.optimal.walk.flight_stride import flight_stride
 from strut.optimal.walk.goal_field import as_bounds
+from strut.optimal.walk.hold_feet import check_friction, hold_feet
 from strut.optimal.walk.kinematic_stride import kinematic_stride
 from strut.optimal.walk.read_walk import gives_way, slope_of, stands_in_turn
 from strut.optimal.walk.soft_ground import SoftGround, soft_ground
@@ -99,6 +100,7 @@ def find_reference(
     where = section or (phases[-1] if phases else step_section(walker, default_section(walker)))
     if not has_stairs(walker):  # there clearance is refused for another reason
         check_clearance(walker, where, goal.clearance)
+    check_friction(walker, goal.friction)
     passive = like if guess is None else None
     if passive is None and guess is None:
         check_walker(walker, where, alike=not goal.steps or goal.steps % 2 == 1)
@@ -133,6 +135,7 @@ def find_stride(
     in the air where one is asked or the machine runs; of another between the posture that it begins in and
     the next. phases: the events that end its phases, of feet of several points. must: raise `NoStrideError`
     where the feet of one that always stands in turn, or flies, have none; else None is returned."""
+    walker = hold_feet(walker)
     if flies(walker, goal):
         try:
             return flight_stride(walker, section, goal)

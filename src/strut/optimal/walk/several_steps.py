@@ -17,6 +17,7 @@ from strut.gait.exchange import mirrored_states
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.walk.frozen_branch import FrozenBranch, Point, compares, freeze_at
+from strut.optimal.walk.hold_feet import hold_feet
 from strut.optimal.walk.read_walk import velocity_states
 from strut.system import System, start, sx
 
@@ -52,7 +53,7 @@ def repeat_step(
     walker: its system, where that has further parameters. cuts: further events of the step, with their times
     [s], that are to end phases, too; they change no discrete state that the flow depends on.
     """
-    walker = result.system if walker is None else walker
+    walker = hold_feet(result.system if walker is None else walker)
     exchange = Exchanged(walker, result)
     events: list[str | None] = []
     stretches: list[Stretch] = []

@@ -32,6 +32,7 @@ from strut.optimal.walk.goal_field import (
     goal_fields,
     requirement,
 )
+from strut.optimal.walk.hold_feet import friction_limit
 from strut.optimal.walk.read_walk import (
     clears_ground,
     feet_by_body,
@@ -120,8 +121,11 @@ def default_torque(walker: System, usual: UsualStep, asked: Mapping[str, GoalVal
 
 
 def default_friction(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
-    """Return `DEFAULT_FRICTION` where the walker says what it needs; None on ground that gives way, whose law
-    of friction limits the force already."""
+    """Return the friction of the walker's own ground; `DEFAULT_FRICTION` where that has no limit and the
+    walker says what it needs; None on ground that gives way, whose law limits the force already."""
+    own = friction_limit(walker)
+    if own is not None:
+        return own
     rigid = [foot for foot in feet_with_forces(walker) if not lands_softly(walker, foot)]
     return DEFAULT_FRICTION if rigid and says_friction(walker) else None
 
@@ -377,8 +381,8 @@ class StepGoal:
             flag="--friction",
             metavar="MU",
             help="Friction that the feet must not exceed.",
-            meaning="coefficient that the feet must not exceed; by default 1, where the walker says what it "
-            "needs. math.inf: no limit.",
+            meaning="coefficient that the feet must not exceed; by default that of the walker's own ground, "
+            "or 1 where that has no limit and the walker says what it needs. math.inf: no limit.",
             check=check_number(lambda mu: mu > 0, ": the coefficient must be positive"),
             default=default_friction,
             on_problem=require_friction,

@@ -22,6 +22,7 @@ from strut.optimal.walk.contact_phases import has_soles, standing_feet
 from strut.optimal.walk.contact_sequence import require_sequence
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event, gait_parameters
 from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
+from strut.optimal.walk.hold_feet import landing_cones
 from strut.optimal.walk.read_walk import (
     feet_with_forces,
     gives_way,
@@ -181,8 +182,13 @@ def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
     what they did."""
     problem = replace(problem, branch=branch)
     for phase in problem.phases:
-        for k, condition in enumerate(branch.conditions.get(phase.until or "", ())):
+        conditions = branch.conditions.get(phase.until or "", ())
+        # The last of them, where friction has a limit, are those of the impulse.
+        first_cone = len(conditions) - len(landing_cones(branch.actual, phase.until or ""))
+        for k, condition in enumerate(conditions):
             name = f"{phase.until} does what it did ({k + 1})"
+            if k >= first_cone:
+                name = f"{phase.until} does not slip ({k - first_cone + 1})"
             at, where = ("begin", phase_after(problem, phase)) if phase.by_inputs else ("end", phase)
             problem = problem.require(name, condition, low=0.0, at=at, phase=where.name)
     return problem
