@@ -99,7 +99,7 @@ def test_stages_lead_to_the_same_optimum(compass, passive, monkeypatch):
 def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
     """With motors in hip and ankle there are steps of ever less energy, and no best one."""
     driven = walkers.compass_driven()
-    goal = {"speed": 0.3, "slope": 0.0, "budget": 0.0}  # no finer meshes: what is told here is in the first
+    goal = {"speed": 0.3, "slope": 0.0, "budget": 3.0}  # few finer meshes: what is told here is in the first, and in lower prices
     calm = optimal.design(driven, **goal)
     cheap = optimal.design(driven, cost="energy", guess=calm, **goal)
     assert calm.ok
@@ -122,13 +122,13 @@ def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
 
 
 def test_prices_begin_higher_where_the_first_leads_to_nothing(monkeypatch):
-    """A price of 100 leads somewhere, and from there one of 10, but no lower one; what was tried, in order."""
+    """A price of 1000 leads somewhere, and from there one of 100, but no lower one; what was tried, in order."""
     prices, stages = [], []
 
     def search(task, goal, phases):
         price = task.cost.get("squared-torque", 0.0) if isinstance(task.cost, dict) else math.inf
         prices.append(price)
-        good = price > 50 or (price > 5 and 100.0 in prices)
+        good = price > 500 or (price > 50 and 1000.0 in prices)
         return SimpleNamespace(
             ok=good,
             result=SimpleNamespace(success=True, is_interrupted=False),
@@ -142,7 +142,10 @@ def test_prices_begin_higher_where_the_first_leads_to_nothing(monkeypatch):
         design_search, "replace", lambda one, **changes: SimpleNamespace(**{**vars(one), **changes})
     )
     watch = SimpleNamespace(
-        with_share=lambda share: watch, tell=lambda *told: stages.append(told), may_go_on=True
+        with_share=lambda share: watch,
+        until_part=lambda share: watch,
+        tell=lambda *told: stages.append(told),
+        may_go_on=True,
     )
     task = SimpleNamespace(
         cost="energy", watch=watch, walker=walkers.compass_driven(), reference=SimpleNamespace()
@@ -150,5 +153,5 @@ def test_prices_begin_higher_where_the_first_leads_to_nothing(monkeypatch):
     task.to_begin_from = lambda cost, watch: SimpleNamespace(cost=cost)
     task.briefly = lambda share: task
     designs = list(design_search.lower_prices(task, None, (), 1.0))
-    assert prices == [math.inf, 10.0, 100.0, 10.0, 1.0]
-    assert [each.price.value for each in designs] == [100.0, 10.0]
+    assert prices == [math.inf, 100.0, 1000.0, 100.0, 10.0]
+    assert [each.price.value for each in designs] == [1000.0, 100.0]

@@ -104,5 +104,5 @@ def test_what_hangs_and_is_cheaper_stays(walker, monkeypatch):
     monkeypatch.setattr(turn_back, "find_turned_joints", lambda result, section: {"torso": JOINT})
     monkeypatch.setattr(turn_back, "replace", lambda task, **changes: task)
     hangs, stands = design_of(cheap), design_of(dear)
-    assert turn_back.turn_back(hangs, task, lambda near: stands) is hangs
-    assert turn_back.turn_back(stands, task, lambda near: hangs) is hangs
+    assert turn_back.turn_back(hangs, task, lambda near: stands, lambda near: stands) is hangs
+    assert turn_back.turn_back(stands, task, lambda near: hangs, lambda near: hangs) is hangs

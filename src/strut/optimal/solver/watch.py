@@ -120,6 +120,12 @@ class SearchWatch:
         solution."""
         return SearchWatch(share * self.budget, self.progress, None, self.began)
 
+    def until_part(self, share: float) -> SearchWatch:
+        """Return a watch of a search that has this part of the time left; where that is not known yet, of the
+        budget."""
+        left = self.budget if math.isinf(self.deadline) else max(self.left, 0.0)
+        return SearchWatch(share * left, self.progress, None, self.began, BUSY_CLOCK.now() + share * left)
+
     def aside(self) -> SearchWatch:
         """Return a watch for a search on the way: it shares the time and shows its stages, and what it finds
         is not what is looked for."""

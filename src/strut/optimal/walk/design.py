@@ -73,7 +73,8 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
     def ok(self) -> bool:
         """Whether nothing keeps it from being believed: see `wrong`, which takes a while to say why a problem
         was not solved."""
-        return self.result.success and not self.wrong
+        # A plan that is wrong by itself is not replayed to find that out.
+        return self.result.success and not plan_faults(self.result) and not self.wrong
 
     @property
     def drifts(self) -> bool:

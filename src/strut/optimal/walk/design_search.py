@@ -67,7 +67,9 @@ least at this part of the walking speed: it does not only graze the ground."""
 
 ALONE_SHARE, PRICED_SHARE = 0.25, 0.5
 """The parts of the budget that a search for a cost of work alone has, and then one with a price on torque,
-which ends with the work alone, too."""
+which ends with the work alone, too. Where no price has led to a design by then, it has the whole budget."""
+FIRST_PRICE_SHARE = 0.5
+"""The part of the time left that a price on torque has, until one leads to a design: others follow."""
 NEAR_GUESS: dict[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
 """Options of IPOPT for a search that begins from steps which are each an optimum: a small barrier, and limits
 that the guess lies on are not left, so that the search stays near."""
@@ -155,7 +157,13 @@ def design(  # noqa: PLR0913 -- options of a public function
     find = search_priced if price_torque and can_be_priced(ready, cost) else search
     first = find(task, goal, tuple(phases))
     if guess is None:
-        first = turn_back(first, task, lambda near: find(near, goal, tuple(phases)))
+        smooth = PRICED_WITH[str(cost)] if find is search_priced else cost
+        first = turn_back(
+            first,
+            task,
+            begin=lambda near: search(near.to_begin_from(smooth, near.watch), goal, tuple(phases)),
+            find=lambda near: find(near, goal, tuple(phases)),
+        )
     count = len(first.result.problem.phases)
     begin = task.reference.guess_for(count) if first.steps == 1 else None
     return compare_starts(first, begin, Starts(starts, spread, seed), task.settings, watch)
@@ -184,11 +192,12 @@ def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> 
 
 def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit: float) -> Iterator[Design]:
     """Yield designs for a cost of work with ever lower prices on squared torque, at last none, each begun
-    from the last, as long as they are ok. unit: of the prices. Raises `KeyboardInterrupt` where a search was
-    interrupted."""
-    cost, watch = str(task.cost), task.watch.with_share(PRICED_SHARE)
-    watch.tell("of least squared torque, to begin from")
-    best = search(task.to_begin_from(PRICED_WITH[cost], watch), goal, phases)
+    from the last, as long as they are ok; where none is, the last one that was solved. unit: of the prices.
+    Raises `KeyboardInterrupt` where a search was interrupted."""
+    cost, longest = str(task.cost), task.watch.with_share(1.0)
+    longest.tell("of least squared torque, to begin from")
+    best = search(task.to_begin_from(PRICED_WITH[cost], longest), goal, phases)
+    watch = longest.until_part(PRICED_SHARE)
     stages, is_first = [*PRICE_STAGES, 0.0], True
     while stages and best.result.success:
         stage = stages[0]
@@ -199,7 +208,7 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
             walker=add_weight_parameters(task.walker, both),
             cost=both,
             reference=replace(task.reference, guess=best.guess()),
-            watch=watch,
+            watch=longest.until_part(FIRST_PRICE_SHARE) if is_first else watch,
             guides=best.limits.guides,
         )
         trial = search(nearer, goal, phases)
@@ -208,10 +217,12 @@ def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit
         if trial.ok:
             best, is_first = trial, False
             yield replace(best, price=torque_price(cost, stage * unit, best.parts()) if stage else None)
-            stages.pop(0)
-        elif is_first and stage < MAX_PRICE and watch.may_go_on:
+            stages = stages[1:] if watch.may_go_on else []
+        elif is_first and stage < MAX_PRICE and longest.may_go_on:
             stages.insert(0, 10 * stage)  # too far from squared torque alone: nearer to it first
         else:
+            if is_first and trial.result.success:  # not ok, and nearer to it than work alone
+                yield replace(trial, price=torque_price(cost, stage * unit, trial.parts()))
             break
     if best.result.is_interrupted:
         raise KeyboardInterrupt

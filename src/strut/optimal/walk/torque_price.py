@@ -25,7 +25,7 @@ PRICED_WITH = {
     "absolute-work-per-metre": "squared-torque-per-metre",
 }
 """Costs in which torques themselves cost nothing, and the cost that is put beside each."""
-PRICE_STAGES = (10.0, 1.0, 0.1, 0.01)
+PRICE_STAGES = (100.0, 10.0, 1.0, 0.1, 0.01)
 """Prices that are tried, one after the other, each from the solution of the last: what it costs to hold a
 torque of weight by step length all along, as a cost of transport."""
 MAX_PRICE = 1000.0

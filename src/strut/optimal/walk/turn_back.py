@@ -12,17 +12,22 @@ from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.turned_joints import MAX_TURN, find_turned_joints
 
 TURNED_SHARE = 0.5
-"""The part of the budget that each of the two searches from the described pose has."""
+"""The part of the budget that a search near the described pose has, and then the one that begins there."""
 
 
-def turn_back(first: Design, task: DesignTask, find: Callable[[DesignTask], Design]) -> Design:
+def turn_back(
+    first: Design,
+    task: DesignTask,
+    begin: Callable[[DesignTask], Design],
+    find: Callable[[DesignTask], Design],
+) -> Design:
     """Return the cheaper of a design and one that was begun near the pose in which the machine was described;
     the first one where that turns no joint.
 
-    find: of a task, its design. A torso that hangs down is balanced without a motor: a search that begins
-    from a passive gait ends there, though upright may be cheaper. So joints that are far away all through
-    are held within `MAX_TURN` of where they were described; from what comes out the search begins again
-    without that.
+    begin: of a task, a step to begin from, neither accurate nor verified. find: of a task, its design. A
+    torso that hangs down is balanced without a motor: a search that begins from a passive gait ends there,
+    though upright may be cheaper. So joints that are far away all through are held within `MAX_TURN` of where
+    they were described; from what comes out the search begins again without that.
     """
     joints = find_turned_joints(first.result, first.section) if first.result.success else {}
     away = {name: joint for name, joint in joints.items() if name not in task.own.within}
@@ -31,7 +36,7 @@ def turn_back(first: Design, task: DesignTask, find: Callable[[DesignTask], Desi
     task.watch.tell("near the pose that was described", ", ".join(away))
     bounds = {name: (joint.described - MAX_TURN, joint.described + MAX_TURN) for name, joint in away.items()}
     own = replace(task.own, within={**task.own.within, **bounds})
-    near = find(replace(task, own=own, watch=task.watch.with_share(TURNED_SHARE)))
+    near = begin(replace(task, own=own, watch=task.watch.with_share(TURNED_SHARE)))
     if not near.result.success:
         return first
     task.watch.tell("from the pose that was described")
