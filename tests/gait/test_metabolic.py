@@ -6,7 +6,7 @@ import pytest
 
 from strut import gait
 from strut.errors import ValueRangeError
-from strut.gait.metabolic import cost_at_speed, force_at_speed
+from strut.gait.metabolic import cost_at_speed, force_at_speed, walking_cost
 
 
 def value(f, *numbers):
@@ -45,3 +45,10 @@ def test_power_of_a_joint():
     assert power(0.0, 3.0) == 0
     with pytest.raises(ValueRangeError, match="max_rate"):
         gait.muscle_metabolic_power(ca.SX(1), ca.SX(1), 0.0)
+
+
+def test_walking_costs_a_person_what_the_guidelines_say():
+    """At 80 m/min 11.5 ml of oxygen per kilogram and minute, 3.5 of them at rest; a litre frees 5 kcal."""
+    net, gross = walking_cost(80 / 60)
+    assert gross * 80 == pytest.approx(11.5 * 5 * 4.18)
+    assert (gross - net) * 80 == pytest.approx(3.5 * 5 * 4.18)

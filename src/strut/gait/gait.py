@@ -31,7 +31,7 @@ class Gait(SavedResult, LiveResult, Tabular):
 
     x0, z0: the state just after the event `section`, by name.
     period: of a step [s] (of all `steps` of it, for a gait that repeats after several).
-    step_length: how far it comes in one period [m], along the ground.
+    step_length: how far it comes in one period [m], along the ground; negative backwards.
     residual: largest change of a state over the gait.
     jacobian: of the return map by its free states `names`.
     multipliers: its eigenvalues, the largest first; the section's own, 0, is among them. eigenvectors:
@@ -94,7 +94,7 @@ class Gait(SavedResult, LiveResult, Tabular):
     @cached_property
     def energetics(self) -> Energetics:
         """Where the energy of one period goes."""
-        return energetics(self.trajectory, self.step_length)
+        return energetics(self.trajectory, abs(self.step_length))
 
     @property
     def speed(self) -> float:

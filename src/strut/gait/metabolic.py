@@ -21,9 +21,19 @@ STRETCHED_FORCE, STRETCHED_SLOPE = 1.8, 7.6
 MAX_SHORTENING = 0.9
 """[1] Part of the largest shortening speed, at which the speed is cut: at 1 a muscle has no force, and what
 it would need for one has no bound."""
-HUMAN_COST = 3.3
-"""[J/(kg m)] What walking costs a person at 1.3 m/s, all oxygen counted, by Ralston's curve (1958), (29 +
-0.0053 v^2) cal/(kg min) with v in m/min; about a third less without that of standing."""
+WALKING_OXYGEN, RESTING_OXYGEN = 0.1, 3.5 / 60
+"""[ml/(kg m), ml/(kg s)] Oxygen that a person who walks on level ground needs for the distance, and besides,
+at rest: 0.1 S + 3.5 ml/(kg min) at S m/min (ACSM's Guidelines for Exercise Testing and Prescription, 10th
+edition, table 6.3; said to hold from 50 to 100 m/min)."""
+OXYGEN_ENERGY = 20.9
+"""[J/ml] Energy that oxygen frees, 5 kcal of a litre, as these guidelines count it."""
+
+
+def walking_cost(speed: float) -> tuple[float, float]:
+    """Return what walking on level ground at a speed [m/s] costs a person [J/(kg m)], by
+    `WALKING_OXYGEN`: without what the body needs at rest, and with it."""
+    moving = WALKING_OXYGEN * OXYGEN_ENERGY
+    return moving, moving + RESTING_OXYGEN * OXYGEN_ENERGY / positive("speed", speed, "m/s")
 
 
 @checked
@@ -63,4 +73,4 @@ def cost_at_speed(u: ca.SX) -> ca.SX:
     return (0.054 + 0.506 * u + 2.46 * u**2) / (1 - 1.13 * u + 12.8 * u**2 - 1.64 * u**3)
 
 
-__all__ = ["HUMAN_COST", "muscle_metabolic_power", "work_metabolic_power"]
+__all__ = ["muscle_metabolic_power", "walking_cost", "work_metabolic_power"]

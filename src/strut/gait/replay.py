@@ -148,7 +148,7 @@ def why_no_step(first: GaitReplay, period: float) -> str:
     """Why a replayed period [s] is no step; empty if it may be one."""
     if first.status != "done":
         return first.status
-    if not period > MIN_STEP or first.distance < MIN_STEP:
+    if not period > MIN_STEP or abs(first.distance) < MIN_STEP:
         return "stood still"
     return "" if first.events else "made no step"
 

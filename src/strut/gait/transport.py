@@ -130,8 +130,8 @@ def ground_stretch(system: System, section: Section, forward: list[int]) -> ca.S
 def distance_between(
     system: System, begin: HybridState, end: HybridState, p: np.ndarray, section: Section
 ) -> float:
-    """How far a machine has come along the ground [m] from one state to another, with parameters `p`; nan
-    where nothing says so."""
+    """How far a machine has come along the ground [m] from one state to another, with parameters `p`,
+    negative backwards; nan where nothing says so."""
     forward = forward_states(system, section)
     stretch = np.ones(len(forward))
     if section.shear is not None:
@@ -139,10 +139,15 @@ def distance_between(
         stretch = np.array(f(p)).reshape(-1)
     if system.symmetry and forward:
         after, _ = mirror(system, *end, p)
-        return float(np.linalg.norm(stretch * (after[forward] - begin[0][forward])))
+        return _signed_length(stretch * (after[forward] - begin[0][forward]))
     feet = memo(system, footholds, section.event)
     moved = np.concatenate([stretch * (end[0][forward] - begin[0][forward]), end[1][feet] - begin[1][feet]])
-    return float(np.linalg.norm(moved)) if len(moved) else math.nan
+    return _signed_length(moved) if len(moved) else math.nan
+
+
+def _signed_length(moved: np.ndarray) -> float:
+    """How far something came [m]: positive forwards, as of `signed_distance`."""
+    return float(np.copysign(np.linalg.norm(moved), moved[0] + 0.0))
 
 
 @checked
