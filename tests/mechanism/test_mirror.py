@@ -185,7 +185,7 @@ def test_gears_and_constraints_are_mirrored():
     assert np.ptp(run["j_a_l"]) > 0.1
 
 
-@pytest.mark.parametrize("kind", ["point", "hinge", "no_slip", "rolling"])
+@pytest.mark.parametrize("kind", ["point", "hinge", "slot", "no_slip", "rolling"])
 def test_constraints_of_the_image_hold_where_those_of_the_original_do(kind):
     m = Mechanism("one")
     ball = m.body("ball_l", 1.0, (0, 0.1, 0), (0.1, 0.2, 0.3))
@@ -197,6 +197,7 @@ def test_constraints_of_the_image_hold_where_those_of_the_original_do(kind):
         {
             "point": lambda: constraints.point("c_l", "at_l", "there_l"),
             "hinge": lambda: constraints.hinge("c_l", "at_l", "there_l", axis),
+            "slot": lambda: constraints.slot("c_l", "at_l", "there_l", axis),
             "no_slip": lambda: constraints.no_slip("c_l", "at_l", axis),
             "rolling": lambda: constraints.rolling("c_l", "at_l", axis, 0.3),
         }[kind]()

@@ -111,6 +111,7 @@ def everything():
     m.constrain(constraints.coupled("c", "revolute", "prismatic", ratio, length))
     m.constrain(constraints.prescribed("d", "helical", length * ca.sin(2 * strut.time)))
     m.constrain(constraints.no_slip("n", "here", "x"))
+    m.constrain(constraints.slot("s", "here", "there", (0.6, 0.0, 0.8)))
     m.constrain(constraints.rolling("r", "here", "y", length))
     m.shape(m.world, shapes.box((1, 1, 0.1)))
     m.shape(

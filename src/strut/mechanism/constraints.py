@@ -20,6 +20,9 @@ from strut.mechanism.spatial import Pose, axis_of, cross, skew
 from strut.mechanism.tree import Tree
 from strut.system import Expression, sx, time
 
+MIN_AXIS_SINE = 1e-9
+"""[1] Of the angle between an axis and y, below which they count as parallel."""
+
 
 @checked
 def point(name: str, a: str, b: str = "world") -> Constraint:
@@ -136,6 +139,34 @@ def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
 
 
 @checked
+def slot(name: str, a: str, b: str, axis: str | Sequence[float] = "z") -> Constraint:
+    """Keep the origin of frame a on a line through the origin of frame b, along an axis that is fixed in b: a
+    pin in a slot, a cuff on a limb. It pushes across the axis alone; turning and sliding are free.
+
+    Forces are NAME_across, along the cross product of y and the axis, which in a plane is the only one, and
+    NAME_beside [N]."""
+    along = axis_of(axis, f"the axis of slot '{name}'")
+    first = cross(ca.SX([0, 1, 0]), along)
+    length = ca.norm_2(first)
+    across = first / length if float(ca.DM(length)) > MIN_AXIS_SINE else ca.SX([1, 0, 0])
+    directions = ca.horzcat(across, cross(along, across))
+
+    def rows(tree: Tree) -> ConstraintRows:
+        lever = _position(tree, a) - _position(tree, b)
+        turned = _rotation(tree, b) @ directions
+        Ja, Jb = _jacobian(tree, a), _jacobian(tree, b)
+        # seen from b, a moves by its velocity less that of the point of b that is there
+        K = turned.T @ (Ja[3:, :] - Jb[3:, :] + skew(lever) @ Jb[:3, :])
+        on_a = ca.vertcat(ca.SX.zeros(3, 2), turned)
+        on_b = ca.vertcat(-skew(lever) @ turned, -turned)
+        return ConstraintRows(
+            ("across", "beside"), turned.T @ lever, K, ca.SX.zeros(2), ((a, on_a), (b, on_b))
+        )
+
+    return Constraint(name, rows, "slot", {"a": a, "b": b, "axis": axis})
+
+
+@checked
 def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
     """Keep a frame's origin from moving along a direction fixed in the frame: a skate, a wheel seen from
     above. The constraint is nonholonomic."""
@@ -213,6 +244,10 @@ KINDS: dict[str, ConstraintKind] = {
     ),
     "prescribed": ConstraintKind(
         prescribed, {"joint": ConstraintArgument.JOINT, "motion": ConstraintArgument.MOTION}
+    ),
+    "slot": ConstraintKind(
+        slot,
+        {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME, "axis": ConstraintArgument.AXIS},
     ),
     "no_slip": ConstraintKind(
         no_slip, {"frame": ConstraintArgument.FRAME, "direction": ConstraintArgument.AXIS}
