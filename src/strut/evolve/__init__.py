@@ -9,6 +9,7 @@ from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
 from strut.evolve.evaluations.scenarios import FixedScenarios, Scenarios
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
+from strut.evolve.evaluations.tasks import TaskEvaluation
 from strut.evolve.evolution import Evolution, load_evolution, load_individuals
 from strut.evolve.export import export_individuals
 from strut.evolve.fronts import hypervolume
@@ -19,6 +20,7 @@ from strut.evolve.pareto import ParetoFront
 from strut.evolve.personal_bests import load_personal_bests
 from strut.evolve.polish import PolishedIndividual, polish
 from strut.evolve.problem import SearchProblem
+from strut.evolve.sampled_peaks import remember_peaks
 from strut.evolve.search import SearchProgress, search
 from strut.evolve.searches import (
     SEARCHES,
@@ -76,6 +78,7 @@ __all__ = [
     "Spsa",
     "Swarm",
     "SystemEvaluation",
+    "TaskEvaluation",
     "Threads",
     "WalkMeasures",
     "Workers",
@@ -95,6 +98,7 @@ __all__ = [
     "of_program",
     "of_system",
     "polish",
+    "remember_peaks",
     "run_individuals",
     "search",
     "search_side_by_side",
