@@ -17,7 +17,7 @@ def four_bar():
     return linkage.linkage_mechanism(FOUR_BAR, DESIGN, masses={"shank": 4.0})
 
 
-def four_bar_by_hand():
+def four_bar_by_hand(**spring):
     """The same four-bar, hung up the other way: b hangs on a, and its pin at the shank closes the loop."""
     m, given = strut.Mechanism("by_hand", planar=True), four_bar()
     pins = {"j1": np.array([0, 0, 0.7]), "j2": np.array([0, 0, 0.3]), "j3": np.array([0.15, 0, 0.6])}
@@ -30,7 +30,7 @@ def four_bar_by_hand():
         )
     m.joint("knee", m.world, new["shank"], joints.revolute("y"), at=(0, 0, 0.5))
     m.joint("j1", m.world, new["a"], joints.revolute("y"), at=pins["j1"])
-    m.joint("j3", new["a"], new["b"], joints.revolute("y"), at=pins["j3"] - pins["j1"])
+    m.joint("j3", new["a"], new["b"], joints.revolute("y"), at=pins["j3"] - pins["j1"], **spring)
     m.frame("on_shank", new["shank"], pins["j2"] - (0, 0, 0.5))
     m.frame("on_b", new["b"], pins["j2"] - pins["j3"])
     m.constrain(strut.constraints.point("j2", "on_shank", "on_b"))
@@ -42,7 +42,7 @@ def test_a_motor_in_a_joint_that_closes_a_loop():
     assert list(linkage.spanning_tree(FOUR_BAR).closing) == ["j3"]
     angles = linkage.joint_angles(FOUR_BAR)
     assert angles["j3"] == {"j1": -1.0, "knee": 1.0, "j2": 1.0}  # of b less that of a
-    machine = linkage.joint_motors(mechanism.system(four_bar(), project=0.01), angles)
+    machine = linkage.add_joint_motors(mechanism.system(four_bar(), project=0.01), angles)
     drive = next(d for d in drives(machine) if d.name == "j3_motor")
     assert drive.power == "j3_motor_torque"
     run = strut.simulate(machine.using(j3_motor_torque=4.0), 0.4)
@@ -59,9 +59,9 @@ def test_wrong_motors():
     with pytest.raises(
         UnknownNameError, match="motor 'm' turns 'hip', but 'linkage' has no input 'hip_torque'"
     ):
-        linkage.joint_motors(machine, {"m": {"hip": 1.0}})
+        linkage.add_joint_motors(machine, {"m": {"hip": 1.0}})
     with pytest.raises(ModelError, match="motor 'm' turns nothing"):
-        linkage.joint_motors(machine, {"m": {}})
+        linkage.add_joint_motors(machine, {"m": {}})
 
 
 def hopping_body():

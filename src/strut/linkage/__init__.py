@@ -14,7 +14,7 @@ from strut.linkage.enumeration import topologies
 from strut.linkage.gait_postures import stride_postures
 from strut.linkage.limb import Limb, human_leg
 from strut.linkage.measures import bar_lengths, bars, crossings, linkage_masses
-from strut.linkage.motors import joint_motors
+from strut.linkage.motors import add_joint_motors
 from strut.linkage.pins import PinParameter, pin_parameters, pin_positions, sketch_values
 from strut.linkage.rules import (
     ATTACHED,
@@ -28,6 +28,7 @@ from strut.linkage.rules import (
 )
 from strut.linkage.screening import Screening, screen
 from strut.linkage.spanning_tree import SpanningTree, spanning_tree
+from strut.linkage.springs import add_springs, spring_parameters
 from strut.linkage.topology import Topology
 
 __all__ = [
@@ -44,7 +45,9 @@ __all__ = [
     "Screening",
     "SpanningTree",
     "Topology",
+    "add_joint_motors",
     "add_linkage",
+    "add_springs",
     "bar_lengths",
     "bars",
     "broken_rules",
@@ -55,7 +58,6 @@ __all__ = [
     "follow_postures",
     "human_leg",
     "joint_angles",
-    "joint_motors",
     "linkage_masses",
     "linkage_mechanism",
     "linkage_parameters",
@@ -64,6 +66,7 @@ __all__ = [
     "screen",
     "sketch_values",
     "spanning_tree",
+    "spring_parameters",
     "stride_postures",
     "topologies",
 ]

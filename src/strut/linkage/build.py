@@ -85,7 +85,7 @@ def add_linkage(
         rods = [(a, b) for rod_link, a, b in bars(topology) if rod_link == link]
         own = {each: symbols[f"{each}_mass"] for each, owner in owners.items() if owner == link}
         centred = {each: place - places[joint] for each, place in places.items()}
-        on[link] = _link_body(mechanism, f"{link}{suffix}", centred, rods, own, symbols["bar_density"])
+        on[link] = link_body(mechanism, f"{link}{suffix}", centred, rods, own, symbols["bar_density"])
         at = places[joint] - origins[part]
         mechanism.joint(
             f"{joint}{suffix}",
@@ -112,7 +112,7 @@ def _owners(topology: Topology, carrying: Mapping[str, str]) -> dict[str, str]:
     return owners
 
 
-def _link_body(  # noqa: PLR0917 what a link is made of
+def link_body(  # noqa: PLR0917 what a link is made of
     mechanism: Mechanism,
     name: str,
     places: Mapping[str, ca.SX],

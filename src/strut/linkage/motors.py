@@ -1,5 +1,5 @@
-"""`joint_motors`: motors in any joint of a linkage, also in one that closes a loop and so has no coordinate
-of its own."""
+"""`add_joint_motors`: motors in any joint of a linkage, also in one that closes a loop and so has no
+coordinate of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strut.system import Input, System, join
 
 
 @checked
-def joint_motors(system: System, angles: Mapping[str, Mapping[str, float]]) -> System:
+def add_joint_motors(system: System, angles: Mapping[str, Mapping[str, float]]) -> System:
     """Return a system whose inputs are torques along sums of joint angles, instead of along each of them.
 
     angles: by motor, the weights of the joints whose angles make its own, as `joint_angles` says them; a
@@ -48,4 +48,4 @@ def joint_motors(system: System, angles: Mapping[str, Mapping[str, float]]) -> S
     return driven.replace(ledger=replace(driven.ledger, supplied=supplied))
 
 
-__all__ = ["joint_motors"]
+__all__ = ["add_joint_motors"]

@@ -3,12 +3,12 @@ topology, and what turns parameters of control into its numbers (Kieboom, sectio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import casadi as ca
 import numpy as np
 
-from strut import control, linkage, walkers
+from strut import contact, control, linkage, walkers
 from strut.control.phase_impedance import SIGNALS
 from strut.control.phase_signal import PhaseSignal, phase_signal, table_size
 from strut.errors import ModelError
@@ -24,6 +24,8 @@ REFERENCE_RANGE = (-np.pi, np.pi)
 """[rad] Of references."""
 ANKLE = "ankle"
 """The joint of the human that is driven directly."""
+SPRING_WORDS = {"reference": "rest", "stiffness": "stiffness", "damping": "damping"}
+"""What signals of a passive joint are called as parameters of its spring."""
 Signals = dict[str, PhaseSignal]
 """Reference, stiffness and damping of a joint."""
 
@@ -33,14 +35,22 @@ def exoskeleton_walker(
     design: np.ndarray | None = None,
     actuators: Sequence[str] = (),
     *,
+    surface: contact.Ground | None = None,
     friction: float | None = None,
 ) -> System:
     """Return the human in an exoskeleton with its controller: every joint of the linkage and the ankle has a
-    torque by impedance along a phase, as a table, so that active and passive joints are the same code."""
-    body = walkers.exoskeleton(topology, design, actuators, friction=friction)
+    torque by impedance along a phase, as a table, so that one machine serves all pairs of actuators; a joint
+    without one has a table of zeros, and a spring. surface: of the ground, level unless given."""
+    body = walkers.exoskeleton(topology, design, actuators, surface=surface, friction=friction)
+    return drive_along_phase(body, list(topology.joints))
+
+
+def drive_along_phase(body: System, motors: Sequence[str]) -> System:
+    """Return a worn machine with torques by impedance along a phase, as tables. motors: of both legs, so that
+    M stands for the drives M_r_motor and M_l_motor; the ankles are driven besides."""
     joints = {
         joint: control.PhaseJoint((f"{joint}_r_motor", f"{joint}_l_motor"), REFERENCE_RANGE)
-        for joint in topology.joints
+        for joint in motors
     }
     joints[ANKLE] = control.PhaseJoint((f"{ANKLE}_r", f"{ANKLE}_l"), REFERENCE_RANGE)
     return control.phase_impedance(body, joints, "table", frequency=FREQUENCY, knots=KNOTS)
@@ -89,24 +99,61 @@ def passive_signals(joint: str) -> Signals:
 
 
 def exoskeleton_tables(topology: linkage.Topology, actuators: Sequence[str]) -> control.PhaseTables:
-    """Return what turns parameters of control into the tables of the machine of a topology: 19 of each
-    actuator and of the ankle, 3 of every other joint."""
+    """Return what turns parameters of control into numbers of the machine of a topology: 19 of each actuator
+    and of the ankle, which become tables, and 3 of every other joint, which become springs: what these do is
+    stored and dissipated, not supplied by a motor."""
     if tuple(actuators) not in topology.actuator_sets():
         sets = ", ".join("-".join(each) for each in topology.actuator_sets())
         raise ModelError(f"actuators {', '.join(actuators)} do not drive the linkage: {sets} do")
+    return phase_encoding([*actuators, ANKLE], [j for j in topology.joints if j not in actuators])
+
+
+def phase_encoding(
+    driven: Sequence[str], sprung: Sequence[str] = (), passed: Sequence[Param] = ()
+) -> control.PhaseTables:
+    """Return what turns parameters of control into numbers of a machine of `drive_along_phase`: of joints
+    that are driven into tables, of sprung ones, whose tables are zeros, into springs. Driven joints have no
+    springs where others have some. passed: further parameters of the machine, as they are."""
     parameters: list[Param] = []
-    tables: list[ca.SX] = []
+    numbers: list[ca.SX] = []
     labels: list[str] = []
-    for joint in (*topology.joints, ANKLE):
-        driven = joint in actuators or joint == ANKLE
-        signals = active_signals(joint) if driven else passive_signals(joint)
+    for joint in (*sprung, *driven):
+        signals = active_signals(joint) if joint in driven else passive_signals(joint)
         parameters += [q for signal in signals.values() for q in signal.parameters]
         for what in SIGNALS:
-            tables.append(signals[what].table)
+            none = phase_signal("none", "const", unit="", bounds=(0.0, 1.0), value=0.0, knots=KNOTS)
+            zeros = ca.substitute([none.table], [none.parameters[0].sym], [ca.SX(0)])[0]
+            numbers.append(signals[what].table if joint in driven else zeros)
             labels += [f"{joint}_{what}_table[{k}]" for k in range(table_size(KNOTS))]
+        if sprung and joint != ANKLE:
+            values = (
+                [signals[what].parameters[0].sym for what in SIGNALS] if joint in sprung else [ca.SX(0)] * 3
+            )
+            numbers += values
+            labels += [f"{joint}_spring_{SPRING_WORDS[what]}" for what in SIGNALS]
+    parameters += passed
+    numbers += [q.sym for q in passed]
+    labels += [q.name for q in passed]
     symbols = ca.vertcat(*[q.sym for q in parameters])
-    encode = ca.Function("phase_tables", [symbols], [ca.densify(ca.vertcat(*tables))])
+    encode = ca.Function("phase_tables", [symbols], [ca.densify(ca.vertcat(*numbers))])
     return control.PhaseTables(tuple(parameters), tuple(labels), encode)
+
+
+def machine_values(
+    tables: control.PhaseTables, numbers: Mapping[str, float]
+) -> dict[str, float | list[float]]:
+    """Return the parameters of the machine that does what these parameters of control say, by name."""
+    row = tables.rows(np.array([[numbers[name] for name in tables.names]]))[0]
+    values: dict[str, float | list[float]] = {}
+    for label, value in zip(tables.labels, row, strict=True):
+        name, bracket, _ = label.partition("[")
+        if not bracket:
+            values[name] = float(value)
+            continue
+        entries = values.setdefault(name, [])
+        assert isinstance(entries, list)
+        entries.append(float(value))
+    return values
 
 
 def stride_references(motion: linkage.LinkageMotion, design: int = 0) -> dict[str, dict[str, float]]:
@@ -125,8 +172,11 @@ def stride_references(motion: linkage.LinkageMotion, design: int = 0) -> dict[st
 
 __all__ = [
     "active_signals",
+    "drive_along_phase",
     "exoskeleton_tables",
     "exoskeleton_walker",
+    "machine_values",
     "passive_signals",
+    "phase_encoding",
     "stride_references",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from strut.mechanism import Mechanism
 from strut.system import System
+from strut.walkers.anthropomorphic import anthropomorphic_attachments, anthropomorphic_exoskeleton
 from strut.walkers.bouncing_ball import bouncing_ball
 from strut.walkers.coman import coman_mechanism
 from strut.walkers.coman_planar import coman_planar, coman_planar_mechanism
@@ -12,7 +13,7 @@ from strut.walkers.coman_robot import coman, coman_motion
 from strut.walkers.dribbel_robot import dribbel_robot
 from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
-from strut.walkers.exoskeleton import exoskeleton
+from strut.walkers.exoskeleton import exoskeleton, exoskeleton_attachments
 from strut.walkers.human import human, human_mechanism
 from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
@@ -69,6 +70,8 @@ __all__ = [
     "MECHANISMS",
     "ROBOTS",
     "HumanoidBody",
+    "anthropomorphic_attachments",
+    "anthropomorphic_exoskeleton",
     "bouncing_ball",
     "coman",
     "coman_mechanism",
@@ -81,6 +84,7 @@ __all__ = [
     "dribbel",
     "dribbel_robot",
     "exoskeleton",
+    "exoskeleton_attachments",
     "human",
     "human_mechanism",
     "kneed",

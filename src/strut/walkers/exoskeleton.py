@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked
-from strut.contact import rigid
+from strut.contact import Ground, rigid
 from strut.errors import ModelError
 from strut.linkage import (
     Topology,
+    add_joint_motors,
     add_linkage,
+    add_springs,
     carrying_angles,
     follow_postures,
     human_leg,
     joint_angles,
-    joint_motors,
     linkage_parameters,
     sketch_values,
+    spring_parameters,
 )
 from strut.linkage.measures import ACTUATOR_MASS
 from strut.linkage.spanning_tree import spanning_tree
@@ -41,6 +43,7 @@ def exoskeleton(
     design: np.ndarray | None = None,
     actuators: Sequence[str] = (),
     *,
+    surface: Ground | None = None,
     friction: Expression | None = None,
     stabilise: Expression = STABILISE,
     **values: Any,
@@ -48,11 +51,13 @@ def exoskeleton(
     """The human of `walkers.human` in an exoskeleton, on rigid ground: the same linkage along both legs.
 
     topology: between the bodies of `linkage.human_leg()`. design: values of `linkage.pin_parameters`; without
-        them those of a sketch. actuators: joints that weigh 2 kg instead of 0.5. friction: Coulomb's
-        coefficient of the ground; None holds without limit. stabilise: rate at which drift of loops and
-        feet is pulled back [1/s]. values: of parameters and states.
+        them those of a sketch. actuators: joints that weigh 2 kg instead of 0.5. surface: of the ground,
+        level unless given. friction: Coulomb's coefficient of it; None holds without limit. stabilise: rate
+        at which drift of loops and feet is pulled back [1/s]. values: of parameters and states.
 
-    Hips and knees are passive. Inputs are J_r_motor_torque and J_l_motor_torque of every joint J of the
+    Hips and knees are passive. Every joint J of the linkage may have a spring and a damper: parameters
+    J_spring_stiffness, J_spring_rest and J_spring_damping, 0 unless told; what it stores is J_r_spring and
+    J_l_spring of the ledger. Inputs are J_r_motor_torque and J_l_motor_torque of every joint J of the
     linkage, whether it carries a link or closes a loop, and the torques of the ankles. Parameters are those
     of the human, of pins and of masses: both legs share them. Forces between human and machine are outputs:
     J_r_reaction_x and J_r_reaction_z [N] of joints by which links hang on the body, J_pin_r_x and J_pin_r_z
@@ -73,6 +78,7 @@ def exoskeleton(
     size = body_size()
     m = build_human(size, 0.0)
     m.name = "exoskeleton"
+    springs = spring_parameters(topology)
     for side, begin in zip(SIDES, _initial_angles(topology, numbers), strict=True):
         bodies = {
             body: m.bodies[body if body == "trunk" else f"{body}{side}"] for body in topology.limb.bodies
@@ -86,19 +92,21 @@ def exoskeleton(
             scale=size.height.sym / HUMAN_HEIGHT,
             initial=begin,
         )
+        add_springs(m, topology, springs, suffix=side)
     walker = rigid(
         m,
         [f"{point}{side}" for side in SIDES for point in POINTS],
+        surface,
         friction=friction,
         fall=("trunk", FALL_HEIGHT * size.height.sym),
         symmetry="auto",
         stabilise=stabilise,
-        reactions=[f"{joint}{side}" for side in SIDES for joint in _hanging_joints(topology)],
+        reactions=[f"{joint}{side}" for side in SIDES for joint in hanging_joints(topology)],
         description="a human in an exoskeleton, a linkage along each leg",
     )
     motors = {name: weights for side in SIDES for name, weights in joint_angles(topology, side).items()}
     _, length, centre, _ = SEGMENTS["trunk"]
-    return joint_motors(with_trunk(walker, centre * length * size.height.sym), motors).using(values)
+    return add_joint_motors(with_trunk(walker, centre * length * size.height.sym), motors).using(values)
 
 
 def _initial_angles(topology: Topology, numbers: np.ndarray) -> list[dict[str, float]]:
@@ -117,10 +125,24 @@ def _initial_angles(topology: Topology, numbers: np.ndarray) -> list[dict[str, f
     return angles
 
 
-def _hanging_joints(topology: Topology) -> list[str]:
+def hanging_joints(topology: Topology) -> list[str]:
     """Return the joints by which links hang on the body."""
     carried = spanning_tree(topology).carried.values()
     return [joint for joint, part in carried if part in topology.limb.bodies]
 
 
-__all__ = ["exoskeleton"]
+@checked
+def exoskeleton_attachments(topology: Topology) -> dict[str, tuple[str, str]]:
+    """Return by joint and side (as "j1_r") the outputs of `exoskeleton` that are the force between human and
+    machine there, along x and z [N]: of all joints by which a link is attached to the body."""
+    outputs: dict[str, tuple[str, str]] = {}
+    for side in SIDES:
+        for joint in hanging_joints(topology):
+            outputs[f"{joint}{side}"] = (f"{joint}{side}_reaction_x", f"{joint}{side}_reaction_z")
+        for joint, ends in spanning_tree(topology).closing.items():
+            if set(ends) & set(topology.limb.bodies):
+                outputs[f"{joint}{side}"] = (f"{joint}_pin{side}_x", f"{joint}_pin{side}_z")
+    return outputs
+
+
+__all__ = ["exoskeleton", "exoskeleton_attachments"]

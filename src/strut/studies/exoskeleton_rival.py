@@ -1,0 +1,169 @@
+"""The anthropomorphic rival of linkages: bars along the leg with actuators at hip and knee, driven, measured
+and searched as those are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut import contact, control, evolve, walkers
+from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
+from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, phase_encoding
+from strut.studies.exoskeleton_measures import (
+    ANKLES,
+    FEET,
+    TARGET_SPEED,
+    walking_goals,
+    worn_measures,
+)
+from strut.system import Param, System
+from strut.walkers.human import HUMAN_HEIGHT, SEGMENTS
+
+RIVAL = "anthropomorphic"
+"""What the rival is called in tables."""
+RIVAL_MOTORS = ("bar_hip", "bar_knee")
+"""Its actuators, of both legs."""
+CUFF_RANGE = (0.2, 1.0)
+"""[1] Where a cuff may hold its segment, as the share of it from its upper end."""
+LEGS = 2
+"""Of the human."""
+RIVAL_FILE = "rival"
+"""Name of the file, without its ending, that keeps the rival's search."""
+RIVAL_SEED = 1
+"""Of the rival's search."""
+POPULATION, GENERATIONS, RUNS = 200, 800, 5
+"""Of the rival's search, as of that for linkages."""
+DURATION, STEP = 10.0, 2.5e-4
+"""[s] Of a walk, and of RK4 in the search."""
+FIRST_REFERENCE, FIRST_STIFFNESS = 0.8, 3000.0
+"""[rad, N m/rad] Of references, either way, and of stiffness in the first population, at most."""
+
+
+def rival_walker(ground: str = "rigid", surface: contact.Ground | None = None) -> System:
+    """Return the human in the rival with its controller, as a machine of tables. surface: of the ground,
+    level unless given."""
+    return drive_along_phase(
+        walkers.anthropomorphic_exoskeleton(ground=ground, surface=surface), RIVAL_MOTORS
+    )
+
+
+def rival_tables() -> control.PhaseTables:
+    """Return what turns parameters into numbers of the rival's machine: 19 of each actuator and of the ankle,
+    and where its two cuffs are."""
+    cuffs = [Param(f"{segment}_cuff", 0.6, bounds=CUFF_RANGE) for segment in ("thigh", "shank")]
+    return phase_encoding([*RIVAL_MOTORS, ANKLE], passed=cuffs)
+
+
+def rival_measures(walker: System, duration: float, near_speed: float = TARGET_SPEED) -> evolve.WalkMeasures:
+    """Return the measures of a walk in the rival on rigid ground, the same as of linkages."""
+    return worn_measures(
+        walker,
+        duration,
+        motors=RIVAL_MOTORS,
+        attachments=walkers.anthropomorphic_attachments(),
+        near_speed=near_speed,
+    )
+
+
+def rival_evaluation(
+    duration: float = DURATION, *, ground: str = "soft", **options: Any
+) -> evolve.EncodedEvaluation:
+    """Return what evaluates the rival. duration: of a walk [s]. ground: as of
+    `walkers.anthropomorphic_exoskeleton`; on soft ground forces at cuffs are not measured. options: of
+    `simulate_batch`."""
+    walker = rival_walker(ground)
+    how: Mapping[str, Any] = options
+    if ground == "soft":
+        how = {"method": "rk4", "step": STEP, **options}
+        measures = evolve.walk_measures(
+            walker,
+            duration,
+            feet=FEET,
+            torques=[*(f"{motor}_{side}_motor_torque" for motor in RIVAL_MOTORS for side in "rl"), *ANKLES],
+            near_speed=TARGET_SPEED,
+            assisting="assisting",
+        )
+    else:
+        measures = rival_measures(walker, duration)
+    inner = evolve.of_system(measures.system, duration, measures.expressions, label=RIVAL, **how)
+    return evolve.EncodedEvaluation(inner, rival_tables())
+
+
+def rival_parameters() -> list[evolve.SearchParameter]:
+    """Return what is searched of the rival, with bounds; the first population is within those of linkages."""
+    parameters = []
+    for q in rival_tables().parameters:
+        first = None
+        if q.unit == "rad":
+            first = (-FIRST_REFERENCE, FIRST_REFERENCE)
+        elif q.unit == "N m/rad":
+            first = (0.0, FIRST_STIFFNESS)
+        parameters.append(
+            evolve.SearchParameter(
+                q.name, *q.bounds, unit=q.unit, group=q.name.partition("_")[0], first=first
+            )
+        )
+    return parameters
+
+
+def rival_problem(duration: float = DURATION, **options: Any) -> evolve.SearchProblem:
+    """Return the search for the rival's gait: parameters, walks on soft ground, and the goals of linkages but
+    for those that it meets by itself, short bars and no singularity. options: of `simulate_batch`."""
+    return evolve.SearchProblem(
+        rival_parameters(), rival_evaluation(duration, **options), walking_goals(duration)
+    )
+
+
+def search_rival(
+    folder: Path,
+    *,
+    generations: int = GENERATIONS,
+    runs: int = RUNS,
+    population: int = POPULATION,
+    minutes: float | None = None,
+    progress: Callable[[evolve.SideBySideProgress], None] | None = None,
+    **options: Any,
+) -> evolve.Evolution:
+    """Search the rival's gait, or go on with what the folder has in rival.db; as many particles and
+    generations as linkages have, unless told. minutes: after which it stops, to be gone on with."""
+    searches = evolve.search_side_by_side(
+        {RIVAL_FILE: rival_problem(**options)},
+        evolve.Swarm(population),
+        generations,
+        runs=runs,
+        seed=RIVAL_SEED,
+        folder=folder,
+        resume=(folder / f"{RIVAL_FILE}.db").is_file(),
+        minutes=minutes,
+        progress=progress,
+    )
+    return searches[RIVAL_FILE]
+
+
+def rival_bars() -> np.ndarray:
+    """Return the lengths of the rival's bars of one leg [m]: as long as thigh and shank."""
+    return np.array([SEGMENTS[segment][1] * HUMAN_HEIGHT for segment in ("thigh", "shank")])
+
+
+def rival_mass() -> float:
+    """Return the mass of the rival of both legs [kg], by the rules of linkages: two actuators, two cuffs,
+    which count as passive joints, and two bars of each leg."""
+    leg = len(RIVAL_MOTORS) * (ACTUATOR_MASS + PASSIVE_MASS) + BAR_DENSITY * float(rival_bars().sum())
+    return LEGS * leg
+
+
+__all__ = [
+    "RIVAL",
+    "rival_bars",
+    "rival_evaluation",
+    "rival_mass",
+    "rival_measures",
+    "rival_parameters",
+    "rival_problem",
+    "rival_tables",
+    "rival_walker",
+    "search_rival",
+]
