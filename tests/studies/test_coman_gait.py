@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from strut import State, System, control, evolve, simulate
+from strut.control.phase_signal import table_value
 from strut.errors import ModelError
 from strut.evolve.goals import StagedGoals
-from strut.studies import coman_gait, coman_search, kieboom_coman, kieboom_perturbed
+from strut.studies import coman_gait, coman_search, kieboom_perturbed
 from strut.studies.coman_gait import (
     JOINTS,
     MODES,
@@ -18,12 +19,15 @@ from strut.studies.coman_gait import (
     FrequencyTables,
     coman_goals,
     coman_parameters,
+    coman_problems,
     coman_walker,
 )
+from strut.studies.coman_table import coman_rows
 from strut.studies.coman_verification import PushedWalks
 from strut.studies.gait_pictures import impedance_curves, progress_plots
 from strut.studies.gait_verification import Verified
 from strut.studies.mode_searches import has_searches
+from strut.studies.nested_modes import embed_constant
 from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
 from strut.system import Disturbance, Foot, Param, Walk, start, time
 
@@ -65,6 +69,54 @@ def test_goals_are_reached_in_their_order():
     keys = goals.keys({name: np.array([row[name] for row in rows]) for name in names})
     assert goals.stage(keys).tolist() == [0, 1, 2, 3]
     assert goals.stage_and_value(keys[-1]) == (4, 40.0)
+
+
+def test_joints_may_be_asked_to_keep_the_limits_of_their_motors():
+    names = ("time", "speed", "assist_time", "fast_time", "cost")
+    row = {"time": 10.0, "speed": 0.31, "assist_time": 0.0, "fast_time": 0.02, "cost": 40.0}
+    goals = StagedGoals(coman_goals(limits=True), names)
+    keys = goals.keys(
+        {name: np.array([row[name], 0.0 if name == "fast_time" else row[name]]) for name in names}
+    )
+    assert goals.stage(keys).tolist() == [3, 4]
+    assert coman_gait.LIMITED_GOAL_NAMES[goals.stage(keys)[0]] == "joint rates"
+
+
+@pytest.mark.parametrize("mode", ["step", "ppoly"])
+def test_a_constant_impedance_is_one_of_every_mode(mode):
+    """The same references, stiffness and damping all along the phase, wherever knots and steps are."""
+    constant, other = control.phase_tables(JOINTS, "const"), control.phase_tables(JOINTS, mode)
+    random = np.random.default_rng(2)
+
+    def draw(tables, count):
+        low, high = np.array([q.bounds for q in tables.parameters]).T
+        return random.uniform(low, high, (count, len(low)))
+
+    rows, spread = draw(constant, 3), draw(other, 3)
+    alike = embed_constant(constant.names, rows, other.names, spread)
+    table = ca.SX.sym("table", 24)
+    phase = ca.SX.sym("phase")
+    value = ca.Function("value", [table, phase], [table_value(table, phase)])
+    phases = np.linspace(0, 1, 41, endpoint=False)[None]
+    for before, after in zip(constant.rows(rows), other.rows(alike), strict=True):
+        for begin in range(0, len(before), 24):
+            own, others = before[begin : begin + 24], after[begin : begin + 24]
+            np.testing.assert_allclose(value(others, phases), value(own, phases), rtol=1e-9, atol=1e-12)
+    with pytest.raises(ModelError, match="'elbow_stiffness_1' is nothing that a constant impedance has"):
+        embed_constant(constant.names, rows, ["elbow_stiffness_1"])
+
+
+def test_half_of_a_population_are_constant_gaits():
+    """Of the modes that contain them, from the run of the same number; of const all are its own."""
+    problems = coman_problems(coman_walker("table"), coman_gait.STARTS, method="rk4", step=1e-3)
+    known = {mode: np.array([np.tile(problems[mode].space.low, (120, 1))] * 2) for mode in MODES}
+    known["const"] = known["const"] + problems["const"].space.span / 4
+    first = coman_search._with_constant_gaits(problems, known, "step")
+    assert first.shape == (2, 120, len(problems["step"].space))
+    np.testing.assert_array_equal(first[:, :60], known["step"][:, :60])
+    at = problems["step"].space.names.index("hip_stiffness_2")
+    assert set(first[:, 60:, at].ravel()) == {coman_gait.MAX_STIFFNESS / 4}
+    assert coman_search._with_constant_gaits(problems, known, "const") is known["const"]
 
 
 def test_pushes_are_drawn_as_published():
@@ -144,7 +196,7 @@ def test_a_part_of_the_searches_is_refused(tmp_path):
 def made_up_evolution(mode, costs):
     """What two generations of some runs left, the last with these costs."""
     parameters = {each.name: 0.7 for each in coman_parameters(control.phase_tables(JOINTS, mode))}
-    measures = {"speed": 0.35, "cost": 1.0}
+    measures = {"speed": 0.35, "cost": 1.0, "fast_time": 0.1}
     bests = tuple(
         evolve.Individual(run, 1, 0, parameters, {**measures, "cost": cost}, 4, cost)
         for run, cost in enumerate(costs)
@@ -172,16 +224,24 @@ def test_the_table_has_published_beside_ours():
         "fast_time": 0.15,
     }
     answer = Verified("const", evolutions["const"].best, {"long": long}, {"long": 4}, 4)
-    rows = {
-        row.quantity: row for row in kieboom_coman._rows(Path("here"), evolutions, {("const", 0): answer})
-    }
+    rows = {row.quantity: row for row in coman_rows(Path("here"), [evolutions], {("const", 0): answer})}
     assert rows["const: runs that reach the last goal"].ours == "2 of 2"
     assert rows["const: its cost [J/m]"].published == "40.5"
     assert rows["const: its cost [J/m]"].ours == "50.0"
     assert "positive work alone 28.6, net 10.0; over the weight 0.186" in rows["const: its cost [J/m]"].remark
     assert rows["const: its stride [m]"].ours == "0.500"
     assert "6 rad/s for 1.00 % of the time" in rows["const: its motors"].ours
-    rows = {row.quantity: row for row in kieboom_coman._rows(Path("here"), evolutions, {})}
+    rates = rows["const: time in which a joint is beyond 6 rad/s, run by run [%]"]
+    assert (rates.ours, rates.remark) == ("2, 2", "0 of 2 keep the limit")
+    rows = {row.quantity: row for row in coman_rows(Path("here"), [evolutions, evolutions], {})}
+    assert rows["step: cost saved against const, run by run, from the same gaits [%]"].ours == "25, 32"
+    assert (
+        "mean 28.5 +- 3.5"
+        in rows["step: cost saved against const, run by run, from the same gaits [%]"].remark
+    )
+    assert (
+        rows["evaluations, and how long they took"].ours == "720 and 720 from three starts each, in 6.0 min"
+    )
     assert rows["order of the bests' costs [J/m]"].ours == "step 30.0 < const 40.0 < ppoly 60.0"
     goals, costs = progress_plots(evolutions, "cost [J/m]")
     assert goals.curves["step"] == [2.0, 4.0]

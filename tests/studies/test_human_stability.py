@@ -16,8 +16,8 @@ from strut.studies.human_stability import (
     GaitStability,
     gait_machine,
     judge_bests,
-    settle,
     settled_gait,
+    walk_until_settled,
 )
 from strut.system import parameters
 from tests.studies.test_human_gait import known_parameters, made_up_evolution
@@ -32,7 +32,7 @@ def test_multipliers_are_those_of_differences_of_located_runs():
     drives and whose contacts are located: the same fixed point, and the same derivative."""
     values = table_values("const", known_parameters())
     machine = gait_machine().using(values)
-    gait = settled_gait(machine, settle(machine))
+    gait = settled_gait(machine, walk_until_settled(machine))
     assert gait.steps == 1
     assert abs(gait.multipliers[0]) == pytest.approx(0.939, abs=0.002)
     other = human_walker("table", events=True).using(values)
@@ -90,10 +90,10 @@ def test_tables_of_what_the_thesis_does_not_say():
 def test_answers_are_read_again_and_a_damaged_file_is_told(tmp_path, monkeypatch):
     best = made_up_evolution("const", [1.0]).best
     answer = GaitStability(1, 0.05, 0.75, 0.75, 0.5)
-    monkeypatch.setattr("strut.studies.human_stability.judge", lambda mode, each: answer)
+    monkeypatch.setattr("strut.studies.human_stability.judge_stability", lambda mode, each: answer)
     assert judge_bests(tmp_path, {("const", 0): best}, lambda _: None) == {("const", 0): answer}
     assert len(json.loads((tmp_path / STABILITY_FILE).read_text())) == 1
-    monkeypatch.setattr("strut.studies.human_stability.judge", None)
+    monkeypatch.setattr("strut.studies.human_stability.judge_stability", None)
     assert judge_bests(tmp_path, {("const", 0): best}, lambda _: None) == {("const", 0): answer}
     (tmp_path / STABILITY_FILE).write_text("{")
     with pytest.raises(StorageError, match="is damaged"):

@@ -67,6 +67,8 @@ LEAN_MARGIN = 0.95
 assisted."""
 GOAL_NAMES = ("time", "speed", "assistance", "cost")
 """The goals, in a word each."""
+LIMITED_GOAL_NAMES = ("time", "speed", "assistance", "joint rates", "cost")
+"""The goals of a search whose joints may be no faster than their motors."""
 
 
 def hip_height(posture: Mapping[str, float]) -> float:
@@ -163,15 +165,20 @@ def coman_measures(walker: System, duration: float, *, margins: bool = False) ->
     return evolve.WalkMeasures(measured.system, {**own, **further})
 
 
-def coman_goals(duration: float = DURATION, *, margins: bool = False) -> list[evolve.SearchGoal]:
+def coman_goals(
+    duration: float = DURATION, *, margins: bool = False, limits: bool = False
+) -> list[evolve.SearchGoal]:
     """Return the goals of table 4.5, in their order: not to fall, to walk at 0.3 m/s at least, unassisted,
     and with little work over the distance [J/m], the sizes of all powers counted. margins: whether it must
-    be a little faster, for searches with coarse steps."""
+    be a little faster, for searches with coarse steps. limits: whether, before the last goal, no joint may be
+    faster than its motor."""
     least = MIN_SPEED + (SPEED_MARGIN if margins else 0.0)
+    slow = [evolve.minimise("fast_time", until=f"fast_time < {NEGLIGIBLE_TIME!r}")] if limits else []
     return [
         evolve.maximise("time", until=f"time > {duration - NEGLIGIBLE_TIME!r}"),
         evolve.maximise("speed", until=f"speed > {least!r}"),
         evolve.minimise("assist_time", until=f"assist_time < {NEGLIGIBLE_TIME!r}"),
+        *slow,
         evolve.minimise("cost"),
     ]
 
@@ -186,10 +193,16 @@ def coman_parameters(tables: control.PhaseTables) -> list[evolve.SearchParameter
 
 
 def coman_problems(
-    walker: System, scenarios: evolve.Scenarios, modes: tuple[str, ...] = MODES, **options: Any
+    walker: System,
+    scenarios: evolve.Scenarios,
+    modes: tuple[str, ...] = MODES,
+    *,
+    limits: bool = False,
+    **options: Any,
 ) -> dict[str, evolve.SearchProblem]:
     """Return the searches by mode. One compiled machine evaluates all of them. walker: of the mode 'table'.
-    scenarios: in each of which every individual is run, the worst counts. options: of `simulate_batch`."""
+    scenarios: in each of which every individual is run, the worst counts. limits: as of `coman_goals`.
+    options: of `simulate_batch`."""
     measures = coman_measures(walker, DURATION, margins=True)
     how: Mapping[str, Any] = {"method": "rk4", "step": STEP, **options}
     inner = evolve.of_system(measures.system, DURATION, measures.expressions, label=walker.name, **how)
@@ -199,7 +212,7 @@ def coman_problems(
         problems[mode] = evolve.SearchProblem(
             coman_parameters(tables),
             evolve.EncodedEvaluation(inner, FrequencyTables(tables), scenarios),
-            coman_goals(margins=True),
+            coman_goals(margins=True, limits=limits),
             repeats=scenarios.count,
             combine="worst",
         )

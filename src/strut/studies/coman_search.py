@@ -3,7 +3,7 @@ side, as far as is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from strut.evolve.streams import Purpose, RandomStream
 from strut.studies.coman_gait import (
     GENERATIONS,
     GOAL_NAMES,
+    LIMITED_GOAL_NAMES,
     MODES,
     POPULATION,
     RUNS,
@@ -22,6 +23,7 @@ from strut.studies.coman_gait import (
     coman_walker,
 )
 from strut.studies.mode_searches import has_searches, progress_text
+from strut.studies.nested_modes import embed_constant
 from strut.studies.study import SearchOrder
 from strut.studies.swing_pushes import SwingPushes, with_swing_pushes
 from strut.system import System
@@ -32,9 +34,15 @@ KNOWN_OF_RUN = 3
 """How many of the best solutions of every undisturbed run a disturbed search begins with."""
 MUTATION = 0.1
 """[1] Part of its range by which a parameter of a mutated solution is moved, at most, either way."""
-PUSHED_VELOCITY = 0.1
-"""[1] Part of the range that a particle of a disturbed search crosses in a generation, at most: it begins
-among solutions."""
+NEAR_VELOCITY = 0.1
+"""[1] Part of the range that a particle crosses in a generation, at most, of a search that begins among
+solutions."""
+LIMITED_FOLDER = "within"
+"""Where the second part is kept, in the folder of the first."""
+LIMITED_GENERATIONS = 150
+"""Of the second part."""
+LIMITED_SEED = 2
+"""Of the second part."""
 PUSHED_FEET = {side: (f"heel_{side}", f"toe_{side}") for side in "rl"}
 """The contacts of each foot."""
 
@@ -62,6 +70,45 @@ def search_gaits(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, e
     )
 
 
+def search_limited_gaits(
+    order: SearchOrder, generations: int, minutes: float | None, tell: Callable[[str], None]
+) -> dict[str, evolve.Evolution]:
+    """Search gaits whose joints keep the limits of their motors, from what undisturbed searches remember: the
+    second part. Half of a population of the modes that contain a constant impedance are gaits of that, of the
+    run of the same number, so that a mode with more parameters begins with what fewer can do."""
+    problems = coman_problems(coman_walker("table"), STARTS, limits=True, **run_options(order))
+    memories = {mode: evolve.load_personal_bests(order.folder / f"{mode}.db") for mode in MODES}
+    place = order.folder / LIMITED_FOLDER
+    return evolve.search_side_by_side(
+        problems,
+        evolve.Swarm(POPULATION, max_velocity=NEAR_VELOCITY),
+        generations,
+        runs=len(memories["const"]),
+        seed=LIMITED_SEED,
+        folder=place,
+        resume=has_searches(place, MODES),
+        first={mode: _with_constant_gaits(problems, memories, mode) for mode in MODES},
+        minutes=minutes,
+        progress=lambda at: tell(f"second part, {progress_text(at, LIMITED_GOAL_NAMES)}"),
+    )
+
+
+def _with_constant_gaits(
+    problems: Mapping[str, evolve.SearchProblem], known: Mapping[str, np.ndarray], mode: str
+) -> np.ndarray:
+    """Where populations of a mode begin: half with its own gaits, half with those of mode const."""
+    if mode == "const":
+        return known[mode]
+    space, half = problems[mode].space, POPULATION // 2
+    populations = []
+    for run, (own, constant) in enumerate(zip(known[mode], known["const"], strict=True)):
+        draws = RandomStream(LIMITED_SEED, run).draws(0, Purpose.CONFIRM)
+        spread = space.low + space.span * draws.uniform(half, len(space))
+        alike = embed_constant(problems["const"].space.names, constant[:half], space.names, spread)
+        populations.append(np.vstack([own[:half], alike]))
+    return np.array(populations)
+
+
 def search_pushed_gaits(
     order: SearchOrder, known: dict[str, np.ndarray], tell: Callable[[str], None]
 ) -> dict[str, evolve.Evolution]:
@@ -72,7 +119,7 @@ def search_pushed_gaits(
     first = {mode: seeded_populations(problems[mode], rows, runs) for mode, rows in known.items()}
     return evolve.search_side_by_side(
         problems,
-        evolve.Swarm(POPULATION, max_velocity=PUSHED_VELOCITY),
+        evolve.Swarm(POPULATION, max_velocity=NEAR_VELOCITY),
         order.generations or GENERATIONS,
         runs=runs,
         seed=SEED,
@@ -115,4 +162,11 @@ def seeded_populations(problem: evolve.SearchProblem, known: np.ndarray, runs: i
     return np.array(populations)
 
 
-__all__ = ["known_solutions", "pushed_walker", "search_gaits", "search_pushed_gaits"]
+__all__ = [
+    "LIMITED_FOLDER",
+    "known_solutions",
+    "pushed_walker",
+    "search_gaits",
+    "search_limited_gaits",
+    "search_pushed_gaits",
+]

@@ -34,19 +34,19 @@ FRESH_SEED = 10**6
 """Of the first of these draws."""
 
 
-def coman_ways() -> dict[str, Callable[[], WayToRun]]:
-    """Return by name what makes each way."""
-    return {way: partial(_way_to_run, way) for way in WAYS}
+def coman_ways(*, limits: bool = False) -> dict[str, Callable[[], WayToRun]]:
+    """Return by name what makes each way. limits: as of `coman_goals`."""
+    return {way: partial(_way_to_run, way, limits) for way in WAYS}
 
 
-def _way_to_run(way: str) -> WayToRun:
+def _way_to_run(way: str, limits: bool) -> WayToRun:
     """Return how bests of all modes are run again in some way."""
     duration = LONG_DURATION if way == "long" else DURATION
     measured = coman_measures(coman_walker("table", events=way == "located"), duration)
     inner = evolve.of_system(measured.system, duration, measured.expressions, **way_options(way))
     encodings = {mode: FrequencyTables(phase_tables(JOINTS, mode)) for mode in MODES}
     evaluations = {mode: evolve.EncodedEvaluation(inner, each) for mode, each in encodings.items()}
-    return WayToRun(evaluations, coman_goals(duration))
+    return WayToRun(evaluations, coman_goals(duration, limits=limits))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import casadi as ca
 import numpy as np
 
-from strut.gait.metabolic import HUMAN_COST, muscle_metabolic_power, work_metabolic_power
+from strut.gait.metabolic import muscle_metabolic_power, walking_cost, work_metabolic_power
 from strut.simulate import Trajectory
-from strut.studies.human_gait import FEET, FREQUENCY, JOINTS
+from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, TARGET_SPEED
 from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, right_stride
 from strut.studies.human_pushes import MASS, SPEED_CHANGES, PushLimits
 from strut.studies.human_stability import GaitStability
@@ -80,13 +80,15 @@ def effort_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
         if walk.status != "done":
             continue
         work, muscle = metabolic_costs(walk)
+        net, gross = walking_cost(TARGET_SPEED)
         rows.append(
             Row(
                 f"{mode}: metabolic cost of the best shown",
-                f"{HUMAN_COST} J/(kg m), a person, all oxygen",
-                f"{work:.2f} by work, {muscle:.2f} by muscles",
+                "",
+                f"{work:.2f} by work, {muscle:.2f} by muscles [J/(kg m)]",
                 f"Margaria's efficiencies; Minetti and Alexander's muscles of {MAX_JOINT_RATE:g} rad/s; both "
-                f"without what a body needs at rest",
+                f"without what a body needs at rest. A person at {TARGET_SPEED:g} m/s, by ACSM's equation: "
+                f"{net:.2f} so, {gross:.2f} with it",
             )
         )
         stride = right_stride(walk)
@@ -97,7 +99,7 @@ def effort_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
         rows.append(
             Row(
                 f"{mode}: peaks of the ground's force under a foot, over the weight",
-                "two, smooth (people: about 1.1 each)",
+                "two; how high is not printed",
                 ", ".join(f"{peak:.2f}" for peak in peaks),
                 f"that rise by more than {MIN_PEAK_RISE:g} of the weight",
             )

@@ -15,7 +15,7 @@ from strut.gait import Gait
 from strut.simulate import simulate_batch
 from strut.studies.gait_verification import FINE_STEP
 from strut.studies.human_gait import FREQUENCY, table_values
-from strut.studies.human_stability import gait_machine, reset_gait, settle, settled_gait
+from strut.studies.human_stability import gait_machine, reset_gait, settled_gait, walk_until_settled
 from strut.system import System
 
 SPEED_CHANGES = 0.02 * np.arange(1, 41)
@@ -62,7 +62,7 @@ def push_limits(bests: Mapping[str, evolve.Individual]) -> dict[str, PushLimits]
     for mode, best in bests.items():
         values = table_values(mode, best.parameters)
         walker = gait_machine().using(values)
-        walk = settle(walker)
+        walk = walk_until_settled(walker)
         if walk.status != "done":
             continue
         try:

@@ -88,7 +88,7 @@ def gait_machine(mode: str = "table", *, feedback: bool = False) -> System:
     return locate_jumps(loop, besides=("phase",))
 
 
-def settle(walker: System, periods: int = SETTLING_PERIODS) -> Trajectory:
+def walk_until_settled(walker: System, periods: int = SETTLING_PERIODS) -> Trajectory:
     """Walk for so many periods, to where a step of the return map begins."""
     end = (periods + BEGIN_PHASE) / FREQUENCY
     return simulate(walker, end, method="rk4", step=FINE_STEP, ledger=False)
@@ -138,10 +138,10 @@ def _landing_phase(walker: System, gait: Gait) -> float:
     return float((moments["phase"][k] + 0.5) % 1)
 
 
-def judge(mode: str, best: evolve.Individual) -> GaitStability:
+def judge_stability(mode: str, best: evolve.Individual) -> GaitStability:
     """Say whether the gait of a best is stable."""
     walker = gait_machine().using(table_values(mode, best.parameters))
-    walk = settle(walker)
+    walk = walk_until_settled(walker)
     if walk.status != "done":
         return GaitStability(0, np.nan, np.nan, np.nan, np.nan, why=walk.status)
     pitch = float(
@@ -178,7 +178,7 @@ def judge_bests(
         label = _label(mode, best)
         if label not in entries:
             tell(f"multipliers of the best of {mode}, run {run + 1}")
-            entries[label] = asdict(judge(mode, best))
+            entries[label] = asdict(judge_stability(mode, best))
             put(folder / STABILITY_FILE, json.dumps(entries, indent=1))
         answers[mode, run] = GaitStability(**entries[label])
     return answers
@@ -201,4 +201,12 @@ def _read(folder: Path) -> dict[str, Any]:
         raise StorageError(f"{path} is damaged ({error}): remove it, and bests are judged again") from error
 
 
-__all__ = ["GaitStability", "gait_machine", "judge", "judge_bests", "reset_gait", "settle", "settled_gait"]
+__all__ = [
+    "GaitStability",
+    "gait_machine",
+    "judge_bests",
+    "judge_stability",
+    "reset_gait",
+    "settled_gait",
+    "walk_until_settled",
+]

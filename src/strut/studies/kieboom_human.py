@@ -37,7 +37,7 @@ from strut.studies.mode_searches import has_searches, progress_text
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 SEED = 1
-"""Of all searches."""
+"""Of all searches, unless another is asked for."""
 SECONDS_PER_MINUTE = 60.0
 """[s]"""
 FOLDER = "kieboom-human"
@@ -84,7 +84,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
         evolve.Swarm(POPULATION),
         order.generations or GENERATIONS,
         runs=order.runs or RUNS,
-        seed=SEED,
+        seed=SEED if order.seed is None else order.seed,
         folder=order.folder,
         resume=there,
         minutes=order.minutes,
@@ -125,4 +125,5 @@ STUDY = SearchStudy(
     "on a graphics card (--device cuda)",
     rows,
     carry_out=carry_out,
+    takes=("runs", "generations", "seed", "device", "precision", "crew"),
 )

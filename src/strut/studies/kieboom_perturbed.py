@@ -46,7 +46,12 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     search has seen, and compare."""
     began = clock.monotonic()
     calm = replace(order, folder=order.folder / UNDISTURBED_FOLDER)
-    if order.search and not (has_searches(calm.folder, MODES) and _is_finished(calm.folder)):
+    has_begun = has_searches(order.folder, MODES)  # with the undisturbed gaits that there were then
+    if (
+        order.search
+        and not has_begun
+        and not (has_searches(calm.folder, MODES) and _is_finished(calm.folder))
+    ):
         tell(f"undisturbed gaits are searched first, in {calm.folder}")
         search_gaits(calm, tell)
     left = order.minutes

@@ -1,0 +1,46 @@
+"""A constant impedance written as one in steps, or as one along a curve: both modes contain it, so that their
+searches may begin with its gaits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from strut.errors import ModelError
+
+STEP_PHASES = {"on": 0.0, "off": 0.5}
+"""[1] Between which a stiffness steps that is the same on both sides."""
+EQUAL_SHARE = 0.5
+"""[1] Of the cycle, over the sum of all, between points of a curve that is level."""
+
+
+def embed_constant(
+    constant_names: Sequence[str], rows: np.ndarray, names: Sequence[str], spread: np.ndarray | None = None
+) -> np.ndarray:
+    """Return individuals of mode 'const' as those of another mode, which do the same.
+
+    constant_names, names: of the parameters of both. rows: individuals x parameters. spread: numbers from 0
+    to 1, individuals x parameters of the other mode, by which phases and shares are chosen, which do not
+    matter; all the same unless given.
+    """
+    places = {name: k for k, name in enumerate(constant_names)}
+    columns = []
+    for k, name in enumerate(names):
+        stem, _, ending = name.rpartition("_")
+        if name in places:
+            column = rows[:, places[name]]
+        elif stem.endswith("_share") or ending in STEP_PHASES:
+            value = STEP_PHASES.get(ending, EQUAL_SHARE)
+            column = np.full(len(rows), value) if spread is None else spread[:, k]
+        elif stem in places:
+            column = rows[:, places[stem]]
+        else:
+            raise ModelError(
+                f"'{name}' is nothing that a constant impedance has: names are of another machine"
+            )
+        columns.append(column)
+    return np.array(columns).T
+
+
+__all__ = ["embed_constant"]
