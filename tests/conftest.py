@@ -13,6 +13,7 @@ SLOW_MACHINE = (
 
 os.environ.setdefault("STRUT_CACHE", str(Path(tempfile.gettempdir()) / f"strut-tests-{os.getuid()}"))
 os.environ.pop("STRUT_BACKEND", None)
+os.environ["STRUT_LIVE"] = "off"  # pages come without live ones, which take time: tests/live asks for them
 
 
 @pytest.fixture

@@ -121,6 +121,82 @@ def test_a_slider_changes_the_walk_and_the_address(visit):
     assert visit.run("location.hash") in ("", "#")
 
 
+def faults(visit):
+    return visit.run("document.getElementById('faults').textContent")
+
+
+def test_bad_links_and_values_out_of_range_are_said(visit):
+    again = LiveVisit(visit.context.browser, visit.path, **LOOKS["light"])
+    again.page.goto(visit.path.resolve().as_uri() + "#slope=9&hip_mass=heavy&hip_massive=3&leg_mass=6")
+    again.page.reload()
+    again.wait("strutPage.frames > 2")
+    lines = faults(again).splitlines()
+    assert lines[0] == "The address sets 'hip_massive', which this machine does not have."
+    assert "The address sets hip_mass to 'heavy', which is no number: it stays 10 kg." in lines
+    assert any(line.startswith("The address sets slope to 515.66°, but it must be") for line in lines)
+    assert len(lines) == 3
+    value = "strutPage.machine.p[strutPage.machine.places.p.{}]"
+    assert again.run(value.format("leg_mass")) == 6
+    assert again.run(value.format("slope")) == pytest.approx(np.radians(3))
+    # a number that is typed: too large, none at all, and beyond the slider
+    field = "document.querySelector('input[data-field={}]')"
+
+    def enter(name, text):
+        again.run(
+            f"(f => {{ f.value = '{text}'; f.dispatchEvent(new Event('change')); }})({field.format(name)})"
+        )
+
+    enter("slope", "500")
+    assert faults(again).startswith("slope must be ")
+    assert faults(again).endswith(f": 500° became {again.run(field.format('slope') + '.value')}°.")
+    enter("hip_mass", "")
+    assert faults(again) == "hip_mass needs a number: it stays 10 kg."
+    enter("hip_mass", "300")
+    assert faults(again) == ""
+    assert again.run("Number(document.querySelector('input[data-name=hip_mass]').value)") == 300
+    # the address that is changed in an open page
+    again.run("location.hash = 'hip_mass=12'")
+    again.wait(f"{value.format('hip_mass')} === 12 && {value.format('leg_mass')} === 5")
+    assert again.said == []
+    again.context.close()
+
+
+def test_plots_without_points_say_so(chromium, tmp_path):
+    """On level ground no compass walks."""
+    path = live_page(walkers.compass(slope=0.0), tmp_path / "level.html")
+    opened = LiveVisit(chromium, path, **LOOKS["light"])
+    note = "(document.getElementById('{}').dataset.note ?? '')"
+    opened.run("strutPage.change('slope', -0.03); 1")
+    opened.wait(note.format("map") + ".startsWith('no value of slope here makes 50 steps')")
+    opened.wait(note.format("multipliers") + " === 'no gait, so no multipliers'")
+    opened.run("document.getElementById('play').click(); strutPage.start()")
+    opened.wait(note.format("portrait") + " === 'nothing has moved yet: press Play'")
+    opened.alone()
+    opened.context.close()
+
+
+def test_a_machine_that_is_too_heavy_goes_slower_and_says_so(chromium, page):
+    """Frames keep their time: what does not fit is left for the next, and the page says by how much."""
+    visit = LiveVisit(chromium, page, **LOOKS["light"])
+    visit.wait("strutPage.frames > 3")
+    visit.run(
+        "(run => { strutPage.machine.run = t => { const end = performance.now() + 15; "
+        "while (performance.now() < end); return run(t); }; })(strutPage.machine.run)"
+    )
+    visit.wait("document.querySelector('#say .slow')")
+    assert "slow motion: 0." in visit.run("document.querySelector('#say .slow').textContent")
+    assert "too heavy for this browser" in visit.run("document.querySelector('#say .slow').textContent")
+    visit.context.close()
+
+
+def test_reduced_motion_begins_at_rest(chromium, page):
+    visit = LiveVisit(chromium, page, reduced_motion="reduce", **LOOKS["light"])
+    visit.wait("strutPage.frames > 3")
+    assert visit.run("document.getElementById('play').textContent") == "Play"
+    assert visit.run("strutPage.machine.t") == 0
+    visit.context.close()
+
+
 def test_pushes_and_steps_down(visit):
     visit.page.click("#play")
     visit.page.click("#again")

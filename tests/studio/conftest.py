@@ -24,10 +24,8 @@ class RunningStudio:
         listener.listen()
         self.port = listener.getsockname()[1]
         self.guard = RequestGuard(self.port)
-        self.studio = Studio(Workspace(folder), command_forms())
-        config = uvicorn.Config(
-            application(self.studio, self.guard), log_level="warning", lifespan="off", ws="none"
-        )
+        self.studio = Studio(Workspace(folder), command_forms(), self.guard)
+        config = uvicorn.Config(application(self.studio), log_level="warning", lifespan="off", ws="none")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]}, daemon=True)
         self.thread.start()

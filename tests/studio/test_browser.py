@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from strut.codegen import find_wasm_compiler
 from tests.view.browser import LOOKS, browser
 
 pytest.importorskip("starlette")
@@ -170,3 +171,72 @@ def test_a_phone_shows_all_of_it(chromium, studios, folder):
         tab.open("spring.cdn")
         tab.wait("#preview .curve")
         assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+def test_forms_tell_what_does_not_apply(chromium, studios, folder):
+    (folder / "own.py").write_text("raise SystemExit\n")
+    with quiet(Tab(chromium, studios.start(folder))) as tab:
+        tab.open("spring.cdn")
+        tab.wait("#preview .curve")
+        tab.page.click("#choose-start")
+        tab.page.select_option("#command", "gait")
+        assert tab.page.is_disabled("#start")
+        assert "could end a step" in tab.page.inner_text("#why-not")
+        tab.page.select_option("#command", "run")
+        assert tab.page.is_enabled("#start")
+        assert "--drive" in tab.page.inner_text("#apart summary")
+        assert tab.page.is_disabled("#field-drive")
+        assert "no inputs" in tab.page.text_content("#apart .field:has(#field-drive) .why")
+        tab.page.click("#machines button:text-is('compass')")
+        tab.wait("#preview .curve")
+        tab.page.click("#choose-start")
+        tab.page.select_option("#command", "gait")
+        assert tab.page.is_enabled("#start")
+        assert tab.page.is_enabled("#field-drive")
+        assert tab.page.is_disabled("#field-points")
+        assert tab.page.inner_text(".field:has(#field-points) .why") == "with --sweep alone"
+        tab.page.fill("#field-sweep", "slope=0.02:0.06")
+        assert tab.page.is_enabled("#field-points")
+        tab.page.select_option("#command", "run")
+        tab.page.select_option("#command", "gait")  # what was filled in is there again
+        assert tab.page.input_value("#field-sweep") == "slope=0.02:0.06"
+        tab.open("own.py")
+        tab.wait("#marks li.fine")
+        tab.until("document.getElementById('tab-look').textContent.includes('nothing of it is run')")
+        tab.page.click("#choose-start")
+        assert tab.page.is_disabled("#start")
+
+
+def test_the_live_switch_of_a_result_leads_there(chromium, studios, folder, monkeypatch):
+    """Pages of results are strangers to the studio; they lead to one another all the same."""
+    if find_wasm_compiler() is None:
+        pytest.skip("no compiler for WebAssembly is installed")
+    monkeypatch.delenv("STRUT_LIVE")
+    with quiet(Tab(chromium, studios.start(folder))) as tab:
+        tab.page.click("#machines button:text-is('pendulum')")
+        tab.start("run", t="1")
+        tab.wait("[data-state=done]")
+        frame = tab.page.frame_locator("iframe")
+        frame.locator("#live-switch a").click(timeout=60_000)
+        frame.locator("#say", has_text="frames/s").wait_for(timeout=60_000)
+        live = next(each for each in tab.page.frames if "index-live.html" in each.url)
+        end = time.monotonic() + 60
+        while not live.evaluate("window.strutPage && strutPage.machine.t > 0.1"):
+            assert time.monotonic() < end
+            tab.page.wait_for_timeout(100)
+
+
+def test_results_are_compared_from_the_library(chromium, studios, folder):
+    with quiet(Tab(chromium, studios.start(folder))) as tab:
+        for angle in ("0.3", "0.6"):
+            tab.page.click("#machines button:text-is('pendulum')")
+            tab.start("run", t="1", settings=f"angle={angle}")
+            tab.wait("[data-state=done]")
+        for number in (1, 2):
+            tab.page.check(f"input[aria-label='compare run-pendulum-{number}']")
+        tab.page.click("#compare")
+        tab.wait("h2:has-text('compare')")
+        tab.wait("[data-state=done]")
+        text = tab.page.frame_locator("iframe").locator("body").inner_text(timeout=60_000)
+        assert "run-pendulum-1" in text
+        assert "run-pendulum-2" in text

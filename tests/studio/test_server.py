@@ -11,6 +11,7 @@ import pytest
 
 from strut.errors import StorageError
 from strut.studio import Workspace, serve
+from strut.studio.guard import RequestGuard
 from strut.studio.tasks import Tasks
 
 pytest.importorskip("starlette")
@@ -149,16 +150,20 @@ def test_results_are_strangers_to_the_page(studios, tmp_path):
     place.mkdir(parents=True)
     (place / "task.json").write_text('{"command": "strut run x", "subject": "x", "began": 0}')
     (place / "index.html").write_text("<p>page</p>")
-    request = urllib.request.Request(
-        studio.address + "results/run-x-1/index.html",
-        headers={"Cookie": f"{studio.guard.cookie}={studio.guard.token}"},
-    )
-    with urllib.request.urlopen(request) as answer:
+    key = studio.guard.result_key("run-x-1")
+    pages = f"{studio.address}results/run-x-1/{key}/"
+    with urllib.request.urlopen(pages + "index.html") as answer:  # without a cookie: the word in it is enough
         assert answer.headers["Content-Security-Policy"].startswith("sandbox allow-scripts")
         assert "allow-same-origin" not in answer.headers["Content-Security-Policy"]
-    request.full_url = studio.address + "results/run-x-1/..%2F..%2F..%2Fsecret"
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(request)
+        urllib.request.urlopen(pages + "..%2F..%2F..%2Fsecret")
+    other = studio.guard.result_key("run-x-2")  # that of another task, none, and one of another start
+    for word in (other, "guess", RequestGuard(studio.port).result_key("run-x-1")):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"{studio.address}results/run-x-1/{word}/index.html")
+    stranger = urllib.request.Request(pages + "index.html", headers={"Host": "example.org"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(stranger)
 
 
 def test_a_taken_port_is_said(studios, tmp_path):

@@ -2,9 +2,11 @@
 
 import pytest
 
+from strut.cli.studio import BELONGS_TO, FIELD_NEEDS, command_forms
 from strut.errors import StorageError, StrutError, UnknownNameError, ValueRangeError
 from strut.studio import CommandForm, FormField, Workspace
-from strut.studio.reading import find_marks, read_model
+from strut.studio.forms import REASONS
+from strut.studio.reading import answer, find_marks, read_model
 from strut.studio.workspace import ConflictError
 
 SPRING = 'node "mass" { x = 1 v = 0 x\' = "v" v\' = "-k * x" k = 4 }\n'
@@ -73,6 +75,55 @@ def test_marks_stand_where_the_mistake_is():
     (mark,) = find_marks("a.py", "def machine(:\n")
     assert mark.line == 1
     assert find_marks("a.py", "import os; os.remove('x')\n") == []  # parsed, never run
+
+
+def test_marks_of_programs_name_what_strut_does_not_have():
+    program = """import os
+from strut import walkers, simulat
+import strut
+
+os.remove("x")
+raise SystemExit(3)
+walk = strut.simulate(walkers.compas(), t=3, setp=1)
+mass = strut.Param("mass", 3.0, unti="kg")
+other = walk.anything.of.mine(at=1)
+"""
+    marks = find_marks("own.py", program)  # and nothing was run: no file is missed, and nothing ended
+    assert [(mark.line, mark.message.split(":")[0]) for mark in marks] == [
+        (2, "strut has no 'simulat'"),
+        (7, "strut.walkers has no 'compas'"),
+        (8, "strut.Param has no argument 'unti'"),
+    ]
+    assert "did you mean 'compass'?" in marks[1].message
+    assert find_marks("own.py", "return 3\n")[0].message == "'return' outside function"
+    assert find_marks("own.py", "x = '\0'\n")
+
+
+def test_what_a_model_has_is_told_to_the_forms():
+    has = answer({"do": "describe", "name": "own.cdn", "text": SPRING})["has"]
+    assert (has["model"], has["walks"], has["inputs"], has["job"]) == (True, False, False, False)
+    has = answer({"do": "describe", "name": "compass"})["has"]
+    assert has["walks"]
+    assert has["inputs"]
+    assert not has["random"]
+    job = answer({"do": "describe", "name": "job.toml", "text": "[search]\nmethod = 'pso'\n"})
+    assert (job["has"]["model"], job["has"]["job"]) == (False, True)
+    program = answer({"do": "describe", "name": "own.py", "text": "raise SystemExit\n"})
+    assert program["has"]["model"] is False
+    assert "nothing of it is run" in program["error"]
+    robot = answer({"do": "describe", "name": "arm.urdf", "text": "<robot/>"})["has"]
+    assert (robot["walks"], robot["robot file"], robot["MJCF file"]) == (None, True, False)
+
+
+def test_every_need_of_a_form_has_a_reason_and_every_exception_an_option():
+    forms = {form.command: form for form in command_forms()}
+    for form in forms.values():
+        needs = {*form.needs, *(each.needs for each in form.fields if each.needs)}
+        assert needs <= set(REASONS)
+        names = [each.name for each in form.fields]
+        assert {each.belongs_to for each in form.fields if each.belongs_to} <= set(names)
+    for command, name in (*FIELD_NEEDS, *BELONGS_TO):  # an option of another name would lose its reason
+        assert name in [each.name for each in forms[command].fields]
 
 
 def test_a_model_is_read_without_its_file():

@@ -19,7 +19,8 @@ from strut.view.figures import curves, plots
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plotly_backend as interactive
 from strut.view.motion import film
-from strut.view.pages.page import LISTED_EVENTS, again, document
+from strut.view.pages.page import LISTED_EVENTS, document
+from strut.view.pages.provenance import rerun_code
 from strut.view.pages.sheet import unpack_text
 
 EVIL = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
@@ -303,14 +304,14 @@ def test_how_to_run_it_again(walk):
     given = {
         "system": walkers.rimless_wheel(mass=3.0, slope=0.1)
     }  # other values, which the text must replace
-    exec(again(walk), given)
+    exec(rerun_code(walk), given)
     np.testing.assert_array_equal(given["run"].t, walk.t)
     np.testing.assert_array_equal(given["run"]["rate"], walk["rate"])
 
 
 def test_how_to_run_a_known_walker_again(walk):
     given = {}
-    exec(again(walk, "walkers.rimless_wheel()"), given)
+    exec(rerun_code(walk, "walkers.rimless_wheel()"), given)
     np.testing.assert_array_equal(given["run"]["rate"], walk["rate"])
 
 

@@ -50,7 +50,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         int | None, typer.Option(min=1, help="Of a study that counts trials; its own number unless given.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of the random numbers of a study that counts trials; 0 unless given.")
+        int | None, typer.Option(help="Of the random numbers of a study; its own unless given.")
     ] = None,
     device: Annotated[
         str, typer.Option(help="Where a study that searches runs its machines: cpu, or cuda for a card.")

@@ -11,6 +11,7 @@ import strut
 from strut.cli.console import notes
 from strut.errors import MissingExtraError, StorageError
 from strut.ports import BondGraph
+from strut.simulate.live_result import add_live_page, pages_written
 from strut.simulate.trajectory import Trajectory
 
 FILM_SUFFIXES = (".gif", ".mp4")
@@ -66,9 +67,9 @@ def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
         system. graph: the bond graph that the system was made of, if it was.
     """
     if path.suffix == ".html" and graph is not None:
-        note_written(strut.report.graph_report(graph, run, asked=asked).save(path))
+        note_pages(add_live_page(run, strut.report.graph_report(graph, run, asked=asked).save(path)))
     elif path.suffix == ".html":
-        note_written(strut.view.page(run, path, asked=asked, source=source))
+        note_pages(strut.view.page(run, path, asked=asked, source=source))
     elif path.suffix in FILM_SUFFIXES:
         note_written(strut.view.animation(run, path))
     elif path.is_dir() or not path.suffix:
@@ -83,9 +84,15 @@ def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
 def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> None:
     """Write the page that nobody asked for: where it cannot be written, print a warning."""
     try:
-        note_written(strut.view.page(run, path, asked=asked, source=source))
+        note_pages(strut.view.page(run, path, asked=asked, source=source))
     except (MissingExtraError, StorageError) as error:
         notes.print(f"[yellow]warning:[/yellow] no page: {escape(str(error))}", soft_wrap=True)
+
+
+def note_pages(page: Path) -> None:
+    """Say which page was written, and which live one beside it."""
+    for path in pages_written(page):
+        note_written(path)
 
 
 def note_written(path: Path) -> None:

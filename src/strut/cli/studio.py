@@ -33,6 +33,36 @@ NOT_IN_FORMS = {
 }
 """Options that a page has no use for, or that would run programs. Those that name files have no field
 either: what a task writes has its place, and nothing outside of the folder is read."""
+COMMAND_NEEDS = {
+    "run": ("model",),
+    "gait": ("model", "events"),
+    "design": ("model", "walks"),
+    "live": ("model", "memoryless"),
+    "evolve": ("job",),
+}
+"""What each command needs of a model (`studio.forms.REASONS`)."""
+FIELD_NEEDS = {
+    ("run", "drive"): "inputs",
+    ("run", "seed"): "random",
+    ("run", "stops"): "robot file",
+    ("run", "ignore"): "MJCF file",
+    ("gait", "drive"): "inputs",
+    ("design", "drive"): "inputs",
+    ("design", "motor"): "inputs",
+    ("design", "torque"): "inputs",
+    ("live", "drive"): "inputs",
+    ("live", "stops"): "robot file",
+    ("live", "ignore"): "MJCF file",
+}
+"""What options need of a model, by command and name."""
+BELONGS_TO = {
+    ("gait", "points"): "sweep",
+    ("gait", "cells"): "basin",
+    ("gait", "device"): "basin",
+    ("design", "gear"): "motor",
+    ("design", "motor_spring"): "motor",
+}
+"""Options that say nothing without another one, by command and name."""
 KINDS = {"int": "integer", "float": "number"}
 """Kinds of fields, by what click calls the type of an option, without its range."""
 FILE_TYPES = {"path", "file", "directory", "filename"}
@@ -96,17 +126,18 @@ def _form(name: str, command: Any) -> CommandForm:
         about=_plain(" ".join(about.split())),
         subject="job" if name == "evolve" else "model",
         fields=tuple(
-            _field(option)
+            _field(name, option)
             for option in command.params
             if option.param_type_name == "option"
             and option.name not in NOT_IN_FORMS
             and option.type.name not in FILE_TYPES
         ),
         suffix=STARTED_HERE[name],
+        needs=COMMAND_NEEDS[name],
     )
 
 
-def _field(option: Any) -> FormField:
+def _field(command: str, option: Any) -> FormField:
     default = "" if option.default is None or callable(option.default) else option.default
     default_text = "" if isinstance(default, (list, tuple, bool)) else str(default)
     return FormField(
@@ -116,6 +147,8 @@ def _field(option: Any) -> FormField:
         help=_plain(option.help or ""),
         default=default_text,
         repeats=option.multiple,
+        needs=FIELD_NEEDS.get((command, option.name), ""),
+        belongs_to=BELONGS_TO.get((command, option.name), ""),
     )
 
 

@@ -26,7 +26,7 @@ def live_document(title: str, description: str, data: dict[str, Any], modules: d
     scripts = [
         module_script() + script("newton.js"),
         part("flat.js") + part("space.js"),
-        script("source.js") + script("plots.js") + script("live.js"),
+        script("source.js") + script("settings.js") + script("plots.js") + script("live.js"),
     ]
     styles = part("shared.css") + script("live.css")
     allowed = policy([*scripts, three], [styles])

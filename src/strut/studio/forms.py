@@ -10,6 +10,18 @@ from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 
 MAX_TEXT = 2000
 """Most characters of one value of a form."""
+REASONS = {
+    "model": "this file is no model: choose a machine, a network or a bond graph",
+    "job": "this is for jobs, files .toml with a table [search]",
+    "events": "nothing happens to this model that could end a step",
+    "walks": "this model does not walk: nothing says what ends its steps",
+    "inputs": "this model has no inputs, so no motors",
+    "random": "this model draws no random numbers",
+    "memoryless": "this model has delays, which a page cannot remember",
+    "robot file": "for FILE.urdf and FILE.xml alone",
+    "MJCF file": "for FILE.xml (MJCF) alone",
+}
+"""What a command or a field may need of a model, and what is said where the model does not have it."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +29,8 @@ class FormField:
     """One option of a command.
 
     flag: as it is typed, --speed. kind: text, integer, number or switch. repeats: whether it may be given
-    more than once; then its value is a list.
+    more than once; then its value is a list. needs: a key of `REASONS`, of models for which there is the
+    option. belongs_to: the name of another field without which this one says nothing.
     """
 
     name: str
@@ -26,6 +39,8 @@ class FormField:
     help: str = ""
     default: str = ""
     repeats: bool = False
+    needs: str = ""
+    belongs_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,8 @@ class CommandForm:
     """A command that can be started.
 
     about: what it does. subject: what it is given, a model or a job. fields: its options. suffix: what the
-    name of the file that it writes ends in; empty where it writes a folder.
+    name of the file that it writes ends in; empty where it writes a folder. needs: keys of `REASONS`, of
+    models for which there is the command.
     """
 
     command: str
@@ -41,6 +57,7 @@ class CommandForm:
     subject: str = "model"
     fields: tuple[FormField, ...] = field(default=())
     suffix: str = ""
+    needs: tuple[str, ...] = ()
 
     def words(self, subject: str, values: Mapping[str, Any], output: str) -> list[str]:
         """Return the command as words for the system, none of which any shell reads.

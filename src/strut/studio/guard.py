@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from collections.abc import Mapping
 
@@ -50,6 +51,19 @@ class RequestGuard:
             return "requests of other pages are not answered"
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "requests of other pages are not answered"
+        return ""
+
+    def result_key(self, task: str) -> str:
+        """Return the word in addresses of a task's pages. Pages of results are strangers to the studio, who
+        have no cookie, and lead to others of their own task by such addresses alone."""
+        return hmac.new(self.token.encode(), task.encode(), "sha256").hexdigest()
+
+    def why_no_result(self, headers: Mapping[str, str], task: str, key: str) -> str:
+        """Return why a page of a task is not shown; nothing where it is."""
+        if headers.get("host", "") not in self.hosts:
+            return "this is not the address of the studio"
+        if not secrets.compare_digest(key.encode(), self.result_key(task).encode()):
+            return "results are opened from the studio's page: this address is of another start"
         return ""
 
     def is_token(self, text: str) -> bool:

@@ -3,11 +3,9 @@ short run. Models are data, and reading them runs nothing that they name; Python
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from strut import contact, mechanism, network, ports
 from strut.errors import ModelError, StrutError, UnknownNameError
 from strut.mechanism.io.machine_tables import MACHINE_TABLES
 from strut.simulate import simulate
+from strut.studio.program_marks import TextMark, find_program_marks
 from strut.system import System
 from strut.view.motion.svg import strip
 from strut.view.motion.svg import text as svg_text
@@ -28,15 +27,6 @@ PREVIEW_CURVES = 8
 """Curves of a preview at most."""
 PREVIEW_TOLERANCE = 1e-6
 """Relative and absolute tolerance of a preview: pictures need no more."""
-
-
-@dataclass(frozen=True)
-class TextMark:
-    """A mistake in a text. line, column: counted from 1; 0 where the whole is meant."""
-
-    line: int
-    column: int
-    message: str
 
 
 def read_model(name: str, text: str) -> System:
@@ -60,17 +50,15 @@ def read_model(name: str, text: str) -> System:
 def find_marks(name: str, text: str) -> list[TextMark]:
     """Return what is wrong with a text, each with its place; nothing where it is right."""
     suffix = Path(name).suffix
+    if suffix == ".py":
+        return find_program_marks(name, text)
     try:
-        if suffix == ".py":
-            ast.parse(text, name)
-        elif suffix == ".toml" and _has_table(text, "search"):
+        if suffix == ".toml" and _has_table(text, "search"):
             return []  # a job: what it says is checked when it is started
         elif suffix in (".cdn", ".toml"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 read_model(name, text)
-    except SyntaxError as error:
-        return [TextMark(error.lineno or 0, error.offset or 0, str(error.msg))]
     except network.NetworkError as error:
         return [
             TextMark(p.mark.line if p.mark else 0, p.mark.column if p.mark else 0, p.message)
@@ -79,6 +67,28 @@ def find_marks(name: str, text: str) -> list[TextMark]:
     except StrutError as error:
         return [TextMark(_line_of(str(error), text), 0, str(error))]
     return []
+
+
+def facts_of(name: str, system: System | None, *, is_job: bool = False) -> dict[str, bool | None]:
+    """Return what a model has of that which commands and options need (`forms.REASONS`); None where that is
+    known only when it is run. system: None where it is not known."""
+    suffix = Path(name).suffix
+    is_model = suffix != ".py" and not is_job
+
+    def answer_if_read(has: Callable[[System], bool]) -> bool | None:
+        return has(system) if system is not None else None if is_model else False
+
+    return {
+        "model": is_model,
+        "job": is_job,
+        "events": answer_if_read(lambda s: bool(s.events)),
+        "walks": answer_if_read(lambda s: s.walk is not None),
+        "inputs": answer_if_read(lambda s: bool(s.u)),
+        "random": answer_if_read(lambda s: bool(s.randoms)),
+        "memoryless": answer_if_read(lambda s: not s.delays),
+        "robot file": suffix in (".urdf", ".xml"),
+        "MJCF file": suffix == ".xml",
+    }
 
 
 def describe(system: System) -> dict[str, Any]:
@@ -104,8 +114,24 @@ def describe(system: System) -> dict[str, Any]:
         "states": entries(system.x),
         "inputs": entries(system.u),
         "events": [event.name for event in system.events],
-        "walks": system.walk is not None,
     }
+
+
+def describe_text(name: str, text: str | None, read: Callable[[], System]) -> dict[str, Any]:
+    """Describe what a text or a name stands for, with what commands may do with it under `has`; where it
+    cannot be read, the sentence that says why under `error`."""
+    is_job = text is not None and name.endswith(".toml") and _has_table(text, "search")
+    if is_job:
+        about = "A job: it is checked when it is started, with evolve."
+        return {"error": about, "has": facts_of(name, None, is_job=True)}
+    if name.endswith(".py"):
+        about = f"A program: it is read here, and nothing of it is run. In a terminal: strut run {name}"
+        return {"error": about, "has": facts_of(name, None)}
+    try:
+        system = read()
+    except StrutError as error:
+        return {"error": str(error), "has": facts_of(name, None)}
+    return {**describe(system), "has": facts_of(name, system)}
 
 
 def preview(system: System, values: Mapping[str, float], seconds: float) -> dict[str, Any]:
@@ -157,7 +183,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
 
     tasks: dict[str, Callable[[], dict[str, Any]]] = {
         "check": lambda: {"marks": [vars(mark) for mark in find_marks(name, str(text))]},
-        "describe": lambda: describe(system()),
+        "describe": lambda: describe_text(name, None if text is None else str(text), system),
         "graph": lambda: {"svg": graph_of(name, str(text or ""))},
         "preview": lambda: preview(
             system(), dict(request.get("values") or {}), float(request.get("seconds", 5.0))

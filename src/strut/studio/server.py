@@ -12,7 +12,7 @@ from typing import Any
 from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.errors import StorageError, StrutError, UnknownNameError
 from strut.extras import optional_module
-from strut.studio.forms import CommandForm
+from strut.studio.forms import REASONS, CommandForm
 from strut.studio.guard import CONTENT_POLICY, RESULT_POLICY, RequestGuard
 from strut.studio.reader_process import ReaderProcess
 from strut.studio.tasks import Tasks
@@ -42,8 +42,10 @@ COMMON_HEADERS = {
 class Studio:
     """What the server answers. Each method takes the request's data and returns data for JSON."""
 
-    def __init__(self, workspace: Workspace, forms: Sequence[CommandForm], selected: str = "") -> None:
-        self.workspace, self.selected = workspace, selected
+    def __init__(
+        self, workspace: Workspace, forms: Sequence[CommandForm], guard: RequestGuard, selected: str = ""
+    ) -> None:
+        self.workspace, self.guard, self.selected = workspace, guard, selected
         self.forms = {form.command: form for form in forms}
         self.tasks = Tasks(workspace.results, workspace.folder)
         self.checker = ReaderProcess(workspace.folder)
@@ -58,7 +60,8 @@ class Studio:
             **self._files(),
             "machines": SYSTEM_DESCRIPTIONS,
             "forms": [asdict(form) for form in self.forms.values()],
-            "tasks": [asdict(task) for task in self.tasks.list()],
+            "reasons": REASONS,
+            "tasks": self._tasks(),
         }
 
     def _files(self) -> dict[str, Any]:
@@ -67,10 +70,11 @@ class Studio:
 
     def state(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """What may have changed: files with their versions are asked for when they are opened."""
-        return {
-            **self._files(),
-            "tasks": [asdict(task) for task in self.tasks.list()],
-        }
+        return {**self._files(), "tasks": self._tasks()}
+
+    def _tasks(self) -> list[dict[str, Any]]:
+        """Tasks, each with the word by which its pages are opened."""
+        return [{**asdict(task), "key": self.guard.result_key(task.name)} for task in self.tasks.list()]
 
     def open(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """The text of a file."""
@@ -135,8 +139,9 @@ class Studio:
         self.tasks.close()
 
 
-def application(studio: Studio, guard: RequestGuard) -> Any:
+def application(studio: Studio) -> Any:
     """Return the server's application (ASGI): a page, its files, data as JSON, and pages of results."""
+    guard = studio.guard
     responses = optional_module("starlette.responses", PURPOSE)
     routing = optional_module("starlette.routing", PURPOSE)
     applications = optional_module("starlette.applications", PURPOSE)
@@ -169,11 +174,12 @@ def application(studio: Studio, guard: RequestGuard) -> Any:
         )
 
     async def show_result(request: Any) -> Any:
-        why = guard.why_refused(request.headers, request.cookies, changes=False)
+        task, key = request.path_params["task"], request.path_params["key"]
+        why = guard.why_no_result(request.headers, task, key)
         if why:
             return refuse(why)
         try:
-            path = studio.tasks.file(request.path_params["task"], request.path_params["inside"])
+            path = studio.tasks.file(task, request.path_params["inside"])
         except StrutError as error:
             return refuse(str(error), 404)
         return responses.FileResponse(
@@ -212,7 +218,7 @@ def application(studio: Studio, guard: RequestGuard) -> Any:
         routing.Route("/", show_page),
         routing.Route("/page/{name}", show_file),
         routing.Route("/favicon.ico", no_icon),
-        routing.Route("/results/{task}/{inside:path}", show_result),
+        routing.Route("/results/{task}/{key}/{inside:path}", show_result),
         *(routing.Route(f"/api/{m.__name__}", answer_with(m), methods=["POST"]) for m in methods),
     ]
     return applications.Starlette(routes=routes)
@@ -259,10 +265,11 @@ def serve(
             f"--port {port + 1}"
         ) from error
     port = listener.getsockname()[1]
-    guard, studio = RequestGuard(port), Studio(workspace, forms, selected)
+    guard = RequestGuard(port)
+    studio = Studio(workspace, forms, guard, selected)
     server = uvicorn.Server(
         uvicorn.Config(
-            application(studio, guard), log_level="warning", lifespan="off", server_header=False, ws="none"
+            application(studio), log_level="warning", lifespan="off", server_header=False, ws="none"
         )
     )
     on_ready(f"http://127.0.0.1:{port}/?token={guard.token}")

@@ -1,5 +1,5 @@
 /* Plots on plain canvases: axes with round numbers, points, lines, cells. */
-const strutPlot = (canvas, { x, y, titles, square = false }) => {
+const strutPlot = (canvas, { x, y, titles, square = false, note = "" }) => {
   const ratio = Math.min(2, devicePixelRatio || 1), width = canvas.clientWidth, height = canvas.clientHeight;
   if (canvas.width !== Math.floor(width * ratio) || canvas.height !== Math.floor(height * ratio)) { canvas.width = Math.floor(width * ratio); canvas.height = Math.floor(height * ratio); }
   const pen = canvas.getContext("2d"), color = key => getComputedStyle(document.documentElement).getPropertyValue(key).trim();
@@ -15,6 +15,8 @@ const strutPlot = (canvas, { x, y, titles, square = false }) => {
   pen.textAlign = "right"; for (const v of ticks(y0, y1)) { pen.beginPath(); pen.moveTo(box.left, Y(v)); pen.lineTo(box.right, Y(v)); pen.stroke(); pen.fillText(word(v), box.left - 5, Y(v) + 4); }
   pen.textAlign = "center"; pen.fillText(titles[0], (box.left + box.right) / 2, height - 6);
   pen.save(); pen.translate(11, (box.top + box.bottom) / 2); pen.rotate(-Math.PI / 2); pen.fillText(titles[1], 0, 0); pen.restore();
+  if (note) { pen.fillStyle = color("--soft"); pen.font = "13px system-ui, sans-serif"; pen.textAlign = "center"; pen.fillText(note, (box.left + box.right) / 2, (box.top + box.bottom) / 2, box.right - box.left); }
+  canvas.dataset.note = note;
   const plot = { pen, X, Y, color, box,
     points: (list, paint, size = 2) => { pen.fillStyle = paint; for (const [a, b] of list) pen.fillRect(X(a) - size / 2, Y(b) - size / 2, size, size); },
     line: (list, paint, thick = 1.2) => { pen.strokeStyle = paint; pen.lineWidth = thick; pen.beginPath(); let up = true; for (const q of list) { if (!q) { up = true; continue; } if (up) pen.moveTo(X(q[0]), Y(q[1])); else pen.lineTo(X(q[0]), Y(q[1])); up = false; } pen.stroke(); } };

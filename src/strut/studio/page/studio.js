@@ -3,7 +3,7 @@
 
 const POLL_MS = 1000, TYPING_MS = 350, SLIDER_STEPS = 200;
 const byId = id => document.getElementById(id);
-const state = { files: [], machines: {}, forms: [], tasks: [], open: null, machine: null, form: "run", shown: [], picked: new Set(), settings: {} };
+const state = { files: [], machines: {}, forms: [], tasks: [], open: null, machine: null, form: "run", shown: [], picked: new Set(), settings: {}, filled: {}, has: null, reasons: {} };
 
 async function ask(what, data = {}) {
   const answer = await fetch(`/api/${what}`, { method: "POST", headers: { "X-Strut-Studio": "1", "Content-Type": "application/json" }, body: JSON.stringify(data) });
@@ -79,7 +79,7 @@ function openMachine(name) {
 }
 
 function begin() {
-  state.settings = {};
+  state.settings = {}; state.filled = {}; state.has = null;
   byId("welcome").hidden = true;
   byId("editor-part").hidden = !state.open;
   if (state.open) { byId("file-name").textContent = state.open.name; byId("marks").replaceChildren(); edited(); }
@@ -175,6 +175,8 @@ async function look() {
   try {
     const system = await ask("look", { do: "describe", ...asked });
     if (asked.name !== subject()) return;
+    state.has = system.has || null;
+    if (!byId("tab-start").hidden) showForm();
     if (system.error) { place.replaceChildren(element("p", {}, system.error)); return; }
     const seconds = element("input", { type: "number", id: "seconds", min: "0.1", max: "100", step: "any", value: String(state.seconds || 5), onchange: event => { state.seconds = Number(event.target.value); drawPreview(); } });
     place.replaceChildren(element("h2", {}, system.name), element("p", {}, system.about || ""),
@@ -240,24 +242,44 @@ async function showGraph() {
 
 // ---- starting ----
 
+const lacks = needs => needs.find(need => (state.has || {})[need] === false);  // what the model does not have; null: not known
+
+function fieldRow(form, field) {
+  const id = `field-${field.name}`, key = `${form.command} ${field.name}`;
+  const input = field.kind === "switch" ? element("input", { type: "checkbox", id, checked: state.filled[key] === true }) : element("input", { type: "text", id, placeholder: field.default, maxlength: "2000" });
+  if (field.kind !== "switch") input.value = state.filled[key] ?? (field.name === "settings" ? Object.entries(state.settings).map(([name, value]) => `${name}=${value}`).join(" ") : "");
+  input.addEventListener("input", () => { state.filled[key] = field.kind === "switch" ? input.checked : input.value; enableFields(form); });
+  return element("div", { class: "field" }, element("label", { for: id }, field.flag), input, element("small", {}, field.help + (field.repeats ? " Several: with spaces between." : "")), element("small", { class: "why", hidden: true }));
+}
+
+// Fields that say nothing as things stand can be read, with the reason, and not filled in.
+function enableFields(form) {
+  const given = name => { const input = byId(`field-${name}`); return !input || (input.type === "checkbox" ? input.checked : input.value.trim() !== ""); };
+  for (const field of form.fields) {
+    const input = byId(`field-${field.name}`), why = input.parentElement.querySelector(".why"), owner = form.fields.find(each => each.name === field.belongs_to);
+    const reason = lacks(field.needs ? [field.needs] : []) ? state.reasons[field.needs] : owner && !given(owner.name) ? `with ${owner.flag} alone` : "";
+    input.disabled = reason !== "";
+    why.textContent = reason; why.hidden = !reason;
+  }
+}
+
 function showForm() {
-  const place = byId("tab-start"), form = state.forms.find(each => each.command === state.form);
+  const place = byId("tab-start"), form = state.forms.find(each => each.command === state.form), missing = lacks(form.needs);
   const choose = element("select", { id: "command", "aria-label": "What to do", onchange: event => { state.form = event.target.value; showForm(); } },
-    ...state.forms.map(each => element("option", { value: each.command, selected: each === form }, each.command)));
-  const fields = form.fields.map(field => {
-    const id = `field-${field.name}`;
-    const input = field.kind === "switch" ? element("input", { type: "checkbox", id }) : element("input", { type: "text", id, placeholder: field.default, maxlength: "2000" });
-    if (field.name === "settings") input.value = Object.entries(state.settings).map(([name, value]) => `${name}=${value}`).join(" ");
-    return element("div", { class: "field" }, element("label", { for: id }, field.flag), input, element("small", {}, field.help + (field.repeats ? " Several: with spaces between." : "")));
-  });
+    ...state.forms.map(each => element("option", { value: each.command, selected: each === form }, each.command + (lacks(each.needs) ? " (not for this)" : ""))));
+  const apart = form.fields.filter(field => field.needs && lacks([field.needs])), rows = form.fields.filter(field => !apart.includes(field)).map(field => fieldRow(form, field));
+  if (apart.length) rows.push(element("details", { id: "apart" }, element("summary", {}, `Not for this model: ${apart.map(field => field.flag).join(", ")}`), ...apart.map(field => fieldRow(form, field))));
   place.replaceChildren(element("p", {}, choose, ` ${subject() || "choose a model first"}`), element("p", {}, form.about),
-    element("button", { id: "start", disabled: !subject(), onclick: () => start(form) }, `Start ${form.command}`), ...fields);
+    element("button", { id: "start", disabled: !subject() || !!missing, onclick: () => start(form) }, `Start ${form.command}`),
+    element("p", { id: "why-not", class: "why", hidden: !missing }, missing ? state.reasons[missing] : ""), ...rows);
+  enableFields(form);
 }
 
 async function start(form) {
   const values = {};
   for (const field of form.fields) {
     const input = byId(`field-${field.name}`);
+    if (input.disabled) continue;
     if (field.kind === "switch") { if (input.checked) values[field.name] = true; }
     else if (input.value.trim()) values[field.name] = field.repeats ? input.value.trim().split(/\s+/) : input.value.trim();
   }
@@ -291,7 +313,7 @@ function resultView(task) {
   const view = element("div", {}, element("h2", {}, task.name), element("p", { class: `state-${task.state}`, "data-state": task.state }, `${task.state} ${task.progress}`), element("p", {}, element("code", {}, task.command)));
   if (task.state === "running") view.append(element("button", { "data-cancel": task.name, onclick: () => ask("cancel", { task: task.name }).then(refresh, error => say(error.message)) }, "Cancel"));
   if (task.pages.length && task.state !== "running") {
-    const address = page => `/results/${encodeURIComponent(task.name)}/${page.split("/").map(encodeURIComponent).join("/")}`;
+    const address = page => `/results/${encodeURIComponent(task.name)}/${task.key}/${page.split("/").map(encodeURIComponent).join("/")}`;
     const frame = element("iframe", { src: address(task.pages[0]), sandbox: "allow-scripts allow-downloads", title: `Page of ${task.name}` });
     if (task.pages.length > 1) view.append(element("select", { "aria-label": "Which page", onchange: event => { frame.src = address(event.target.value); } }, ...task.pages.map(page => element("option", { value: page }, page))));
     view.append(frame);
@@ -320,7 +342,7 @@ async function refresh() {
 
 async function main() {
   const all = await ask("overview");
-  Object.assign(state, { files: all.files, cut: all.cut, machines: all.machines, forms: all.forms, tasks: all.tasks });
+  Object.assign(state, { files: all.files, cut: all.cut, machines: all.machines, forms: all.forms, reasons: all.reasons, tasks: all.tasks });
   byId("folder").textContent = `${all.folder} (strut ${all.version})`;
   byId("text").addEventListener("input", edited);
   byId("text").addEventListener("scroll", () => { byId("gutter").scrollTop = byId("text").scrollTop; });

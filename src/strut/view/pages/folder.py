@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from strut.checks import checked
 from strut.errors import MissingExtraError, StorageError
+from strut.simulate.live_result import pages_written
 from strut.view.figures import contact_plots, plots
 from strut.view.figures import energy_plots as joules
 from strut.view.figures.figure import Figure
@@ -36,14 +37,14 @@ def folder(
     trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "", source: str = ""
 ) -> Written:
     """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if
-    given), index.html, and the plots as SVG and PNG. The data comes first; where matplotlib is
-    missing it is all there is, and `missing` says what
-    to install. asked, source: for the page, see `page`."""
+    given), index.html with its live page, and the plots as SVG and PNG. The data comes first; where
+    matplotlib is missing it is all there is, and `missing` says what to install. asked, source: for the page,
+    see `page`."""
     place = ensure_directory(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
     missing: list[str] = []
     try:
-        files.append(page(trajectory, place / "index.html", asked=asked, source=source))
+        files += pages_written(page(trajectory, place / "index.html", asked=asked, source=source))
     except MissingExtraError as error:
         missing.append(str(error))
     try:

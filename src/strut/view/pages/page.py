@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from strut.checks import checked
 from strut.errors import StrutError
 from strut.html import safe
+from strut.simulate.live_result import add_live_page
 from strut.view.figures import contact_plots, plots, stride_plots
 from strut.view.figures import energy_plots as joules
 from strut.view.figures.curves import MAX_POINTS
 from strut.view.motion import svg
 from strut.view.motion.film import FILMS, PLAYER, film, film_controls
 from strut.view.pages.headline import headline
-from strut.view.pages.provenance import again, duration, provenance
+from strut.view.pages.provenance import add_provenance, duration, rerun_code
 from strut.view.pages.report import LONG_TABLE_ROWS, Report
 from strut.view.units import quantity, shown_unit, title_with_unit
 
@@ -46,12 +47,13 @@ def page(
 
     What was asked and how it ended, a moving picture, states, energy (per step where there are steps),
     contact forces, outputs, parameters, events and how to run it again. The page asks nothing of any network.
+    Beside it stands a live page, NAME-live.html, on which the machine runs; a switch leads there.
     title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command
         that made the run.
     source: Python that makes its system from `strut.walkers`, "walkers.compass()", for the lines that run it
         again.
     """
-    return run_report(trajectory, title, remarks, asked, source).save(path)
+    return add_live_page(trajectory, run_report(trajectory, title, remarks, asked, source).save(path))
 
 
 def document(trajectory: Trajectory, title: str | None = None, remarks: str = "", asked: str = "") -> str:
@@ -67,7 +69,7 @@ def run_report(
     _facts(run, report, asked)
     motion(run, report)
     details(run, report)
-    provenance(report, run, asked, again(run, source) if source else "")
+    add_provenance(report, run, asked, rerun_code(run, source) if source else "")
     return report
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 
-def provenance(
+def add_provenance(
     report: Report,
     run: Trajectory | None,
     asked: str = "",
@@ -48,7 +48,7 @@ def provenance(
     if asked:
         report.text("On the command line:")
         report.code(asked)
-    code = python or (again(run) if run is not None else "")
+    code = python or (rerun_code(run) if run is not None else "")
     varied = not python and run is not None and any(np.ptp(run[name]) > 0 for name in run.names.u)
     if not code:
         return
@@ -57,7 +57,7 @@ def provenance(
     report.code(code)
 
 
-def again(run: Trajectory, source: str = "") -> str:
+def rerun_code(run: Trajectory, source: str = "") -> str:
     """Python that repeats a run, given its `system`, or the Python that makes it of `strut.walkers`."""
     begin = {
         group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")
@@ -91,4 +91,4 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:,.3g} s"
 
 
-__all__ = ["again", "duration", "provenance"]
+__all__ = ["add_provenance", "duration", "rerun_code"]

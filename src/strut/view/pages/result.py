@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from strut.errors import MissingExtraError
 from strut.html import card
+from strut.simulate.live_result import add_live_page, pages_written
 from strut.view.figures.figure import Figure
 from strut.view.figures.save import save_on_paper
 from strut.view.pages.folder import FIGURE_SUFFIXES, Written, ensure_directory
 from strut.view.pages.page import details, films_beside, motion
-from strut.view.pages.provenance import provenance
+from strut.view.pages.provenance import add_provenance
 from strut.view.pages.report import Report, Rows
 
 if TYPE_CHECKING:
@@ -90,12 +91,14 @@ class Result:
             _chapter(chapter, report)
         if self.run is not None:
             details(self.run, report, folded=bool(self.chapters))
-        provenance(report, self.run, self.asked, self.again, self.provenance)
+        add_provenance(report, self.run, self.asked, self.again, self.provenance)
         return report
 
     def page(self, path: str | Path) -> Path:
-        """One HTML file that opens anywhere and asks nothing of a network."""
-        return self.report().save(path)
+        """One HTML file that opens anywhere and asks nothing of a network; of a result with a run, beside it
+        a live one, to which a switch leads."""
+        written = self.report().save(path)
+        return written if self.run is None else add_live_page(self.run, written)
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """All of them, by the names of their files."""
@@ -115,16 +118,16 @@ class Result:
         return result
 
     def folder(self, directory: str | Path, name: str = "") -> Written:
-        """Write everything into a directory, made if needed: the file and its run first, then the page, and
-        every figure as SVG and PNG. Where matplotlib is missing, `missing` says what to install.
-        name: what files begin with, if there are several results."""
+        """Write everything into a directory, made if needed: the file and its run first, then the page
+        and its live one, and every figure as SVG and PNG. Where matplotlib is missing, `missing` says what to
+        install. name: what files begin with, if there are several results."""
         place = ensure_directory(Path(directory))
         files = [self.save(place / f"{name or 'result'}.json")]
         if self.run is not None:
             files.append(files[0].with_suffix(".h5"))
         missing: list[str] = []
         try:
-            files.append(self.page(place / f"{name or 'index'}.html"))
+            files += pages_written(self.page(place / f"{name or 'index'}.html"))
         except MissingExtraError as error:
             missing.append(str(error))
         try:

@@ -1,0 +1,110 @@
+"""Live pages of all ready-made machines in Chromium: how large they are, and what a frame costs.
+
+A frame at 30 per second has 33 ms: a thirtieth of a second of the machine, and drawing it. Processor time of
+the page's thread is counted, not the clock on the wall, so that other work on the machine does not count.
+Drawing is on a processor, without a graphics card. A machine that ends (falls) is started again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time as clock
+from pathlib import Path
+from typing import Any
+
+from bench.timing import FULL, Effort, Row, Section
+from strut import walkers
+from strut.codegen import find_wasm_compiler
+from strut.live import live_page
+
+MACHINES = {**walkers.CATALOGUE, **walkers.ROBOTS}
+FEW = ("compass", "kneed", "rimless-wheel")
+FRAMES_PER_SECOND = 30
+PATIENCE = 60.0
+"""Time [s] to wait for gaits and maps, which are computed in other threads, before frames are counted."""
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+)
+COUNTERS = "[strutPage.frames, strutPage.busy, strutPage.simulating, strutPage.simulated]"
+IS_SETTLED = (
+    "!!window.strutPage && (strutPage.map === null ? !strutPage.data.walk : strutPage.map.done === 1) "
+    "&& (strutPage.basin === null ? !strutPage.gait : strutPage.basin.done === 1)"
+)
+
+
+def run(effort: Effort) -> list[Section]:
+    program = os.environ.get("STRUT_BROWSER") or next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None or find_wasm_compiler() is None:
+        return [Section("live pages", "", (), "needs Chromium, and clang with lld or the package ziglang")]
+    from playwright.sync_api import sync_playwright
+
+    rows = []
+    with sync_playwright() as driver, tempfile.TemporaryDirectory() as folder:
+        opened = driver.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        for name in MACHINES if effort is FULL else FEW:
+            page = live_page(MACHINES[name](), Path(folder) / f"{name}.html", **own_method(name))
+            rows.append(frame_row(opened, name, page, seconds=6.0 if effort is FULL else 3.0))
+        opened.close()
+    remark = f"processor time of a frame at {FRAMES_PER_SECOND} a second; 33 ms are there"
+    return [Section("live pages in Chromium", "", tuple(rows), remark)]
+
+
+def own_method(name: str) -> dict[str, Any]:
+    """How a machine's page integrates, as the command line does it."""
+    from strut.cli.run import OWN_METHODS
+
+    return OWN_METHODS.get(name, {})
+
+
+def frame_row(opened: Any, name: str, page: Path, seconds: float) -> Row:
+    """What a frame of a page costs [s], from some seconds of it."""
+    context = opened.new_context(offline=True, viewport={"width": 1100, "height": 900})
+    tab = context.new_page()
+    session = context.new_cdp_session(tab)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    tab.goto(page.resolve().as_uri())
+    waited = clock.monotonic()
+    while not tab.evaluate(IS_SETTLED) and clock.monotonic() - waited < PATIENCE:
+        tab.wait_for_timeout(100)
+    settled = tab.evaluate(IS_SETTLED)
+    tab.evaluate("strutPage.start()")
+    before, used_before, began = tab.evaluate(COUNTERS), thread_seconds(session), clock.monotonic()
+    while clock.monotonic() - began < seconds:
+        tab.wait_for_timeout(100)
+        tab.evaluate("strutPage.machine.ending && strutPage.start()")
+    spent, used = clock.monotonic() - began, thread_seconds(session) - used_before
+    frames, busy, simulating, simulated = (b - a for a, b in zip(before, tab.evaluate(COUNTERS), strict=True))
+    length = "document.getElementById('{}')?.textContent.length || 0"
+    modules = [tab.evaluate(length.format(each)) for each in ("machine", "varied")]
+    context.close()
+    processor = used / (busy / 1000)  # of the wall's time: others were busy, too; drawing happens besides
+    simulation = processor * simulating / 1000 / max(simulated, 1e-9) / FRAMES_PER_SECOND
+    drawing = processor * (busy - simulating) / 1000 / max(frames, 1)
+    sizes = [3 / 4 * size / 1e3 for size in modules]
+    return Row(
+        name,
+        f"{page.stat().st_size / 1e3:.0f} kB; modules {sizes[0]:.0f} + {sizes[1]:.0f} kB compressed",
+        times=(simulation + drawing,),
+        note=f"{1e3 * simulation:.1f} ms simulation, {1e3 * drawing:.1f} drawing; {frames / spent:.0f} "
+        f"frames/s shown{'' if settled else '; maps were still computed'}",
+        extra={
+            "page_kB": page.stat().st_size / 1e3,
+            "module_kB": sizes,
+            "simulation": simulation,
+            "drawing": drawing,
+            "shown": frames / spent,
+            "settled": settled,
+        },
+    )
+
+
+def thread_seconds(session: Any) -> float:
+    """Processor time of the page's thread [s]."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
