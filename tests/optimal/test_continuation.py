@@ -99,7 +99,11 @@ def test_stages_lead_to_the_same_optimum(compass, passive, monkeypatch):
 def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
     """With motors in hip and ankle there are steps of ever less energy, and no best one."""
     driven = walkers.compass_driven()
-    goal = {"speed": 0.3, "slope": 0.0, "budget": 3.0}  # few finer meshes: what is told here is in the first, and in lower prices
+    goal = {
+        "speed": 0.3,
+        "slope": 0.0,
+        "budget": 3.0,
+    }  # few finer meshes: what is told here is in the first, and in lower prices
     calm = optimal.design(driven, **goal)
     cheap = optimal.design(driven, cost="energy", guess=calm, **goal)
     assert calm.ok
