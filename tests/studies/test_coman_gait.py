@@ -26,7 +26,7 @@ from strut.studies.coman_table import coman_rows
 from strut.studies.coman_verification import PushedWalks
 from strut.studies.gait_pictures import impedance_curves, progress_plots
 from strut.studies.gait_verification import Verified
-from strut.studies.mode_searches import has_searches
+from strut.studies.mode_searches import has_searches, mutated_populations
 from strut.studies.nested_modes import embed_constant
 from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
 from strut.system import Disturbance, Foot, Param, Walk, start, time
@@ -176,7 +176,7 @@ def test_first_populations_are_known_solutions_and_their_mutations():
     space = {"a": (0.0, 1.0), "b": (0.0, 10.0)}
     problem = evolve.SearchProblem(space, evolve.of_function(lambda a, b: a + b), "value")
     known = np.array([[0.5, 5.0], [0.0, 10.0]])
-    first = coman_search.seeded_populations(problem, known, 2)
+    first = mutated_populations(problem, known, runs=2, population=120, seed=1)
     assert first.shape == (2, 120, 2)
     np.testing.assert_array_equal(first[:, :2], [known, known])
     moved = np.abs(first[:, 2:] - known[np.arange(118) % 2])

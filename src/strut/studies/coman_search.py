@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from strut import evolve
-from strut.evolve.streams import Purpose, RandomStream
 from strut.studies.coman_gait import (
     GENERATIONS,
     GOAL_NAMES,
@@ -22,8 +21,8 @@ from strut.studies.coman_gait import (
     coman_problems,
     coman_walker,
 )
-from strut.studies.mode_searches import has_searches, progress_text
-from strut.studies.nested_modes import embed_constant
+from strut.studies.mode_searches import has_searches, mutated_populations, progress_text
+from strut.studies.nested_modes import embed_populations
 from strut.studies.study import SearchOrder
 from strut.studies.swing_pushes import SwingPushes, with_swing_pushes
 from strut.system import System
@@ -32,8 +31,6 @@ SEED = 1
 """Of all searches."""
 KNOWN_OF_RUN = 3
 """How many of the best solutions of every undisturbed run a disturbed search begins with."""
-MUTATION = 0.1
-"""[1] Part of its range by which a parameter of a mutated solution is moved, at most, either way."""
 NEAR_VELOCITY = 0.1
 """[1] Part of the range that a particle crosses in a generation, at most, of a search that begins among
 solutions."""
@@ -99,14 +96,9 @@ def _with_constant_gaits(
     """Where populations of a mode begin: half with its own gaits, half with those of mode const."""
     if mode == "const":
         return known[mode]
-    space, half = problems[mode].space, POPULATION // 2
-    populations = []
-    for run, (own, constant) in enumerate(zip(known[mode], known["const"], strict=True)):
-        draws = RandomStream(LIMITED_SEED, run).draws(0, Purpose.CONFIRM)
-        spread = space.low + space.span * draws.uniform(half, len(space))
-        alike = embed_constant(problems["const"].space.names, constant[:half], space.names, spread)
-        populations.append(np.vstack([own[:half], alike]))
-    return np.array(populations)
+    half = POPULATION // 2
+    alike = embed_populations(problems["const"], problems[mode], known["const"][:, :half], seed=LIMITED_SEED)
+    return np.concatenate([known[mode][:, :half], alike], axis=1)
 
 
 def search_pushed_gaits(
@@ -116,7 +108,10 @@ def search_pushed_gaits(
     populations begin, a row each."""
     problems = coman_problems(pushed_walker(), SwingPushes(), **run_options(order))
     runs = order.runs or RUNS
-    first = {mode: seeded_populations(problems[mode], rows, runs) for mode, rows in known.items()}
+    first = {
+        mode: mutated_populations(problems[mode], rows, runs=runs, population=POPULATION, seed=SEED)
+        for mode, rows in known.items()
+    }
     return evolve.search_side_by_side(
         problems,
         evolve.Swarm(POPULATION, max_velocity=NEAR_VELOCITY),
@@ -143,23 +138,6 @@ def known_solutions(folder: Path) -> dict[str, np.ndarray]:
         mode: np.concatenate(evolve.load_personal_bests(folder / f"{mode}.db")[:, :KNOWN_OF_RUN])
         for mode in MODES
     }
-
-
-def seeded_populations(problem: evolve.SearchProblem, known: np.ndarray, runs: int) -> np.ndarray:
-    """Return first populations, runs x individuals x parameters: all known solutions, and mutated ones
-    besides; as many of the known as there is room for."""
-    space = problem.space
-    populations = []
-    for run in range(runs):
-        draws = RandomStream(SEED, run).draws(
-            0, Purpose.CONFIRM
-        )  # a purpose that such a search has no use for
-        chosen = known[:POPULATION]
-        rest = POPULATION - len(chosen)
-        copies = known[np.arange(rest) % len(known)]
-        moved = copies + MUTATION * space.span * (2 * draws.uniform(rest, len(space)) - 1)
-        populations.append(np.vstack([chosen, np.clip(moved, space.low, space.high)]))
-    return np.array(populations)
 
 
 __all__ = [

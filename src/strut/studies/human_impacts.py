@@ -27,8 +27,10 @@ from strut.studies.human_gait import (
     human_measures,
     human_walker,
 )
-from strut.studies.human_refinement import REFINED_FOLDER, REFINED_STEP, REFINED_VELOCITY, STARTS
-from strut.studies.mode_searches import has_searches
+from strut.studies.human_refinement import REFINED_STEP, REFINED_VELOCITY, STARTS
+from strut.studies.known_gaits import known_gait
+from strut.studies.mode_searches import has_searches, mutated_populations
+from strut.studies.nested_modes import embed_populations
 from strut.system import State, System
 
 WEIGHT = 70.0 * 9.81
@@ -47,10 +49,10 @@ SOFT_JOINTS = {"hip": 1500.0, "knee": 400.0, "ankle": 400.0}
 """[N m/rad] Bounds of the stiffness of joints that are soft."""
 IMPACT_MODES = ("const", "ppoly")
 """Modes in which variations are searched: that with the fewest parameters, and that with most."""
-IMPACT_RUNS, IMPACT_GENERATIONS, IMPACT_SEED = 5, 200, 3
+IMPACT_RUNS, IMPACT_GENERATIONS, IMPACT_SEED = 4, 200, 3
 """Of every variation in each mode."""
-IMPACT_FOLDER = "impacts"
-"""Where they are kept, in the folder of the human's search."""
+FIRST_GAIT = "human-const-first"
+"""The known gait that all variations begin with, and mutations of it."""
 GROUND = ("ground_stiffness", "ground_dissipation")
 """Parameters of the ground."""
 
@@ -77,6 +79,7 @@ VARIATIONS = {
     "smooth_pad": Variation("this and soft soles", smooth=True, pad=True),
     "smooth_ankle": Variation("this and soft ankles", smooth=True, stiffness=SOFT_ANKLE),
     "smooth_joints": Variation("this and soft joints", smooth=True, stiffness=SOFT_JOINTS),
+    "smooth_all": Variation("this, soft joints and soft soles", smooth=True, pad=True, stiffness=SOFT_JOINTS),
 }
 """What is tried, by name."""
 
@@ -141,7 +144,7 @@ def impact_problems(modes: tuple[str, ...], **options: Any) -> dict[str, evolve.
         joints = {**JOINTS, **soft}
         for mode in modes:
             tables = control.phase_tables(joints, mode)
-            problems[f"{name}_{mode}"] = evolve.SearchProblem(
+            problems[search_name(name, mode)] = evolve.SearchProblem(
                 [
                     evolve.SearchParameter(q.name, *q.bounds, unit=q.unit, group=q.name.partition("_")[0])
                     for q in tables.parameters
@@ -154,6 +157,11 @@ def impact_problems(modes: tuple[str, ...], **options: Any) -> dict[str, evolve.
     return problems
 
 
+def search_name(variation: str, mode: str) -> str:
+    """Return the name of the search of a variation in some mode."""
+    return f"{variation}_{mode}"
+
+
 def search_impacts(
     folder: Path,
     *,
@@ -161,32 +169,43 @@ def search_impacts(
     modes: tuple[str, ...] = IMPACT_MODES,
     runs: int = IMPACT_RUNS,
     generations: int = IMPACT_GENERATIONS,
+    seed: int = IMPACT_SEED,
     minutes: float | None = None,
     progress: Callable[[evolve.SideBySideProgress], None] | None = None,
 ) -> dict[str, evolve.Evolution]:
-    """Search all variations from the gaits that the second part of the human's search remembers, in `folder`,
-    or go on with it. way: options of `simulate_batch`."""
-    place = folder / IMPACT_FOLDER
+    """Search all variations from the known gait `FIRST_GAIT` and mutations of it, or go on with what the
+    folder has. modes: const among them. way: options of `simulate_batch`."""
     problems = impact_problems(modes, **way)
-    memories = {
-        mode: evolve.load_personal_bests(folder / REFINED_FOLDER / f"{mode}.db")[:runs] for mode in modes
-    }
-    first = {
-        name: np.clip(memories[name.rpartition("_")[2]], problem.space.low, problem.space.high)
-        for name, problem in problems.items()
-    }
+    constant = problems[search_name("torque", "const")]
+    known = known_gait(FIRST_GAIT).parameters
+    row = np.array([[known[name] for name in constant.space.names]])
+    populations = mutated_populations(constant, row, runs=runs, population=POPULATION, seed=seed)
+    first = {}
+    for name, problem in problems.items():
+        begin = populations
+        if name.rpartition("_")[2] != "const":
+            begin = embed_populations(constant, problem, populations, seed=seed)
+        first[name] = np.clip(begin, problem.space.low, problem.space.high)
     return evolve.search_side_by_side(
         problems,
         evolve.Swarm(POPULATION, max_velocity=REFINED_VELOCITY),
         generations,
         runs=runs,
-        seed=IMPACT_SEED,
-        folder=place,
-        resume=has_searches(place, tuple(problems)),
+        seed=seed,
+        folder=folder,
+        resume=has_searches(folder, tuple(problems)),
         first=first,
         minutes=minutes,
         progress=progress,
     )
 
 
-__all__ = ["VARIATIONS", "Variation", "impact_goals", "impact_measures", "impact_problems", "search_impacts"]
+__all__ = [
+    "VARIATIONS",
+    "Variation",
+    "impact_goals",
+    "impact_measures",
+    "impact_problems",
+    "search_impacts",
+    "search_name",
+]

@@ -8,17 +8,16 @@ exactly. At 0.15 ms these errors are 0.02 % and 0.2 %.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from strut import evolve
-from strut.evolve.streams import Purpose, RandomStream
 from strut.studies.human_gait import MODES, POPULATION, human_problems
 from strut.studies.mode_searches import has_searches
-from strut.studies.nested_modes import embed_constant
+from strut.studies.nested_modes import embed_populations
 
 REFINED_FOLDER = "fine"
 """Where the second part is kept, in the folder of the first."""
@@ -75,19 +74,25 @@ def refine_searches(
 
 
 def nest_searches(
-    folder: Path,
+    place: Path,
+    constant: np.ndarray,
     *,
     way: dict[str, Any],
     generations: int | None = None,
     minutes: float | None = None,
     progress: Callable[[evolve.SideBySideProgress], None] | None = None,
 ) -> dict[str, evolve.Evolution]:
-    """Search all modes from the gaits of mode const that the second part remembers, or go on with it: what
-    does an impedance save that changes along the phase? Modes that begin anywhere come to other gaits, whose
-    torques differ more than that. way: options of `simulate_batch`."""
-    place = folder / NESTED_FOLDER
+    """Search all modes from the same gaits of mode const, or go on with what a folder has of it: what does an
+    impedance save that changes along the phase? Modes that begin anywhere come to other gaits, whose torques
+    differ more than that. constant: first populations, runs x individuals x parameters. way: options of
+    `simulate_batch`."""
     problems = human_problems(scenarios=STARTS, margins=True, **{"step": REFINED_STEP, **way})
-    constant = evolve.load_personal_bests(folder / REFINED_FOLDER / "const.db")
+    first = {
+        mode: constant
+        if mode == "const"
+        else embed_populations(problems["const"], problems[mode], constant, seed=REFINED_SEED)
+        for mode in MODES
+    }
     return evolve.search_side_by_side(
         problems,
         evolve.Swarm(POPULATION, max_velocity=REFINED_VELOCITY),
@@ -96,23 +101,10 @@ def nest_searches(
         seed=REFINED_SEED,
         folder=place,
         resume=has_searches(place, MODES),
-        first={mode: _as_mode(problems, constant, mode) for mode in MODES},
+        first=first,
         minutes=minutes,
         progress=progress,
     )
-
-
-def _as_mode(problems: Mapping[str, evolve.SearchProblem], constant: np.ndarray, mode: str) -> np.ndarray:
-    """Populations of mode const as those of another mode."""
-    if mode == "const":
-        return constant
-    space = problems[mode].space
-    populations = []
-    for run, rows in enumerate(constant):
-        draws = RandomStream(REFINED_SEED, run).draws(0, Purpose.CONFIRM)  # such a search has no use for it
-        spread = space.low + space.span * draws.uniform(len(rows), len(space))
-        populations.append(embed_constant(problems["const"].space.names, rows, space.names, spread))
-    return np.array(populations)
 
 
 __all__ = ["NESTED_FOLDER", "REFINED_FOLDER", "nest_searches", "refine_searches"]

@@ -14,7 +14,6 @@ from strut import evolve
 from strut.studies.coman_gait import DURATION, GOAL_NAMES, JOINTS, MODES
 from strut.studies.coman_search import (
     KNOWN_OF_RUN,
-    MUTATION,
     known_solutions,
     search_gaits,
     search_pushed_gaits,
@@ -23,7 +22,7 @@ from strut.studies.coman_verification import FRESH_DRAWS, PushedWalks, bear_push
 from strut.studies.gait_pictures import impedance_curves, progress_plots
 from strut.studies.gait_verification import candidates_of
 from strut.studies.kieboom_coman import load_searches
-from strut.studies.mode_searches import has_searches
+from strut.studies.mode_searches import MUTATION, has_searches
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 

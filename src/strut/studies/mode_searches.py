@@ -1,14 +1,19 @@
-"""What studies share that search several modes side by side in one folder: whether it has the searches, and
-how far they are."""
+"""What studies share that search several modes side by side in one folder: whether it has the searches, how
+far they are, and populations of known solutions to begin with."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from strut import evolve
 from strut.errors import ModelError
+from strut.evolve.streams import Purpose, RandomStream
 
+MUTATION = 0.1
+"""[1] Part of its range by which a parameter of a mutated solution is moved, at most, either way."""
 MIN_ELAPSED_TIME = 1e-9
 """[s] By which a number of evaluations is divided, at least."""
 
@@ -37,4 +42,21 @@ def progress_text(at: evolve.SideBySideProgress, goal_names: Sequence[str]) -> s
     )
 
 
-__all__ = ["has_searches", "progress_text"]
+def mutated_populations(
+    problem: evolve.SearchProblem, known: np.ndarray, *, runs: int, population: int, seed: int
+) -> np.ndarray:
+    """Return first populations, runs x individuals x parameters: all known solutions, a row each, and
+    mutated ones besides; as many of the known as there is room for."""
+    space = problem.space
+    populations = []
+    for run in range(runs):
+        draws = RandomStream(seed, run).draws(0, Purpose.CONFIRM)  # for which such a search has no use
+        chosen = known[:population]
+        rest = population - len(chosen)
+        copies = known[np.arange(rest) % len(known)]
+        moved = copies + MUTATION * space.span * (2 * draws.uniform(rest, len(space)) - 1)
+        populations.append(np.clip(np.vstack([chosen, moved]), space.low, space.high))
+    return np.array(populations)
+
+
+__all__ = ["MUTATION", "has_searches", "mutated_populations", "progress_text"]

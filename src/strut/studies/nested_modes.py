@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from strut import evolve
 from strut.errors import ModelError
+from strut.evolve.streams import Purpose, RandomStream
 
 STEP_PHASES = {"on": 0.0, "off": 0.5}
 """[1] Between which a stiffness steps that is the same on both sides."""
@@ -43,4 +45,18 @@ def embed_constant(
     return np.array(columns).T
 
 
-__all__ = ["embed_constant"]
+def embed_populations(
+    constant: evolve.SearchProblem, problem: evolve.SearchProblem, populations: np.ndarray, *, seed: int
+) -> np.ndarray:
+    """Return populations of mode 'const', runs x individuals x parameters, as those of another mode, whose
+    phases and shares, which do not matter yet, are drawn. constant, problem: of both modes."""
+    space = problem.space
+    embedded = []
+    for run, rows in enumerate(populations):
+        draws = RandomStream(seed, run).draws(0, Purpose.CONFIRM)  # for which such a search has no use
+        spread = space.low + space.span * draws.uniform(len(rows), len(space))
+        embedded.append(embed_constant(constant.space.names, rows, space.names, spread))
+    return np.array(embedded)
+
+
+__all__ = ["embed_constant", "embed_populations"]

@@ -1,0 +1,53 @@
+"""Gaits that searches found and that are kept: their parameters are whole and within bounds, and populations that
+begin with them contain them in every mode."""
+
+import numpy as np
+import pytest
+
+from strut import control
+from strut.errors import UnknownNameError
+from strut.studies import coman_gait, human_gait
+from strut.studies.human_impacts import FIRST_GAIT, impact_problems
+from strut.studies.known_gaits import known_gait, known_gaits
+from strut.studies.mode_searches import MUTATION, mutated_populations
+from strut.studies.nested_modes import embed_populations
+
+
+def bounds_of(gait):
+    """Bounds of the parameters of a gait, by name."""
+    if gait.body == "human":
+        return {q.name: q.bounds for q in control.phase_tables(human_gait.JOINTS, gait.mode).parameters}
+    tables = control.phase_tables(coman_gait.JOINTS, gait.mode)
+    return {each.name: (each.low, each.high) for each in coman_gait.coman_parameters(tables)}
+
+
+@pytest.mark.parametrize("name", list(known_gaits()))
+def test_parameters_are_whole_and_within_bounds(name):
+    gait = known_gait(name)
+    bounds = bounds_of(gait)
+    assert set(gait.parameters) == set(bounds)
+    for each, value in gait.parameters.items():
+        low, high = bounds[each]
+        assert low <= value <= high, each
+    assert gait.source
+
+
+def test_an_unknown_gait_is_told():
+    with pytest.raises(UnknownNameError, match="no known gait 'human-cons-first'"):
+        known_gait("human-cons-first")
+
+
+def test_variations_begin_with_the_known_gait_and_its_mutations():
+    problems = impact_problems(("const", "ppoly"), method="rk4", step=1e-3)
+    constant, other = problems["torque_const"], problems["torque_ppoly"]
+    known = known_gait(FIRST_GAIT).parameters
+    row = np.array([[known[name] for name in constant.space.names]])
+    populations = mutated_populations(constant, row, runs=2, population=5, seed=3)
+    np.testing.assert_array_equal(populations[:, 0], [row[0], row[0]])
+    moved = np.abs(populations - row) / constant.space.span
+    assert 0.9 * MUTATION < moved.max() <= MUTATION + 1e-12
+    alike = embed_populations(constant, other, populations, seed=3)
+    assert alike.shape == (2, 5, len(other.space))
+    at = {name: k for k, name in enumerate(other.space.names)}
+    assert {alike[1, 0, at[f"knee_stiffness_{k}"]] for k in range(1, 5)} == {known["knee_stiffness"]}
+    assert (alike[0, 0, at["knee_stiffness_share_0"]] != alike[1, 0, at["knee_stiffness_share_0"]]).all()
