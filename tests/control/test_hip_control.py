@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut import actuator, control, walkers
+from strut import actuator, control, gait, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.studies.duindam_dribbel import approach, averages
 
@@ -50,6 +50,29 @@ def test_dribbel_comes_to_a_gait(minute):
     assert approach(minute) == pytest.approx(0.714, abs=0.01)
     for name in ("ankle", "hip", "ankle_rate", "hip_rate", "knee_r_rate"):
         assert np.ptp([float(state[name]) for state in latches]) < 1e-4
+
+
+def test_multipliers_of_dribbel_are_those_of_its_runs(minute):
+    """Newton finds the gait that runs come to. Along the first eigenvector a stride shrinks by its multiplier: by
+    central differences of runs, and in the run from where it begins."""
+    machine = walkers.dribbel_robot()
+    happening = sorted({e.name for e in minute.events if e.t > 50})
+    stride = gait.find(machine, events=happening)
+    assert stride.kind == "stable"
+    assert stride.period == pytest.approx(1.1509, abs=1e-3)
+    largest = abs(stride.multipliers[0])
+    assert largest == pytest.approx(approach(minute), abs=0.005)
+    step = gait.ReturnMap(machine, events=happening)
+    values, vectors = np.linalg.eig(step(stride.y0).by_y)
+    first = np.real(vectors[:, np.argmax(np.abs(values))])
+    after = []
+    for size in (1e-5, -1e-5):
+        x = step.shape.whole(stride.y0 + size * first, step.start.x, step.start.p)
+        run = strut.simulate(machine, t=1.5, x0=x, rtol=1e-11, atol=1e-13)
+        landed = next(e.after for e in run.events if e.name == "knee_r_latch")
+        after.append([float(landed[name]) for name in step.names])
+    measured = (np.array(after[0]) - np.array(after[1])) / 2e-5
+    assert measured == pytest.approx(largest * first, abs=1e-4)
 
 
 def test_knees_are_straight_while_their_leg_stands_and_bend_while_it_swings(minute):

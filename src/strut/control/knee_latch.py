@@ -12,6 +12,10 @@ from strut.checks import checked, finite
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.system import Discrete, Event, Foot, Param, System, join, sx
 
+STOP_PLAY = 1e-6
+"""[rad] Angle beyond straight at which a stop begins to push. A knee that is latched where it is straight is
+then not at the edge of its stop, and rounding does not decide what moved it before."""
+
 
 @checked
 def knee_latches(
@@ -54,7 +58,7 @@ def knee_latches(
     torques = {}
     for knee, source in sources.items():
         grip = -(k.sym * source.angle + d.sym * source.rate)
-        stop = ca.if_else(source.angle > 0, ca.fmin(grip, 0), 0)
+        stop = ca.if_else(source.angle > STOP_PLAY, ca.fmin(grip, 0), 0)
         torques[source.input.name] = ca.if_else(flags[knee].sym > 0, grip, stop)
     part = System("latches", z=tuple(flags.values()), p=(k, d))
     loop = join(system.name, system, part, connect=torques, outputs=torques, description=system.description)

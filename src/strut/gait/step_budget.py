@@ -11,9 +11,11 @@ ground, and of dampers on light feet, holds explicit steps short."""
 
 def step_budget(system: System, steps: int) -> int:
     """Return the most steps of an integrator for one step of a walker, of which one on rigid ground may take
-    so many: feet that land in no event stand on ground that gives way."""
+    so many: feet whose landing changes no state at once stand on ground that gives way."""
     feet = () if system.walk is None else system.walk.feet
-    return steps * (SOFT_GROUND_FACTOR if feet and not any(foot.lands for foot in feet) else 1)
+    states = {q.name for q in system.x}
+    hard = any(foot.lands and states.intersection(system.event(foot.lands).reset) for foot in feet)
+    return steps * (SOFT_GROUND_FACTOR if feet and not hard else 1)
 
 
 __all__ = ["step_budget"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from strut.errors import ModelError
+from strut.gait import find
 from strut.simulate import Trajectory, simulate
 from strut.studies.study import Row, Study
 from strut.walkers import dribbel_robot
@@ -58,17 +59,27 @@ class WalkAverages:
         return self.electrical / (WEIGHT * self.speed)
 
 
+def _whole_strides(run: Trajectory) -> tuple[float, float]:
+    """Return the first and the last instant [s], among the last seconds of a run, in which the right knee is
+    latched: over parts of a stride averages would depend on when a run ends, by a tenth. All of these seconds
+    where it is latched less than twice."""
+    earliest = run.t1 - AVERAGED_TIME
+    latchings = [e.t for e in run.events if e.name == "knee_r_latch" and e.t >= earliest]
+    return (latchings[0], latchings[-1]) if len(latchings) > 1 else (earliest, run.t1)
+
+
 def averages(run: Trajectory) -> WalkAverages:
-    """Return averages over the last seconds of a walk. Raises ModelError for one that fell."""
+    """Return averages over the whole strides of the last seconds of a walk. Raises ModelError for one that
+    fell."""
     if not run.ok:
         raise ModelError(f"Dribbel did not walk on: {run.status} at {run.t1:.2f} s")
-    late = run.at(np.linspace(run.t1 - AVERAGED_TIME, run.t1, 10001))
-    supplied = run.ledger.supplied["hip_electrical"]
-    before = float(np.interp(run.t1 - AVERAGED_TIME, run.t, supplied))
+    begin, end = _whole_strides(run)
+    late = run.at(np.linspace(begin, end, 10001))
+    supplied = np.interp([begin, end], run.t, run.ledger.supplied["hip_electrical"])
     return WalkAverages(
-        speed=float(late["hip_x"][-1] - late["hip_x"][0]) / AVERAGED_TIME,
+        speed=float(late["hip_x"][-1] - late["hip_x"][0]) / (end - begin),
         mechanical=float(late["hip_power"].mean()),
-        electrical=float(supplied[-1] - before) / AVERAGED_TIME,
+        electrical=float(np.diff(supplied)[0]) / (end - begin),
         current=float(np.abs(late["hip_current"]).max()),
         clearance=min(float(late[f"foot_{side}_gap"].max()) for side in "lr"),
         bends=(float(-late["knee_l"].min()), float(-late["knee_r"].min())),
@@ -76,8 +87,8 @@ def averages(run: Trajectory) -> WalkAverages:
 
 
 def approach(run: Trajectory) -> float:
-    """Return by how much a deviation shrinks in a stride, as a run comes to its gait: the modulus of its
-    largest multiplier."""
+    """Return by how much a deviation shrinks in a stride, as a run comes to its gait: by this the modulus of
+    the largest multiplier is known without derivatives."""
     latchings = [e.after for e in run.events if e.name == "knee_r_latch"]
     names = ("ankle", "hip", "ankle_rate", "hip_rate", "knee_l_rate", "knee_r_rate")
     states = np.array([[float(state[name]) for name in names] for state in latchings])
@@ -113,6 +124,7 @@ def rows() -> list[Row]:
     """Compare the chosen controller, and what its constants do, with what Duindam says of them."""
     run = walk(LONG_TIME)
     chosen = averages(run)
+    stride = find(dribbel_robot())
     table = [
         Row("walks for [s]", "10 in simulation", f"{run.t1:g}"),
         Row(
@@ -136,8 +148,9 @@ def rows() -> list[Row]:
         Row(
             "largest multiplier of a stride, modulus",
             "stable",
-            f"{approach(run):.2f}",
-            "from how the run comes to its gait",
+            f"{abs(stride.multipliers[0]):.4f}",
+            f"of the return map from one latching of the right knee to the next; a run comes to its gait by "
+            f"{approach(run):.2f} a stride",
         ),
         Row("largest current [A]", "7.5", f"{chosen.current:.2f}", "of 8 allowed"),
         Row(

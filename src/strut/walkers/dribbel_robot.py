@@ -30,26 +30,35 @@ FRICTION = 0.8
 LATCH = {"stiffness": 2000.0, "damping": 20.0}
 """[N m/rad, N m s/rad] Of the magnets that hold the knees, and of the stops; not published."""
 FIRST_STATES = {
-    "foot_z": -0.0036,
-    "foot_z_rate": -0.087,
-    "foot_x_rate": 0.016,
-    "ankle": 0.1435,
-    "ankle_rate": -0.865,
-    "knee_l": 0.0054,
-    "knee_l_rate": -0.027,
-    "hip": -0.303,
-    "hip_rate": 0.157,
-    "knee_r": -0.0037,
-    "knee_r_rate": -0.041,
+    "foot_z": -0.002435,
+    "foot_z_rate": -0.01048,
+    "foot_x_rate": -0.00372,
+    "ankle": -0.09455,
+    "ankle_rate": -1.0493,
+    "knee_l": 0.00034,
+    "knee_l_rate": 0.00456,
+    "hip": 0.3385,
+    "hip_rate": -3.795,
+    "knee_r": 0.0,
+    "knee_r_rate": 11.93,
+    "foot_l_strain": -0.000185,
+    "foot_l_on": 1.0,
+    "foot_l_slip": 0.0,
+    "foot_r_on": 0.0,
+    "foot_r_slip": 0.0,
 }
-"""Where a run begins, on its gait: the right leg behind has just left the ground [m, rad and per s]."""
+"""Where a run begins, near its gait: the left leg stands, and the knee of the right one in front of it has
+just been latched [m, rad and per s]."""
+SECTION = "knee_r_latch"
+"""The event after which a stride begins: there the right foot is off the ground and the left one sticks, so
+that no flag of a contact is about to change."""
 
 
 @checked
 def dribbel_robot(**values: float) -> System:
     """Dribbel as it walks: a PD law sets the current of the hip's motor, kp (set - hip) - kd hip', whose set
     point is -`hip_set` while the right feet alone touch the ground, and `hip_set` otherwise; knees are
-    latched while their leg stands."""
+    latched while their leg stands. A stride goes from one latching of the right knee to the next."""
     m = dribbel_mechanism(knee_torques=True)
     stiffness = Param("ground_stiffness", GROUND_STIFFNESS, "N/m", bounds=(1e2, 1e8))
     on_ground = compliant(
@@ -61,7 +70,8 @@ def dribbel_robot(**values: float) -> System:
         fall=("hip", half_leg(m)),
         description="Dribbel with its hip motor and controller on ground that gives way",
     )
-    latched = knee_latches(on_ground, {"knee_l": "foot_l", "knee_r": "foot_r"}, locked=("knee_l",), **LATCH)
+    knees = {"knee_l": "foot_l", "knee_r": "foot_r"}
+    latched = knee_latches(on_ground, knees, locked=list(knees), **LATCH)
     motor = replace(MOTORS["maxon-re40-gp42c"], gear_ratio=GEAR_RATIO)
     # dry friction is smooth: what sticks would freeze the hip of a machine whose base moves
     driven = dc_motors(latched, motor, ["hip"], smooth=True)
@@ -71,4 +81,5 @@ def dribbel_robot(**values: float) -> System:
     loop = current_servo(
         driven.replace(p=(*driven.p, set_point)), "hip", reference, kp=10.0, kd=0.0, limit=CURRENT_LIMIT
     )
-    return loop.using(FIRST_STATES).using(values)
+    walk = None if loop.walk is None else replace(loop.walk, section=SECTION)
+    return loop.replace(walk=walk).using(FIRST_STATES).using(values)
