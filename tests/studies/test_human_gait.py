@@ -160,13 +160,19 @@ def test_the_table_has_published_beside_ours():
         ("const", 0): made_up_verified("const", 0, 201.0, 5),
         ("const", 1): made_up_verified("const", 1, 241.0, 6, tried=3),
     }
-    rows = {row.quantity: row for row in human_rows(Path("here"), [evolutions], verified)}
+    rows = {row.quantity: row for row in human_rows(Path("here"), [evolutions], verified, evolutions)}
     assert rows["const: torque, mean (deviation)"].published == "232.3 (44.3)"
     assert rows["const: torque, mean (deviation)"].ours == "220.0 (28.3)"
     assert rows["step: runs that reach the last goal"].ours == "1 of 2"
     assert rows["step: parameters"].ours == "45"
     assert rows["order of mean torques"].ours == "step < ppoly < const"
     assert "const 241.0" in rows["order of mean torques"].remark  # of those that hold
+    # of the published deviations, by hand: sqrt((44.3^2 + 56.1^2) / 10) = 22.6 and sqrt((56.1^2 + 53.3^2) / 10) = 24.5
+    errors = rows["order of mean torques, by their errors"].published
+    assert errors == "const - ppoly = 16.0 +- 22.6; ppoly - step = 25.4 +- 24.5"
+    saved = rows["ppoly: torque saved against const, run by run, from the same gaits [%]"]
+    assert saved.ours == "-10, 25"
+    assert rows["step: torque saved against const, run by run, from the same gaits [%]"].ours == "25"
     assert rows["const: first generation with goals 1 to 5 reached"].ours == "2, 2, 2, 3, 3"
     assert rows["const: run again, 30 s of steps of 0.1 ms"].ours == "1 of 2 keep all goals, 2 do not fall"
     assert rows["const: keep all goals in all ways"].ours == "1 of 2"

@@ -4,8 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from strut import State, System, simulate
+from strut import State, System, evolve, simulate
 from strut.evolve.goals import StagedGoals
+from strut.studies.human_beyond import force_peaks
 from strut.studies.human_gait import FEET, human_walker
 from strut.studies.human_impacts import (
     FORCE_LAG,
@@ -17,6 +18,7 @@ from strut.studies.human_impacts import (
     impact_problems,
     with_force_lags,
 )
+from strut.studies.kieboom_landings import Landing, landing_row
 from strut.system import time
 
 
@@ -84,5 +86,22 @@ def test_variations_change_what_they_say():
     ground = {
         name: each.evaluation.scenarios.values["ground_stiffness"][0] for name, each in problems.items()
     }
-    assert ground["pad_const"] == ground["smooth_pad_const"] == 3e4
+    assert ground["pad_const"] == ground["smooth_pad_const"] == ground["smooth_all_const"] == 3e4
     assert ground["torque_const"] == ground["smooth_const"] == 2e5
+
+
+def test_a_row_counts_peaks():
+    """Two peaks of 1.1 weights with a valley of 0.7, as a stance of six tenths of a stride has them."""
+    t = np.linspace(0, 1, 667)
+    force = np.concatenate([1.13 * np.sin(np.pi * t) + 0.43 * np.sin(3 * np.pi * t), np.zeros(444)])
+    peaks = force_peaks(force)
+    landing = Landing(force, peaks, float(np.abs(np.diff(force)).sum()))
+    best = evolve.Individual(
+        0, 0, 0, {}, {"torque": 200.0, "power_absolute": 300.0, "speed": 1.25, "stance": 0.6}, 7, 200.0
+    )
+    evolution = evolve.Evolution(best, (best,), True, 1, {}, 7, (), history={}, seconds=1.0)
+    row = landing_row("smooth_pad", "const", evolution, landing)
+    assert len(peaks) == 2
+    assert row.ours.startswith(f"2 of {peaks[0]:.2f}, {peaks[1]:.2f} weights")
+    assert "1 of 1 runs at the last goal" in row.remark
+    assert landing_row("smooth_pad", "const", evolution, None).ours == "no stride"

@@ -2,9 +2,11 @@
 
 import json
 
+import casadi as ca
 import numpy as np
 import pytest
 
+from strut import State, System
 from strut.errors import StorageError
 from strut.gait.exchange import mirror
 from strut.simulate import simulate
@@ -14,8 +16,10 @@ from strut.studies.human_pushes import PushLimits
 from strut.studies.human_stability import (
     STABILITY_FILE,
     GaitStability,
+    deviation_growth,
     gait_machine,
     judge_bests,
+    repeating_steps,
     settled_gait,
     walk_until_settled,
 )
@@ -59,6 +63,38 @@ def test_multipliers_are_those_of_differences_of_located_runs():
     np.testing.assert_allclose(differences, expected, rtol=0, atol=AGREEMENT * np.abs(expected).max())
 
 
+def turning_arm(steps, rate):
+    """Something that turns once in so many steps, beside a deviation that grows at a rate [1/s]."""
+    turn = 2 * np.pi * 2 * FREQUENCY / steps
+    c, s, small = State("c", 1.0), State("s", 0.0), State("small", 0.0)
+    return System(
+        "arm",
+        x=(State("x", 0.0), State("phase", 0.0), c, s, small),
+        flow={
+            "x": ca.SX(1),
+            "phase": ca.SX(FREQUENCY),
+            "c": -turn * s.sym,
+            "s": turn * c.sym,
+            "small": rate * small.sym,
+        },
+    )
+
+
+@pytest.mark.parametrize(("steps", "repeats"), [(1, 1), (3, 3), (np.pi / 2, 0)])
+def test_a_walk_repeats_after_so_many_steps(steps, repeats):
+    arm = turning_arm(steps, 0.0)
+    walk = simulate(arm, 10 / FREQUENCY, method="rk4", step=1e-3)
+    assert repeating_steps(arm, walk) == repeats
+
+
+@pytest.mark.parametrize("rate", [0.8, -0.5])
+def test_a_deviation_grows_by_its_exponent(rate):
+    """What grows at a rate grows by exp(rate x step); beside it what turns stays as large: the larger counts."""
+    arm = turning_arm(2, rate)
+    walk = simulate(arm, 1 / FREQUENCY, method="rk4", step=1e-3)
+    assert deviation_growth(arm, walk) == pytest.approx(np.exp(max(rate, 0) * 0.5 / FREQUENCY), rel=2e-3)
+
+
 def test_peaks_of_a_force():
     t = np.linspace(0, 1, 200)
     assert force_peaks(np.sin(np.pi * t)) == pytest.approx([1.0], abs=1e-3)
@@ -73,11 +109,13 @@ def test_tables_of_what_the_thesis_does_not_say():
     judged = {
         ("step", 0): GaitStability(1, 0.05, 0.75, 0.75, 0.5),
         ("step", 1): GaitStability(2, 0.1, 0.5, 1.2, np.nan),
-        ("step", 2): GaitStability(0, 0.1, np.nan, np.nan, np.nan, why="no gait"),
+        ("step", 2): GaitStability(0, 0.1, np.nan, np.nan, np.nan, why="no gait", growth=1.2),
     }
     assert judged["step", 1].uses_assistance
     assert judged["step", 1].per_step == pytest.approx(np.sqrt(0.5))
-    first, second = stability_rows(judged)
+    first, wandering, second = stability_rows(judged)
+    assert "median 1.200" in wandering.ours
+    assert wandering.remark.startswith("1 of 1 grow")
     assert first.ours.startswith("2 of 3 come to a gait; 1 of these use no assistance, 1 of which are stable")
     assert first.remark == "of 1 with assistance 1 have a gait without it, 0 of them stable"
     assert "median 0.750" in second.ours
@@ -89,7 +127,7 @@ def test_tables_of_what_the_thesis_does_not_say():
 
 def test_answers_are_read_again_and_a_damaged_file_is_told(tmp_path, monkeypatch):
     best = made_up_evolution("const", [1.0]).best
-    answer = GaitStability(1, 0.05, 0.75, 0.75, 0.5)
+    answer = GaitStability(1, 0.05, 0.75, 0.75, 0.5, growth=1.0)  # nan equals nothing
     monkeypatch.setattr("strut.studies.human_stability.judge_stability", lambda mode, each: answer)
     assert judge_bests(tmp_path, {("const", 0): best}, lambda _: None) == {("const", 0): answer}
     assert len(json.loads((tmp_path / STABILITY_FILE).read_text())) == 1

@@ -11,6 +11,7 @@ import numpy as np
 from strut import evolve
 from strut.studies.coman_gait import DURATION, MAX_JOINT_RATE
 from strut.studies.gait_verification import LONG_DURATION, Verified
+from strut.studies.nested_modes import gain_rows
 from strut.studies.study import Row
 
 WEIGHT = 27.33174 * 9.81
@@ -35,7 +36,7 @@ def coman_rows(
     words = ("", ", joints within their limits")
     rows += [_order_row(part, word) for part, word in zip(parts, words, strict=False)]
     if len(parts) > 1:
-        rows += _gain_rows(parts[1])
+        rows += gain_rows(parts[1], "cost")
     seconds = sum(evolution.seconds for part in parts for evolution in part.values())
     counts = [sum(evolution.evaluations for evolution in part.values()) for part in parts]
     took = f"{' and '.join(map(str, counts))} from three starts each, in {seconds / 60:.1f} min"
@@ -77,32 +78,6 @@ def _part_rows(mode: str, parts: Sequence[evolve.Evolution]) -> list[Row]:
                     f"median {np.median(speeds):.2f}",
                 )
             )
-    return rows
-
-
-def _gain_rows(evolutions: Mapping[str, evolve.Evolution]) -> list[Row]:
-    """What an impedance that changes saves, run by run, in searches that begin with constant ones."""
-    rows = []
-    constant = {
-        best.run: best.value
-        for best in evolutions["const"].best_of_run
-        if best.stage == evolutions["const"].stages
-    }
-    for mode, evolution in evolutions.items():
-        own = {best.run: best.value for best in evolution.best_of_run if best.stage == evolution.stages}
-        runs = [run for run in own if run in constant]
-        if mode == "const" or not runs:
-            continue
-        saved = np.array([100 * (1 - own[run] / constant[run]) for run in runs])
-        error = np.std(saved, ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan
-        rows.append(
-            Row(
-                f"{mode}: cost saved against const, run by run, from the same gaits [%]",
-                "",
-                ", ".join(f"{each:.0f}" for each in saved),
-                f"mean {np.mean(saved):.1f} +- {error:.1f} (standard error)",
-            )
-        )
     return rows
 
 

@@ -44,6 +44,17 @@ def stability_rows(judged: Mapping[tuple[str, int], GaitStability]) -> list[Row]
                 f"{sum(each.alone < 1 for each in unaided)} of them stable",
             )
         )
+        wandering = [each.growth for each in own if not each.steps and np.isfinite(each.growth)]
+        if wandering:
+            rows.append(
+                Row(
+                    f"{mode}: growth of a small deviation over a step, of walks that come to no gait",
+                    "",
+                    _range_text(wandering),
+                    f"{sum(growth > 1 for growth in wandering)} of {len(wandering)} grow: they wander "
+                    "without end, within what assistance allows",
+                )
+            )
         if not alone:
             continue
         reset = [each.reset for each in alone if np.isfinite(each.reset)]

@@ -18,7 +18,7 @@ from strut.errors import NoGaitError, StorageError
 from strut.files import put
 from strut.gait import Gait, find, locate_jumps
 from strut.gait.exchange import mirror
-from strut.simulate import Trajectory, simulate
+from strut.simulate import Trajectory, simulate, simulate_batch
 from strut.studies.gait_verification import FINE_STEP
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, table_values
 from strut.system import System, parameters
@@ -29,8 +29,14 @@ SETTLING_PERIODS = 35
 BEGIN_PHASE = 0.25
 """[1] At which a step of the return map begins: where it ends, 3/4, with left and right exchanged."""
 MAX_STEP_CHANGE = 0.05
-"""Change of a state over a step, left and right exchanged, in its unit, below which a gait repeats after one
-step and not after two: it does not limp."""
+"""Change of a state over some steps, left and right exchanged, in its unit, below which a gait repeats after
+so many: one that does not after one step limps."""
+MAX_GAIT_STEPS = 6
+"""After which a gait repeats that is looked for, at most."""
+DEVIATION_SIZE = 1e-6
+"""Of a small deviation whose growth is measured, in the units of the states."""
+GROWTH_STEPS = 40
+"""Steps over which such growth is measured, the first quarter left out."""
 PITCH_SAMPLES = 4001
 """Moments of the last two periods at which the trunk is looked at."""
 STABILITY_FILE = "stability.json"
@@ -44,7 +50,8 @@ class GaitStability:
     steps: after which it repeats, 0 where no gait was found. pitch: the trunk's largest [rad]. largest: the
     modulus of its largest multiplier, over all of its steps, with the assistance that it uses. alone: the
     same of the gait next to it without assistance; nan where there is none. reset: of a gait that uses none,
-    with landings that set the phase right. why: where there is no gait.
+    with landings that set the phase right. why: where there is no gait. growth: of a walk that comes to none,
+    by how much a small deviation grows a step, in the mean; above 1 it is chaotic.
     """
 
     steps: int
@@ -53,6 +60,7 @@ class GaitStability:
     alone: float
     reset: float
     why: str = ""
+    growth: float = np.nan
 
     @property
     def uses_assistance(self) -> bool:
@@ -94,17 +102,50 @@ def walk_until_settled(walker: System, periods: int = SETTLING_PERIODS) -> Traje
     return simulate(walker, end, method="rk4", step=FINE_STEP, ledger=False)
 
 
+def repeating_steps(walker: System, walk: Trajectory) -> int:
+    """Return the least number of steps after which a walk repeats, about; 0 where it does not within
+    `MAX_GAIT_STEPS`."""
+    labels, z, p = walker.labels("x"), np.zeros(walker.size("z")), parameters(walker)
+    counting = [labels.index(name) for name in ("x", "phase")]
+    for steps in range(1, MAX_GAIT_STEPS + 1):
+        moment = walk.at(walk.t1 - steps * 0.5 / FREQUENCY)
+        state = np.array([float(moment[name]) for name in labels])
+        for _ in range(steps):
+            state, _ = mirror(walker, state, z, p)
+        change = np.abs(state - walk.raw.x_end)
+        change[counting] = 0
+        if change.max() < MAX_STEP_CHANGE:
+            return steps
+    return 0
+
+
 def settled_gait(walker: System, walk: Trajectory) -> Gait:
-    """Return the gait that a walk has come to, of one step or of two; raises NoGaitError where it has come to
-    none."""
-    x = walk.raw.x_end
-    half = walk.at(walk.t1 - 0.5 / FREQUENCY)
-    before = np.array([float(half[name]) for name in walker.labels("x")])
-    mirrored, _ = mirror(walker, before, np.zeros(walker.size("z")), parameters(walker))
-    change = np.abs(mirrored - x)
-    change[[walker.labels("x").index(name) for name in ("x", "phase")]] = 0
-    steps = 1 if change.max() < MAX_STEP_CHANGE else 2
-    return find(walker, x, steps=steps, starts=0, walk=0)
+    """Return the gait that a walk has come to, of one step or of a few; raises NoGaitError where it has come
+    to none."""
+    # one of two steps is also looked for near a walk that goes on to change: it may leave it slowly
+    steps = repeating_steps(walker, walk) or 2
+    return find(walker, walk.raw.x_end, steps=steps, starts=0, walk=0)
+
+
+def deviation_growth(walker: System, walk: Trajectory) -> float:
+    """Return by how much a small deviation from the end of a walk grows a step, in the (geometric) mean: the
+    exponential of its largest Lyapunov exponent, by Benettin's way. nan where a run ends early."""
+    labels = walker.labels("x")
+    kept = np.array([name not in ("x", "phase") for name in labels])
+    x, deviation = np.array(walk.raw.x_end), np.zeros(len(labels))
+    deviation[kept] = DEVIATION_SIZE / np.sqrt(kept.sum())
+    growths = []
+    for _ in range(GROWTH_STEPS):
+        pair = simulate_batch(
+            walker, 0.5 / FREQUENCY, x0=np.array([x, x + deviation]), method="rk4", step=FINE_STEP
+        )
+        if not all(status == "done" for status in pair.status):
+            return np.nan
+        deviation = np.where(kept, pair.x[1] - pair.x[0], 0.0)
+        size = float(np.linalg.norm(deviation))
+        growths.append(size / DEVIATION_SIZE)
+        x, deviation = pair.x[0], deviation * (DEVIATION_SIZE / size)
+    return float(np.exp(np.mean(np.log(growths[GROWTH_STEPS // 4 :]))))
 
 
 def reset_gait(walker: System, gait: Gait) -> Gait:
@@ -150,7 +191,9 @@ def judge_stability(mode: str, best: evolve.Individual) -> GaitStability:
     try:
         gait = settled_gait(walker, walk)
     except NoGaitError as error:
-        return GaitStability(0, pitch, np.nan, np.nan, np.nan, why=f"no gait: {error.closest:.2g} away")
+        growth = deviation_growth(walker, walk)
+        why = f"no gait: {error.closest:.2g} away"
+        return GaitStability(0, pitch, np.nan, np.nan, np.nan, why=why, growth=growth)
     largest = float(abs(gait.multipliers[0]))
     if pitch > ASSIST_ANGLE:
         try:
@@ -203,9 +246,11 @@ def _read(folder: Path) -> dict[str, Any]:
 
 __all__ = [
     "GaitStability",
+    "deviation_growth",
     "gait_machine",
     "judge_bests",
     "judge_stability",
+    "repeating_steps",
     "reset_gait",
     "settled_gait",
     "walk_until_settled",

@@ -29,7 +29,14 @@ from strut.studies.human_pictures import (
     walk_together,
 )
 from strut.studies.human_pushes import push_limits
-from strut.studies.human_refinement import REFINED_FOLDER, REFINED_GENERATIONS, refine_searches
+from strut.studies.human_refinement import (
+    NESTED_FOLDER,
+    NESTED_GENERATIONS,
+    REFINED_FOLDER,
+    REFINED_GENERATIONS,
+    nest_searches,
+    refine_searches,
+)
 from strut.studies.human_stability import judge_bests
 from strut.studies.human_table import human_rows
 from strut.studies.human_verification import human_ways
@@ -40,17 +47,20 @@ SEED = 1
 """Of all searches, unless another is asked for."""
 SECONDS_PER_MINUTE = 60.0
 """[s]"""
+NUMBER_OF_PARTS = 3
+"""Of the whole search: as published, refined, and modes that begin alike."""
 FOLDER = "kieboom-human"
 """Where a study keeps its searches unless it is told."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
-    """Search all modes side by side, as far as is asked, in two parts; then run what was found again and
+    """Search all modes side by side, as far as is asked, in three parts; then run what was found again and
     compare."""
     parts = _search(order, tell) if order.search else _load(order.folder)
+    nested = parts.pop() if len(parts) == NUMBER_OF_PARTS else {}
     first, last = parts[0], parts[-1]
     if not order.verify:
-        return SearchOutcome(human_rows(order.folder, parts, {}), stage_plots(first))
+        return SearchOutcome(human_rows(order.folder, parts, {}, nested), stage_plots(first))
     place = order.folder / REFINED_FOLDER if len(parts) > 1 else order.folder
     candidates = {mode: candidates_of(place / f"{mode}.db", each) for mode, each in last.items()}
     verified = verify_bests(order.folder, candidates, human_ways(), tell)
@@ -67,11 +77,12 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         *push_rows(push_limits(bests)),
         *effort_rows(walks),
     ]
-    return SearchOutcome([*human_rows(order.folder, parts, verified), *beyond], plots, film)
+    return SearchOutcome([*human_rows(order.folder, parts, verified, nested), *beyond], plots, film)
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, evolve.Evolution]]:
-    """Search, or go on with what the folder has: the first part and, where that is done, the second."""
+    """Search, or go on with what the folder has: the first part and, where each is done, the second and the
+    third."""
     began = clock.monotonic()
     there = has_searches(order.folder, MODES)
     way: dict[str, Any] = {"lanes": "auto"}
@@ -93,7 +104,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
     left = None if order.minutes is None else order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
     if not all(each.finished for each in first.values()) or (left is not None and left <= 0):
         return [first]
-    # of a search with fewer generations than were published, the second part is shorter, too
+    # of a search with fewer generations than were published, the other parts are shorter, too
     share = (order.generations or GENERATIONS) / GENERATIONS
     refined = refine_searches(
         order.folder,
@@ -102,14 +113,27 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
         minutes=left,
         progress=lambda at: tell(f"second part, {progress_text(at, GOAL_NAMES)}"),
     )
-    return [first, refined]
+    left = None if order.minutes is None else order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
+    if not all(each.finished for each in refined.values()) or (left is not None and left <= 0):
+        return [first, refined]
+    nested = nest_searches(
+        order.folder / NESTED_FOLDER,
+        evolve.load_personal_bests(order.folder / REFINED_FOLDER / "const.db"),
+        way=way,
+        generations=max(1, round(share * NESTED_GENERATIONS)),
+        minutes=left,
+        progress=lambda at: tell(f"third part, {progress_text(at, GOAL_NAMES)}"),
+    )
+    return [first, refined, nested]
 
 
 def _load(folder: Path) -> list[dict[str, evolve.Evolution]]:
     """What the folder has of searches, part by part."""
-    places = [folder, folder / REFINED_FOLDER]
-    if not all((places[1] / f"{mode}.db").is_file() for mode in MODES):
-        places = places[:1]
+    places = [folder]
+    for further in (REFINED_FOLDER, NESTED_FOLDER):
+        if not has_searches(folder / further, MODES):
+            break
+        places.append(folder / further)
     return [{mode: evolve.load_evolution(place / f"{mode}.db") for mode in MODES} for place in places]
 
 

@@ -1,15 +1,16 @@
 """A constant impedance written as one in steps, or as one along a curve: both modes contain it, so that their
-searches may begin with its gaits."""
+searches may begin with its gaits, and what they save is told run by run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from strut import evolve
 from strut.errors import ModelError
 from strut.evolve.streams import Purpose, RandomStream
+from strut.studies.study import Row
 
 STEP_PHASES = {"on": 0.0, "off": 0.5}
 """[1] Between which a stiffness steps that is the same on both sides."""
@@ -59,4 +60,31 @@ def embed_populations(
     return np.array(embedded)
 
 
-__all__ = ["embed_constant", "embed_populations"]
+def gain_rows(evolutions: Mapping[str, evolve.Evolution], goal: str) -> list[Row]:
+    """Return what an impedance that changes saves, run by run, in searches that begin with constant ones.
+    goal: what is made small at last, in a word."""
+    rows = []
+    constant = {
+        best.run: best.value
+        for best in evolutions["const"].best_of_run
+        if best.stage == evolutions["const"].stages
+    }
+    for mode, evolution in evolutions.items():
+        own = {best.run: best.value for best in evolution.best_of_run if best.stage == evolution.stages}
+        runs = [run for run in own if run in constant]
+        if mode == "const" or not runs:
+            continue
+        saved = np.array([100 * (1 - own[run] / constant[run]) for run in runs])
+        error = np.std(saved, ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan
+        rows.append(
+            Row(
+                f"{mode}: {goal} saved against const, run by run, from the same gaits [%]",
+                "",
+                ", ".join(f"{each:.0f}" for each in saved),
+                f"mean {np.mean(saved):.1f} +- {error:.1f} (standard error)",
+            )
+        )
+    return rows
+
+
+__all__ = ["embed_constant", "embed_populations", "gain_rows"]
