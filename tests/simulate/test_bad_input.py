@@ -101,13 +101,24 @@ def test_a_real_interrupt_keeps_a_whole_record():
     import signal
 
     oscillator = walkers.van_der_pol()
-    strut.compile_system(oscillator)  # the interrupt is meant for the run
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # where tests run in the background it is ignored, and the run would go on
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    run = strut.simulate(oscillator, t=1e6, method="rk4", step=1e-3, max_steps=10**9)
+    armed = []
+
+    def arm(_):
+        """Only while the run goes on, however busy the computer is: before it, an interrupt ends all."""
+        if not armed:
+            armed.append(signal.setitimer(signal.ITIMER_REAL, 0.05))
+
+    handlers = {
+        # where tests run in the background it is ignored, and the run would go on
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),
+        signal.SIGALRM: signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT)),
+    }
+    try:
+        run = strut.simulate(oscillator, t=1e6, method="rk4", step=1e-3, max_steps=10**9, progress=arm)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert armed
     assert run.status == "interrupted"
     assert len(run.raw.t) == run.statistics["steps"]
     assert run.raw.t[-1] + run.raw.h[-1] == pytest.approx(run.t1)

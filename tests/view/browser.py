@@ -21,9 +21,17 @@ LOOKS = {
 }
 
 
+OPENED = []
+"""The browser that is open, if one is: a process drives one at a time."""
+
+
 @contextmanager
 def browser():
-    """Chromium driven by playwright; the test is skipped, with the reason, where either is missing."""
+    """Chromium driven by playwright, the one that is open or a new one; the test is skipped, with the reason,
+    where either is missing."""
+    if OPENED:
+        yield OPENED[0]
+        return
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install playwright"
     )
@@ -32,9 +40,11 @@ def browser():
         pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is installed, and STRUT_BROWSER names none")
     with playwright.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox", *SOFTWARE])
+        OPENED.append(opened)
         try:
             yield opened
         finally:
+            OPENED.remove(opened)
             opened.close()
 
 
@@ -54,11 +64,14 @@ class Visit:
         self.until(
             "[...document.querySelectorAll('.figure')].every(f => !f.clientWidth || f.querySelector('.plot'))"
         )
+        self.until(
+            "[...document.querySelectorAll('.player')].every(p => p.closest('[hidden]') || p.dataset.ready)"
+        )
 
     def run(self, script):
         return self.page.evaluate(script)
 
-    def until(self, condition, patience=10.0):
+    def until(self, condition, patience=90.0):
         """Wait; by asking from outside, since the page's own policy forbids to evaluate text in it."""
         given_up = time.monotonic() + patience
         while not self.page.evaluate(condition):

@@ -243,3 +243,29 @@ def test_other_figures_in_a_page(chromium, tmp_path):
     names = visit.page.evaluate("[...document.querySelectorAll('.plot .scale')].map(e => e.textContent)")
     assert {"fell", "walks", "runs"} <= set(names)
     assert [t for t in visit.page.evaluate(TEXTS) if t["contrast"] < READABLE] == []
+
+
+def test_a_film_is_turned_in_space(reading):
+    """By the mouse and by keys; the same machine, from elsewhere."""
+    visit = reading("light")
+    visit.scrub(0.5)
+    flat = visit.pixels()
+    visit.page.check("#show-space")
+    corner = visit.pixels()
+    assert share(flat, corner) > 0.02
+    box = visit.page.locator("#screen").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    visit.page.mouse.move(x, y)
+    visit.page.mouse.down()
+    visit.page.mouse.move(x + 90, y + 20, steps=3)
+    visit.page.mouse.up()
+    turned = visit.pixels()
+    assert share(corner, turned) > 0.02
+    visit.page.focus("#player")
+    visit.page.keyboard.press("Shift+ArrowLeft")
+    assert share(turned, visit.pixels()) > 0.005
+    now = visit.run("strutTime.now")
+    visit.page.uncheck("#show-space")
+    assert visit.run("strutTime.now") == now  # turning moves no time
+    assert share(flat, visit.pixels()) == 0
+    assert visit.said == []

@@ -269,7 +269,7 @@ def test_page_loads_nothing(walk):
         for script, (_, a) in zip(seen.scripts, [t for t in seen.tags if t[0] == "script"], strict=True)
         if a.get("class") == "packed"
     ]
-    assert len(packed) == 2  # figures and columns
+    assert len(packed) == 3  # film, figures and columns
     ours = reduce(lambda left, script: left.replace(script, unpack_text(script)), packed, text)
     named = ours.replace("http://www.w3.org/2000/svg", "").replace("url(#${clipName})", "")  # asked of nobody
     assert not re.search(r"https?:|url\(|@import|//[a-z]+\.", named)

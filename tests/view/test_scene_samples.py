@@ -244,7 +244,8 @@ def test_film_is_the_run(walk):
     json.dumps(picture, allow_nan=False)
     for drawn, piece in zip(picture["pieces"], stage.pieces, strict=True):
         for name, values in piece.values.items():
-            np.testing.assert_allclose(film.rows(drawn["values"][name]), values, atol=SINGLE * 10)
+            level = np.ptp(values, axis=0).max() / film.FILM_LEVELS  # whole ones are kept, so half is lost
+            np.testing.assert_allclose(film.rows(drawn["values"][name]), values, atol=SINGLE * 10 + level / 2)
     np.testing.assert_allclose(film.rows(picture["t"])[:, 0], stage.t, atol=1e-6)
     assert not picture["still"]
     centre, com = film.rows(picture["centre"]), stage.com

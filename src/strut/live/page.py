@@ -3,7 +3,6 @@ maps."""
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from strut.live.switch import add_live_switch
 from strut.live.views import gait_views, page_views, section_shape
 from strut.simulate import Trajectory, simulate
 from strut.system import System, start
-from strut.view.motion.film import encode_film
+from strut.view.motion.film import encode_film, rows
 from strut.view.motion.frames import sample_frames
 
 SAMPLE_TIME = 3.0
@@ -172,17 +171,9 @@ def _film_data(system: System, first: dict[str, list[float]]) -> dict[str, Any] 
         "com": places.get("com!"),
         "ground": scene.floor is not None,
         "swaps": _swap_pairs(system),
-        "centre": {"width": 3, "count": 1, "still": _first_row(centre)},
+        "centre": {"width": 3, "count": 1, "still": rows(centre)[0].tolist()},
         **{n: film[n] for n in SHARED_BY_FILMS},
     }
-
-
-def _first_row(column: dict[str, Any]) -> list[float]:
-    """The first row of a column of a film."""
-    if "still" in column:
-        return list(column["still"])
-    numbers = np.frombuffer(base64.b64decode(column["rows"]), dtype="<f4", count=column["width"])
-    return [float(v) for v in numbers]
 
 
 def _swap_pairs(system: System) -> list[list[int]]:

@@ -171,44 +171,59 @@ def _moving_channels(steps: StepLedger, trajectory: Trajectory) -> list[str]:
 
 @checked
 def ledger_table(
-    trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MAX_ROWS
+    trajectory: Trajectory,
+    event: str | None = None,
+    most_columns: int = 6,
+    most_rows: int = MAX_ROWS,
+    digits: int = 6,
 ) -> EnergyTable:
     """The account step by step, to be printed: columns are the channels that did something, or their kinds
-    where those are many."""
+    where those are many. digits: significant ones of each number."""
     steps = trajectory.steps(event)
     columns = {name: steps.changes[name] for name in _moving_channels(steps, trajectory)}
     if len(columns) > most_columns:
         kinds = dict.fromkeys(steps.kinds[name] for name in columns)
         columns = {kind: steps.total(kind) for kind in kinds}
     return EnergyTable(
-        steps, columns, most_rows, trajectory.ledger.resolution, title_with_unit(trajectory, "until", "s")
+        steps,
+        columns,
+        most_rows,
+        trajectory.ledger.resolution,
+        title_with_unit(trajectory, "until", "s"),
+        digits,
     )
 
 
 class EnergyTable:
     """Rows of text: steps with their end and what every channel did; then all of them together. What is not
-    above `zero` is 0: what
-    the books leave open stands beside it. until: the title of the times."""
+    above `zero` is 0: what the books leave open stands beside it. until: the title of the times. digits:
+    significant ones of each number."""
 
-    def __init__(
-        self, steps: StepLedger, columns: Mapping[str, np.ndarray], most: int, zero: float, until: str
+    def __init__(  # noqa: PLR0917 -- made in one place
+        self,
+        steps: StepLedger,
+        columns: Mapping[str, np.ndarray],
+        most: int,
+        zero: float,
+        until: str,
+        digits: int = 6,
     ) -> None:
-        self.steps, self.columns, self._zero = steps, columns, zero
+        self.steps, self.columns, self._zero, self._digits = steps, columns, zero, digits
         self.head = ["step", until, *columns, "residual"]
         n = len(steps)
         picked = list(range(n)) if n <= most else [*range(most // 2), -1, *range(n - (most - most // 2), n)]
         self.rows = [["…"] * len(self.head) if k < 0 else self._row(k) for k in picked]
         if n > 1:
             sums = [self._cell(values.sum()) for values in columns.values()]
-            self.rows.append(["all", f"{steps.end[-1]:.6g}", *sums, f"{steps.residual.sum():+.1e}"])
+            self.rows.append(["all", f"{steps.end[-1]:.{digits}g}", *sums, f"{steps.residual.sum():+.1e}"])
 
     def _row(self, k: int) -> list[str]:
         number = str(k + 1) if self.steps.whole[k] else "rest"
         values = [self._cell(values[k]) for values in self.columns.values()]
-        return [number, f"{self.steps.end[k]:.6g}", *values, f"{self.steps.residual[k]:+.1e}"]
+        return [number, f"{self.steps.end[k]:.{self._digits}g}", *values, f"{self.steps.residual[k]:+.1e}"]
 
     def _cell(self, value: float) -> str:
-        return f"{value:+.6g}" if abs(value) > self._zero else "0"
+        return f"{value:+.{self._digits}g}" if abs(value) > self._zero else "0"
 
     def __str__(self) -> str:
         widths = [max(len(row[k]) for row in [self.head, *self.rows]) for k in range(len(self.head))]

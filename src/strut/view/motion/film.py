@@ -23,6 +23,8 @@ SIDE_SIGNS = {"left": 1, "right": -1, "": 0}
 
 PAGE_FRAME_RATE = 30.0
 """[1/s] Frames of a film in a page, between which the player interpolates: more would be most of the page."""
+FILM_LEVELS = 32_000
+"""Levels into which what a film draws is divided, over the range in which it moves: on ten metres 0.3 mm."""
 MAX_NAMED_PIECES = 8
 """Pieces of a machine that the text of its film names."""
 
@@ -54,7 +56,7 @@ def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, A
         pieces.append(entry | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
     land = stage.land
     return {
-        "t": column(stage.t[:, None]),
+        "t": exact_column(stage.t[:, None]),
         "units": {"time": "", "length": ""} if dimensionless else {"time": " s", "length": " m"},
         "cuts": stage.cuts.tolist(),
         "planar": stage.planar,
@@ -74,7 +76,11 @@ def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, A
         "still": still,
         "tick": tick(float(window.max())),
         "meshes": [
-            {"vertices": column(m.vertices), "faces": m.faces.reshape(-1).tolist(), "standIn": bool(m.note)}
+            {
+                "vertices": exact_column(m.vertices),
+                "faces": m.faces.reshape(-1).tolist(),
+                "standIn": bool(m.note),
+            }
             for m in meshes.values()
         ],
         "notes": [m.note for m in meshes.values() if m.note],
@@ -96,10 +102,31 @@ def _describe(stage: SceneSamples) -> str:
 
 
 def column(values: np.ndarray) -> dict[str, Any]:
-    """Rows of numbers: 'still' if all are the same, or else 'rows' in base64, little-endian."""
+    """Rows of numbers, none of which is rounded visibly: 'still' if all are the same, or else 'changes' from
+    row to row, whole multiples of 'unit', in base64: a column after the other, all low bytes before all
+    high ones, as that is what compresses best."""
+    exact = np.ascontiguousarray(values, dtype=float)
+    if len(exact) and (exact == exact[0]).all():
+        return {"width": exact.shape[1], "count": len(exact), "still": _short(exact[0])}
+    unit = float(np.ptp(exact, axis=0).max()) / FILM_LEVELS
+    steps = np.rint((exact - exact[0]) / unit).astype(np.int64)
+    changes = np.diff(steps, axis=0).T.astype("<i2")
+    planes = changes.reshape(-1).view(np.uint8).reshape(-1, 2).T
+    return {
+        "width": exact.shape[1],
+        "count": len(exact),
+        "unit": unit,
+        "first": _short(exact[0]),
+        "changes": base64.b64encode(planes.tobytes()).decode("ascii"),
+    }
+
+
+def exact_column(values: np.ndarray) -> dict[str, Any]:
+    """Rows of numbers in single precision: 'still' if all are the same, or else 'rows' in base64,
+    little-endian."""
     short = np.ascontiguousarray(values, dtype="<f4")
     if len(short) and (short == short[0]).all():
-        return {"width": short.shape[1], "count": len(short), "still": [float(f"{v:.7g}") for v in short[0]]}
+        return {"width": short.shape[1], "count": len(short), "still": _short(short[0])}
     return {
         "width": short.shape[1],
         "count": len(short),
@@ -107,11 +134,21 @@ def column(values: np.ndarray) -> dict[str, Any]:
     }
 
 
+def _short(numbers: np.ndarray) -> list[float]:
+    """Numbers with the digits of single precision."""
+    return [float(f"{v:.7g}") for v in numbers]
+
+
 def rows(encoded_column: dict[str, Any]) -> np.ndarray:
-    """The numbers of a `column` again."""
+    """The numbers of a `column` or an `exact_column` again."""
     width, count = encoded_column["width"], encoded_column["count"]
     if "still" in encoded_column:
         return np.repeat([encoded_column["still"]], count, axis=0)
+    if "changes" in encoded_column:
+        planes = np.frombuffer(base64.b64decode(encoded_column["changes"]), dtype=np.uint8).reshape(2, -1)
+        changes = np.ascontiguousarray(planes.T).view("<i2").reshape(width, count - 1).astype(np.int64)
+        steps = np.concatenate([np.zeros((1, width)), np.cumsum(changes, axis=1).T])
+        return np.asarray(encoded_column["first"] + encoded_column["unit"] * steps)
     return np.frombuffer(base64.b64decode(encoded_column["rows"]), dtype="<f4").reshape(count, width)
 
 
@@ -119,9 +156,10 @@ SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
 """Speeds that a viewer can choose, relative to that of the run."""
 
 
-def film_controls(film: dict[str, Any], more: str = "", prefix: str = "") -> str:
+def film_controls(film: dict[str, Any], more: str = "", prefix: str = "", *, turns: bool = True) -> str:
     """Return the HTML of a film's screen and of the controls below it. more: HTML of further controls.
-    prefix: what their ids begin with, where a page has several films."""
+    prefix: what their ids begin with, where a page has several films. turns: whether a switch lets one turn
+    what is drawn flat."""
     speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     moves = film["t"]["count"] > 1
     boxes = [
@@ -130,12 +168,13 @@ def film_controls(film: dict[str, Any], more: str = "", prefix: str = "") -> str
     ]
     boxes += [("joints", "joints", bool(film["pivots"]), True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
+    boxes += [("space", "in space: drag turns it", turns, False)]
     switches = "".join(
         f'<label><input type="checkbox" id="{prefix}show-{key}"{" checked" if on else ""}>{label}</label>\n'
         for key, label, there, on in boxes
         if there
     )
-    keys = "space plays, arrow keys step"
+    keys = "space plays, arrow keys step" + (", with shift they turn it" if turns else "")
     return f"""<div class="player" id="{prefix}player" tabindex="0" role="group" aria-label="player: {keys}">
 <canvas id="{prefix}screen" role="img" aria-label="{safe(film["alt"])}"></canvas>
 <div class="controls"><button id="{prefix}play" type="button">Play</button>

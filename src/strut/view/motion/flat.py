@@ -51,26 +51,39 @@ class Eye:
         return np.asarray(np.asarray(points, dtype=float) @ np.column_stack([self.right, self.up]))
 
     @property
+    def is_from_side(self) -> bool:
+        """Whether one looks along y, x to the right and z up."""
+        return bool(self.right[0] == 1.0 and self.up[2] == 1.0)
+
+    @property
     def toward(self) -> np.ndarray:
         """The direction from what is seen to the eye."""
         return np.cross(self.right, self.up)
 
 
-def eye(stage: SceneSamples, turn: float = 0.7, tilt: float = 0.35) -> Eye:
-    """Return where to look at a machine from: a planar one from the side, one in space turned about the
-    vertical and from above [rad]."""
-    if stage.planar:
-        return Eye(np.array([1.0, 0, 0]), np.array([0, 0, 1.0]))
+VIEW_ANGLES = {
+    "side": (0.0, 0.0),
+    "corner": (0.7, 0.35),
+    "front": (np.pi / 2, 0.1),
+    "above": (0.0, np.pi / 2),
+}
+"""By the name of a view: how far one goes around the machine, from its right, and how far up [rad]."""
+
+
+def eye(stage: SceneSamples, view: str = "") -> Eye:
+    """Return where to look at a machine from. view: one of `VIEW_ANGLES`; unless given a planar one is seen
+    from the side, one in space from its right, ahead and above."""
+    turn, tilt = VIEW_ANGLES[view or ("side" if stage.planar else "corner")]
     right = np.array([cos(turn), sin(turn), 0])
     return Eye(right, np.array([-sin(turn) * sin(tilt), cos(turn) * sin(tilt), cos(tilt)]))
 
 
-def across(stage: SceneSamples) -> np.ndarray:
+def across(stage: SceneSamples, seen: Eye | None = None) -> np.ndarray:
     """How much of the picture's plane is seen [m], along its right and up, about where the camera looks."""
     centre, window, _ = camera(stage)
-    if stage.planar:
+    seen = seen or eye(stage)
+    if stage.planar and seen.is_from_side:
         return window[[0, 2]]
-    seen = eye(stage)
     reach = np.max([np.abs(seen(corner - centre)) for corner in stage.corners], axis=(0, 1))
     return np.asarray(2 * np.maximum(1.12 * reach, 0.3 * stage.size))
 
@@ -99,14 +112,15 @@ def frame(
     given."""
     seen = seen or eye(stage)
     figures: list[FlatFigure] = []
-    if look.ground and stage.land is not None and not stage.planar:
+    flat = stage.planar and seen.is_from_side
+    if look.ground and stage.land is not None and not flat:
         figures += _grid(stage, k, seen)
     for j in range(look.ghosts, 0, -1):
         past = int(np.searchsorted(stage.t, stage.t[k] - GHOST_INTERVAL * j + 1e-9, side="right")) - 1
         if past >= 0:
             figures += machine(stage, past, seen, opacity=0.28 - 0.2 * j / (look.ghosts + 1), edge="")
     figures += machine(stage, k, seen)
-    if look.ground and stage.land is not None and stage.planar:
+    if look.ground and stage.land is not None and flat:
         figures += ground_line(stage, *(within or (None, None)))
     if look.joints:
         for pivot in stage.pivots:
@@ -131,7 +145,7 @@ def machine(
 ) -> list[FlatFigure]:
     """The pieces in frame k, far ones first; of a planar machine, in their order."""
     order = list(range(len(stage.pieces)))
-    if not stage.planar:
+    if not (stage.planar and seen.is_from_side):
         order.sort(key=lambda i: float(middle(stage.pieces[i], k) @ seen.toward))
     figures = []
     for i in order:
@@ -298,12 +312,15 @@ def _shade(shade: str, light: float) -> str:
     return "#" + "".join(f"{round(int(shade[k : k + 2], 16) * light):02x}" for k in (1, 3, 5))
 
 
-def window(stage: SceneSamples, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]:
+def window(
+    stage: SceneSamples, k: int, aspect: float, seen: Eye | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """What of the world frame k shows: opposite corners, in the picture's plane."""
     centre, _, _ = camera(stage)
-    half = across(stage) / 2
+    seen = seen or eye(stage)
+    half = across(stage, seen) / 2
     grown = max(half[0] / aspect, half[1])
-    focus, reach = eye(stage)(centre[k]), np.array([grown * aspect, grown])
+    focus, reach = seen(centre[k]), np.array([grown * aspect, grown])
     return focus - reach, focus + reach
 
 

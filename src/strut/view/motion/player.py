@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from strut.files import put
 from strut.view.motion.film import encode_film, film_controls
+from strut.view.motion.flat import VIEW_ANGLES
 from strut.view.motion.frames import require_frames
 from strut.view.pages.sheet import inline_json, part, sheet
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-VIEWS = ("side", "corner", "front", "above")
+VIEWS = tuple(VIEW_ANGLES)
 """Directions that a viewer can choose."""
 
 
@@ -38,7 +39,7 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
     span = f"{stage.t[0]:g} to {stage.t[-1]:.6g}{film['units']['time']}"
     body = f"""<header><h1>{html.escape(name)}</h1><p class="note">{span}. Space plays, arrow keys step<span
 class="space">; drag turns, the wheel comes closer, the right button shifts</span>.</p>{notes}</header>
-{film_controls(film, more)}{data}"""
+{film_controls(film, more, turns=False)}{data}"""
     scripts = part("three.js"), "".join(map(part, ("time.js", "film.js", "flat.js", "space.js", "start.js")))
     return sheet(name, "player.css", body, scripts)
 

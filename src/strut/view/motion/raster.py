@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import StorageError, ValueRangeError
+from strut.errors import StorageError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.extras import optional_module
 from strut.files import write_whole
 from strut.simulate.scene_samples import SceneSamples
-from strut.view.motion.flat import PAPER, SOFT, FlatFigure, Look, eye, frame, window
+from strut.view.motion.flat import PAPER, SOFT, VIEW_ANGLES, Eye, FlatFigure, Look, eye, frame, window
 from strut.view.motion.frames import require_frames
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any
     return [save_shot(k, image) for k, image in enumerate(shots(trajectory, fps=fps, **options))]
 
 
-def shots(
+def shots(  # noqa: PLR0913 as many as a film has options
     trajectory: Trajectory,
     *,
     fps: float,
@@ -117,30 +117,34 @@ def shots(
     ghosts: int = 0,
     title: str | None = None,
     look: Look | None = None,
+    view: str = "",
 ) -> Iterator[Image]:
-    """The frames of a film, one after the other."""
+    """The frames of a film, one after the other. view: where one looks from, see `flat.VIEW_ANGLES`."""
     _pillow()
+    if view and view not in VIEW_ANGLES:
+        raise UnknownNameError(f"a film has no view '{view}': {did_you_mean(view, list(VIEW_ANGLES))}")
     if not (0 < fps <= 240 and speed > 0 and 16 <= width <= 8192 and 16 <= height <= 8192):
         raise ValueRangeError(
             f"a film of {width} x {height} pixels, {fps:g} frames a second and speed {speed:g} cannot be made"
         )
     stage = require_frames(trajectory)
-    look = look or Look(ghosts=ghosts)
+    look, seen = look or Look(ghosts=ghosts), eye(stage, view)
     count = max(1, round((stage.t[-1] - stage.t[0]) / speed * fps))
     times = stage.t[0] + np.arange(count + 1) * speed / fps
     words = ("" if trajectory.dimensionless else " s") + (f"   {title}" if title else "")
     chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
     return (
-        _shot(stage, int(k), look, size=(width - width % 2, height - height % 2), title=words)
+        _shot(stage, int(k), look, seen, size=(width - width % 2, height - height % 2), title=words)
         for k in np.clip(chosen, 0, len(stage.t) - 1)
     )
 
 
-def _shot(stage: SceneSamples, k: int, look: Look, *, size: tuple[int, int], title: str) -> Image:
-    """Draw frame k. size: width and height [px]. title: what stands above it after the time."""
+def _shot(stage: SceneSamples, k: int, look: Look, seen: Eye, *, size: tuple[int, int], title: str) -> Image:
+    """Draw frame k, seen from somewhere. size: width and height [px]. title: what stands above it after the
+    time."""
     width, height = size
-    low, high = box = window(stage, k, width / height)
-    image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)
+    low, high = box = window(stage, k, width / height, seen)
+    image = picture(frame(stage, k, look, seen, (float(low[0]), float(high[0]))), box, width, height)
     _, draw_module = _pillow()
     words = f"{stage.t[k]:.2f}{title}"
     draw_module.Draw(image).text((10, 8), words, fill=SOFT, font=_font(max(10, height // 26)))

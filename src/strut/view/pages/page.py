@@ -173,7 +173,7 @@ def motion(run: Trajectory, report: Report) -> None:
             if picture["planar"]
             else "from its right, ahead and above"
         )
-        report.note(f"Seen {seen}. To turn it, and for films: animate(), or strut view FILE --film.")
+        report.note(f"Seen {seen}, or in space from anywhere. Films: animate(), or strut view FILE --film.")
         for note in picture["notes"]:
             report.note(note)
         if sum(run.events.counts().get(name, 0) for name in run.names.step_events) > 1:

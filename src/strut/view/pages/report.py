@@ -16,6 +16,7 @@ from strut.files import put
 from strut.html import safe, table
 from strut.view.figures.figure import Figure
 from strut.view.figures.page_figures import PageFigures
+from strut.view.figures.thinning import thin_figures
 from strut.view.pages.sheet import inline_json, inline_packed, part, sheet
 
 VERDICT_CLASSES: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
@@ -24,6 +25,11 @@ LONG_TABLE_ROWS = 20
 """Rows of a table beyond which it scrolls by itself."""
 MIN_SECTIONS = 3
 """Sections from which on a page has contents."""
+MAX_FIGURES_SIZE = 250_000
+"""Letters of the figures of a page beyond which their curves are thinned."""
+THINNED_PARTS = (1e-4, 3e-4, 1e-3)
+"""How far thinned curves may depart from what they were, as a part of a figure's height, which is a few
+hundred pixels: the first that makes a page small enough is taken, and the last one in any case."""
 PLOT_SCRIPTS = ("time.js", "unpack.js", "plot_marks.js", "plots.js", "figures.js")
 """Scripts that draw the figures of a page, in their order."""
 
@@ -187,12 +193,12 @@ class Report:
 
     def document(self, live: LiveSource | None = None) -> str:
         """The text of the page. live: the script that keeps it up to date."""
-        data = "".join(inline_json(name, value) for name, value in self._data.items())
+        data = "".join(inline_packed(n, json.dumps(v, allow_nan=False)) for n, v in self._data.items())
         scripts = ["outline.js"]
+        remark = ""
         if self._figures:
-            writer = PageFigures()
-            texts = {"figures": writer.write(self._figures), "columns": writer.columns}
-            data += "".join(inline_packed(name, text) for name, text in texts.items())
+            packed, remark = _pack_figures(self._figures)
+            data += packed
             scripts += PLOT_SCRIPTS
         scripts += [name for name in self._scripts if name not in scripts]
         nonce = "" if live is None else secrets.token_urlsafe(16)
@@ -200,7 +206,7 @@ class Report:
             data += inline_json("live", {**asdict(live), "nonce": nonce})
             scripts.append("live.js")
         body = f"""<main>
-{self._main()}
+{self._main()}{remark}
 </main>
 {data}"""
         rules = "".join(dict.fromkeys(_size_rule(figure) for figure in self._figures))
@@ -210,6 +216,26 @@ class Report:
     def save(self, path: str | Path, live: LiveSource | None = None) -> Path:
         """Write the page, whole or not at all, and return where it is. live: see `document`."""
         return put(Path(path), self.document(live))
+
+
+def _pack_figures(figures: Sequence[Figure]) -> tuple[str, str]:
+    """Return figures as elements of a page, and a remark where their curves were thinned: as little as
+    makes them smaller than `MAX_FIGURES_SIZE`, or as much as cannot be seen."""
+    elements = ""
+    for departure in (0.0, *THINNED_PARTS):
+        writer = PageFigures()
+        written = writer.write(thin_figures(figures, departure) if departure else figures)
+        texts = {"figures": written, "columns": writer.columns}
+        elements = "".join(inline_packed(name, text) for name, text in texts.items())
+        if len(elements) <= MAX_FIGURES_SIZE or departure == THINNED_PARTS[-1]:
+            break
+    if not departure:
+        return elements, ""
+    words = (
+        "Curves of this page have fewer points than the run, to keep it small: they stay within "
+        f"{departure:g} of each figure's height. All points are in the run's file."
+    )
+    return elements, f'<p class="note">{safe(words)}</p>'
 
 
 def _size_class(figure: Figure) -> str:

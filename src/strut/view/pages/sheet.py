@@ -84,7 +84,7 @@ def inline_packed(name: str, text: str) -> str:
     return f'<script type="text/plain" id="{name}" class="packed">{_compress(text)}</script>\n'
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _compress(text: str) -> str:
     """Compress a text (gzip) and write it in letters (base64)."""
     return base64.b64encode(gzip.compress(text.encode("utf-8"), 6, mtime=0)).decode("ascii")

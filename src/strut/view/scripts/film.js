@@ -1,12 +1,28 @@
-/* Plays a film: finds the frame for a time, and lets buttons, the slider and keys move the time. A drawer does the drawing. */
+/* Plays a film, which may be compressed: finds the frame for a time, and lets buttons, the slider and keys move the time. A drawer does the drawing. */
 const strutFilm = (name, makeDrawer, prefix = "") => {
   const holder = document.getElementById(name);
   if (!holder) return;
-  const data = JSON.parse(holder.textContent);
+  const bytesOf = text => Uint8Array.from(atob(text), b => b.charCodeAt(0));
+  if (holder.className !== "packed") { strutPlay(holder, JSON.parse(holder.textContent), makeDrawer, prefix, bytesOf); return; }
+  const say = words => { const screen = document.getElementById(prefix + "player"); if (screen) screen.textContent = words; };
+  if (typeof DecompressionStream === "undefined") { say("This film needs a browser of 2023 or later: an older one cannot unpack it."); return; }
+  new Response(new Blob([bytesOf(holder.textContent)]).stream().pipeThrough(new DecompressionStream("gzip"))).json()
+    .then(data => strutPlay(holder, data, makeDrawer, prefix, bytesOf), error => say("This film cannot be unpacked: the file is damaged (" + error.message + ")."));
+};
+const strutPlay = (holder, data, makeDrawer, prefix, bytesOf) => {
+  const decode = c => {  /* single precision; or whole changes from row to row, a column after the other, low bytes before high ones */
+    const w = c.width;
+    if (c.rows) return new Float32Array(bytesOf(c.rows).buffer);
+    const bytes = bytesOf(c.changes), half = bytes.length / 2, list = new Float32Array(c.count * w);
+    for (let i = 0; i < w; i++) for (let k = 0, sum = 0; k < c.count; k++) {
+      if (k) { const at = i * (c.count - 1) + k - 1; sum += (bytes[at] | bytes[half + at] << 8) << 16 >> 16; }
+      list[k * w + i] = c.first[i] + c.unit * sum;
+    }
+    return list;
+  };
   const open = c => {
     if (c.still) return { ...c, row: () => c.still, at: () => c.still };
-    const bytes = Uint8Array.from(atob(c.rows), b => b.charCodeAt(0)), w = c.width;
-    const values = new Float32Array(bytes.buffer);
+    const values = decode(c), w = c.width;
     const row = k => values.subarray(k * w, k * w + w);
     const at = (k, a) => {
       const first = row(k);
@@ -68,7 +84,9 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
   const alone = holder.dataset.focus === "yes";  /* the page is nothing but the player */
   (alone ? document : player).addEventListener("keydown", event => {  /* keys are those of the player that has the focus, of the page otherwise */
     if (/INPUT|SELECT|BUTTON|TEXTAREA/.test(event.target.tagName)) return;
+    const turn = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
     if (event.key === " ") toggle();
+    else if (event.shiftKey && turn && film.turnBy && film.shown("space", false)) film.turnBy(...turn);
     else if (event.key === "ArrowRight") go(film.frameAt(now) + 1);
     else if (event.key === "ArrowLeft") go(film.frameAt(now) - 1);
     else if (event.key === "Home") go(0);
@@ -80,6 +98,7 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
   addEventListener("resize", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   draw();
+  player.dataset.ready = "yes";
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (holder.dataset.autoplay === "yes" && !calm) toggle();
 };

@@ -1,13 +1,24 @@
-/* Draws a film on a plain canvas: planar machines from the side, others from ahead and above. */
-const strutFlat = (film, canvas) => {
-  const pen = canvas.getContext("2d");
-  const c = Math.cos(0.7), s = Math.sin(0.7), e = Math.sin(0.35), f = Math.cos(0.35);
-  const right = film.planar ? [1, 0, 0] : [c, s, 0], up = film.planar ? [0, 0, 1] : [-s * e, c * e, f];
-  const toward = film.planar ? [0, -1, 0] : [s * f, -c * f, e];
+/* Draws a film on a plain canvas: planar machines from the side, others from ahead and above; and from anywhere where a reader turns it. */
+const strutFlat = (film, canvas, redraw = () => {}) => {
+  const pen = canvas.getContext("2d"), angles = { turn: 0.7, tilt: 0.35 };
+  let right, up, toward, flat = film.planar;
+  const look = () => {  /* directions of the picture in the world */
+    const inSpace = film.shown("space", false);
+    flat = film.planar && !inSpace;
+    const { turn, tilt } = flat ? { turn: 0, tilt: 0 } : inSpace ? angles : { turn: 0.7, tilt: 0.35 };
+    const c = Math.cos(turn), s = Math.sin(turn), e = Math.sin(tilt), f = Math.cos(tilt);
+    right = [c, s, 0]; up = [-s * e, c * e, f]; toward = [s * f, -c * f, e];
+  };
+  const turnBy = (a, b) => { angles.turn -= a; angles.tilt = Math.min(1.5, Math.max(-0.2, angles.tilt + b)); redraw(); };
+  film.turnBy = turnBy;
+  let held = null;
+  canvas.addEventListener("pointerdown", event => { if (!film.shown("space", false)) return; held = [event.clientX, event.clientY]; canvas.setPointerCapture(event.pointerId); });
+  canvas.addEventListener("pointermove", event => { if (!held) return; turnBy((event.clientX - held[0]) / 150, (event.clientY - held[1]) / 150); held = [event.clientX, event.clientY]; });
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { held = null; });
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
   const [windowWide, windowHigh] = film.flat;
   const times = (R, v) => [0, 1, 2].map(i => R[i] * v[0] + R[3 + i] * v[1] + R[6 + i] * v[2]);
-  const add = (a, b) => a.map((v, i) => v + b[i]);
+  const add = (a, b) => Array.from(a, (v, i) => v + b[i]);
   const corners = [-1, 1].flatMap(x => [-1, 1].flatMap(y => [-1, 1].map(z => [x, y, z])));
   const around = [...Array(24).keys()].flatMap(i => [...Array(13).keys()].map(j => {
     const a = i * Math.PI / 12, b = j * Math.PI / 12;
@@ -39,6 +50,8 @@ const strutFlat = (film, canvas) => {
     if (width < 1 || height <= 24) return;  /* not laid out yet, or hidden: a scale would be negative */
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     const [k, a] = film.between(now), middle = film.centre.at(k, a);
+    look();
+    canvas.classList.toggle("turns", film.shown("space", false));
     const scale = Math.min(width / windowWide, (height - 24) / windowHigh);
     const cu = dot(middle, right), cv = dot(middle, up);
     const spot = p => [width / 2 + (dot(p, right) - cu) * scale, (height - 20) / 2 - (dot(p, up) - cv) * scale];
@@ -60,6 +73,7 @@ const strutFlat = (film, canvas) => {
     const ink = film.color("--ink"), soft = film.color("--soft");
     const part = (piece, k, a, edge) => {
       const v = Object.fromEntries(Object.entries(piece.values).map(([n, c]) => [n, c.at(k, a)]));
+      if (film.planar && !flat && piece.side) for (const n of ["at", "start", "end"]) if (v[n]) v[n] = add(v[n], [0, piece.side * 0.03 * film.size, 0]);  /* side by side, not one within the other */
       const points = list => fill(hull(list.map(p => spot(add(v.at, times(v.rotation, p))))), piece.colour, edge);
       if (piece.kind === "sphere") disc(spot(v.at), v.radius[0] * scale, piece.colour, edge);
       else if (piece.kind === "capsule") rod(spot(v.start), spot(v.end), v.radius[0] * scale, piece.colour, edge, "round");
@@ -76,12 +90,12 @@ const strutFlat = (film, canvas) => {
         fill([...rim.map(q => at(q, 1)), ...rim.reverse().map(q => at(q, 0.88))], piece.colour, edge);
       }
     };
-    const depth = piece => dot((piece.values.at || piece.values.end).at(k, a), toward) + dot((piece.values.at || piece.values.start).at(k, a), toward);
-    const parts = film.planar ? film.pieces : film.pieces.slice().sort((p, q) => depth(p) - depth(q));
+    const depth = piece => dot((piece.values.at || piece.values.end).at(k, a), toward) + dot((piece.values.at || piece.values.start).at(k, a), toward) + (film.planar ? 2 * piece.side * 0.03 * film.size * toward[1] : 0);
+    const parts = flat ? film.pieces : film.pieces.slice().sort((p, q) => depth(p) - depth(q));
     const draw = (k, a, opacity, edge) => { for (const p of parts) { pen.globalAlpha = opacity * p.opacity; part(p, k, a, edge); } pen.globalAlpha = 1; };
 
     pen.font = "12px system-ui, sans-serif"; pen.textAlign = "center"; pen.lineCap = "round"; pen.lineJoin = "round";
-    if (film.planar) {
+    if (flat) {
       for (let n = Math.ceil((cu - width / 2 / scale) / film.tick); n * film.tick <= cu + width / 2 / scale; n++) {
         const x = spot([n * film.tick, 0, 0])[0];
         line([[x, 0], [x, height - 20]], film.color("--line"), 1);
@@ -98,7 +112,7 @@ const strutFlat = (film, canvas) => {
     }
     if (film.shown("ghosts", false)) for (let j = 4; j >= 1; j--) { const g = film.frameAt(now - 0.2 * j); if (g < k) draw(g, 0, 0.06 + 0.04 * (4 - j)); }
     draw(k, a, 1, ink);
-    if (film.planar && film.land) {
+    if (flat && film.land) {
       const { x, height: h } = film.land, top = x.map((v, i) => spot([v, 0, h[i]]));
       fill([...top, [top[top.length - 1][0], height], [top[0][0], height]], film.color("--ground") || film.color("--line"));
       line(top, soft, 1.5);
@@ -132,7 +146,7 @@ const strutFlat = (film, canvas) => {
       line([p, b], "#fff", 5); line([p, b], "#009E73", 3);
       fill([q, [b[0] - d[1] * head * 0.45, b[1] + d[0] * head * 0.45], [b[0] + d[1] * head * 0.45, b[1] - d[0] * head * 0.45]], "#009E73", "#fff");
     }
-    if (film.planar) for (let n = Math.ceil((cu - width / 2 / scale) / film.tick); n * film.tick <= cu + width / 2 / scale; n++) {
+    if (flat) for (let n = Math.ceil((cu - width / 2 / scale) / film.tick); n * film.tick <= cu + width / 2 / scale; n++) {
       pen.fillStyle = soft; pen.fillText(Number((n * film.tick).toPrecision(6)) + film.units.length, spot([n * film.tick, 0, 0])[0], height - 6);
     }
   };
