@@ -50,4 +50,4 @@ def test_derivatives_are_those_of_differences_and_torque_becomes_smaller():
     np.testing.assert_allclose(by_differences, exact, rtol=0, atol=AGREEMENT * np.abs(exact).max())
     better = improve_gait("const", known, iterations=4)
     assert better.after < better.before
-    assert better.return_error < 1e-6
+    assert better.return_error < 1e-9

@@ -43,8 +43,15 @@ PITCH_MARGIN = 0.99
 """[1] Of the angle of assistance, that the trunk may lean."""
 SPEED_MARGIN = 0.001
 """[1] By which the speed is larger than the least that is asked."""
-MAX_RETURN_ERROR = 1e-6
+MAX_RETURN_ERROR = 1e-9
 """By how much a step may miss where it began, in the unit of each state, so that it counts as a gait."""
+NEAR_GAIT, NEAR_MARGIN = 0.05, 0.01
+"""Miss of a step, in the unit of each state, and part by which a goal is missed, of points on the way from
+which gaits are looked for at the end."""
+KEPT_MARGIN = 1e-3
+"""[1] Part by which a gait may miss a goal so that it counts as kept; the speed has a margin as large."""
+MAX_CORRECTIONS, MAX_ATTEMPTS = 8, 5
+"""Iterations of Newton's method that make a step return exactly, and points from which it begins, at most."""
 FAILED_TORQUE = 1e4
 """[N m] That a step counts which ends early."""
 TORQUE_TOLERANCE = 1e-3
@@ -181,16 +188,15 @@ class GaitImprovement:
 
 @dataclass
 class _Record:
-    """What was seen on the way: the last point, the best that is a gait and keeps all goals, and how many."""
+    """What was seen on the way: the last point, those that nearly return and keep all goals, with their
+    torques, and how many there were."""
 
     problem: GaitImprovement
     deadline: float
     tell: Callable[[str], None]
     last_row: np.ndarray = field(default_factory=lambda: np.empty(0))
     last: _Point | None = None
-    best: float = np.inf
-    best_row: np.ndarray = field(default_factory=lambda: np.empty(0))
-    best_error: float = np.inf
+    near_gaits: list[tuple[float, np.ndarray]] = field(default_factory=list)
     steps: int = 0
 
     def at(self, scaled: np.ndarray) -> _Point:
@@ -213,8 +219,8 @@ class _Record:
                 self.last.margins_by,
             )
         error = float(np.abs(point.misses).max())
-        if error < MAX_RETURN_ERROR and point.margins.min() > -MAX_RETURN_ERROR and point.torque < self.best:
-            self.best, self.best_row, self.best_error = point.torque, row, error
+        if error < NEAR_GAIT and point.margins.min() > -NEAR_MARGIN:
+            self.near_gaits.append((point.torque, row))
         self.tell(
             f"step {self.steps}: torque {point.torque:.2f} N m, it misses its beginning by {error:.1e}, "
             f"least margin {point.margins.min():.4f}"
@@ -264,17 +270,39 @@ def improve_gait(
         count, message = int(outcome.nit), str(outcome.message)
     except _OutOfTimeError:
         pass
-    found = dict(zip(problem.names, record.best_row if len(record.best_row) else problem.first, strict=True))
+    row, after, error = problem.first, first.torque, float(np.abs(first.misses).max())
+    for _, begin_row in sorted(record.near_gaits, key=lambda each: each[0])[:MAX_ATTEMPTS]:
+        gait = _return_exactly(problem, begin_row)
+        if gait is not None:
+            row, point = gait
+            after, error = point.torque, float(np.abs(point.misses).max())
+            break
+    found = dict(zip(problem.names, row, strict=True))
     return ImprovedGait(
         parameters={name: float(found[name]) for name in problem.parameters},
         state={name: float(found[name]) for name in problem.states},
         before=first.torque,
-        after=record.best if len(record.best_row) else first.torque,
-        return_error=record.best_error,
+        after=after,
+        return_error=error,
         iterations=count,
         steps=record.steps,
         message=message,
     )
+
+
+def _return_exactly(problem: GaitImprovement, row: np.ndarray) -> tuple[np.ndarray, _Point] | None:
+    """Return the gait of these parameters next to a point, by Newton's method on its states; None where there
+    is none that keeps all goals."""
+    count = len(problem.states)
+    for _ in range(MAX_CORRECTIONS):
+        point = problem.evaluate(row)
+        if point is None:
+            return None
+        if np.abs(point.misses).max() < MAX_RETURN_ERROR:
+            return (row, point) if point.margins.min() > -KEPT_MARGIN else None
+        change = np.linalg.solve(point.misses_by[:, :count], point.misses)
+        row = np.concatenate([row[:count] - change, row[count:]])
+    return None
 
 
 def _objective_weight(first: _Point, scale: np.ndarray) -> float:
