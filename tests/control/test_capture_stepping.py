@@ -153,3 +153,51 @@ def test_a_biped_in_space_catches_itself_by_steps():
     left_alone = pushed(steps, 0.0)
     assert left_alone["steps"][-1] == 0
     assert np.abs(left_alone["com"] - left_alone["com"][0]).max() < 0.005
+
+
+@pytest.mark.slow(reason="COMAN's controller and machine of 29 velocities are compiled: a minute or two")
+def test_coman_catches_itself_by_steps():
+    """Standing it survives 13 N s forward and falls at 14; a step of 0.3 m at most catches 24, and 16 backwards. All
+    programs are solved as they stand, and what they command keeps torques and cones."""
+    from bench.whole_body import FEET, POSTURE
+
+    from strut import walkers
+
+    m = walkers.coman_mechanism()
+    m.push("waist")
+    for side in "rl":
+        m.frame(f"{side}_sole", m.bodies[f"{side}_foot"], (0.035, 0.0, -0.0793))
+    body = BodyModel(m)
+    q = np.array([POSTURE.get(s.name, 0.0) for s in body.positions])
+    q[2] = -body.at(body.position("r_sole0"), q)[2]
+    steps = capture_stepping(
+        body,
+        soles={f"{side}_sole": [f"{side}_sole{k}" for k in (1, 2, 3, 4)] for side in "rl"},
+        chest="waist",
+        com_height=float(body.at(body.com, q)[2]),
+        posture={s.name: POSTURE.get(s.name, 0.0) for s in body.positions[6:]},
+        stepping=CaptureStepping(step_time=0.19, swing_height=0.033, longest=0.3, narrowest=0.1, brake=0.9),
+        gains=CaptureGains(torque_limit=60.0, force_limit=400.0, spin_weight=0.01),
+    )
+    machine = contact.time_stepped(m, FEET, friction=0.7, fall=("waist", 0.25))
+
+    def pushed(controller, impulse):
+        push = strut.push("waist", (0.3, 0.4), (10 * impulse, 0.0, 0.0))
+        x0 = {**POSTURE, "z": float(q[2])}
+        return controller.run(machine, 3.5, x0=x0, u=push, ledger=False, method="euler", step=1e-3)
+
+    stands = steps.using(leave=100.0)  # it never leaves
+    assert pushed(stands, 12.0).ok
+    assert pushed(stands, 16.0).trajectory.status == "fall"
+    for impulse in (16.0, 20.0, 24.0, -16.0):
+        run = pushed(steps, impulse)
+        assert run.ok, run.faults
+        assert run.kkt < 1e-8
+        assert run["steps"][-1] == 1
+        assert np.abs(np.diff(run["com"], axis=0)[-1]).max() / steps.every < 1e-3  # it stands again
+        assert run["com"][-1, 2] > 0.48
+        assert max(abs(run[name]).max() for name in steps.command) <= 60.0
+        for corner in FEET:
+            x, y, z = run[f"{corner}_force"].T
+            assert z.min() >= -1e-8 * 400
+            assert np.all(np.hypot(x, y) <= 0.6 * z + 1e-6)
