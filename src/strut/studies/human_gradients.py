@@ -1,10 +1,10 @@
 """Human gaits improved by exact gradients: where a swarm ended, sequential quadratic programming begins.
 
-One step is shot from the states with which it begins, which are unknowns beside the parameters of the
-impedances; it must end, left and right exchanged, where it began. Derivatives of everything by all unknowns
-come from the variational equations of that step, with saltation matrices where the flow jumps. The goals
-are those of the search, as constraints: speed, steadiness, a trunk that is not assisted. Torque is made
-small.
+Every point that it looks at is a gait: the states with which a step begins are those with which it ends, left
+and right exchanged, found by chords from the gait before. Derivatives of a step by its states and by the
+parameters of the impedances come from its variational equations, with saltation matrices where the flow
+jumps; the implicit function theorem makes derivatives of the gait by the parameters of them. The goals are
+those of the search, as constraints: speed, steadiness, a trunk that is not assisted. Torque is made small.
 """
 
 from __future__ import annotations
@@ -18,17 +18,11 @@ import numpy as np
 
 from strut import evolve
 from strut.errors import NoGaitError
-from strut.evolve.evaluations.run_gradients import RunGradients
+from strut.evolve.evaluations.evaluation import OK
+from strut.evolve.evaluations.run_gradients import GRADIENT_TOLERANCES, RunGradients
 from strut.extras import optional_module
 from strut.gait.exchange import mirror
-from strut.studies.human_gait import (
-    FREQUENCY,
-    JOINTS,
-    SPEED_MATCH,
-    SPREAD,
-    TARGET_SPEED,
-    TORQUES,
-)
+from strut.studies.human_gait import FREQUENCY, JOINTS, SPEED_MATCH, SPREAD, TARGET_SPEED, TORQUES
 from strut.studies.human_stability import gait_machine, settled_gait, walk_until_settled
 from strut.system import System, parameters
 from strut.walkers.assistance import ASSIST_ANGLE
@@ -37,35 +31,34 @@ STEP_TIME = 0.5 / FREQUENCY
 """[s] Of a step."""
 KEPT_STATES = ("x", "phase")
 """States with which every step begins alike."""
-RATE_SCALE = 5.0
-"""[1/s] Size of rates, against which they are scaled; angles and heights are of the size of 1."""
 PITCH_MARGIN = 0.99
 """[1] Of the angle of assistance, that the trunk may lean."""
 SPEED_MARGIN = 0.001
 """[1] By which the speed is larger than the least that is asked."""
-MAX_RETURN_ERROR = 1e-9
+KEPT_MARGIN = 0.5 * SPEED_MARGIN
+"""[1] Part by which a gait may miss a goal with its margin so that it counts as kept."""
+MAX_RETURN_ERROR = 1e-7
 """By how much a step may miss where it began, in the unit of each state, so that it counts as a gait."""
-NEAR_GAIT, NEAR_MARGIN = 0.05, 0.01
-"""Miss of a step, in the unit of each state, and part by which a goal is missed, of points on the way from
-which gaits are looked for at the end."""
-KEPT_MARGIN = 1e-3
-"""[1] Part by which a gait may miss a goal so that it counts as kept; the speed has a margin as large."""
-MAX_CORRECTIONS, MAX_ATTEMPTS = 8, 5
-"""Iterations of Newton's method that make a step return exactly, and points from which it begins, at most."""
+MAX_CHORDS = 25
+"""Iterations of the chord method (Newton's with a derivative of another point) that find a gait, at most."""
+MAX_MISS = 30.0
+"""Miss of a step, in the unit of each state, at which chords are given up: rates of toes are as large."""
 FAILED_TORQUE = 1e4
-"""[N m] That a step counts which ends early."""
+"""[N m] That parameters count for which no gait is found."""
 TORQUE_TOLERANCE = 1e-3
 """[N m] Change of the torque at which the optimiser ends."""
-FIRST_CHANGE = 0.02
-"""[1] Largest change of an unknown, as part of its scale, in the first iteration: the optimiser knows no
+FIRST_CHANGE = 0.01
+"""[1] Largest change of a parameter, as part of its range, in the first iteration: the optimiser knows no
 curvature yet."""
+MAX_STEPS = 10**6
+"""Steps of the integrator in a step, at most."""
 
 
 @dataclass(frozen=True)
 class ImprovedGait:
     """What gradients made of a gait. parameters: of its impedances. state: with which its step begins, by
-    name. before, after: torques [N m]. return_error: the largest miss of the step. iterations, steps: of the
-    optimiser, and steps that were walked with derivatives. message: why it ended."""
+    name. before, after: torques [N m]. return_error: the largest miss of the step. iterations, gaits: of the
+    optimiser, and those that were walked with derivatives. message: why it ended."""
 
     parameters: Mapping[str, float]
     state: Mapping[str, float]
@@ -73,7 +66,7 @@ class ImprovedGait:
     after: float
     return_error: float
     iterations: int
-    steps: int
+    gaits: int
     message: str
 
 
@@ -81,14 +74,19 @@ class _OutOfTimeError(Exception):
     """The time that was given is over."""
 
 
-@dataclass
-class _Point:
-    """Values and derivatives at a point."""
+@dataclass(frozen=True)
+class GaitPoint:
+    """A gait, or nearly one, with derivatives by parameters. values: of these. states: with which its step
+    begins. misses: how far it ends from there. inverse: of their derivative by states. states_by: what the
+    implicit function theorem says of states. margins: of goals, positive where they are kept."""
 
+    values: np.ndarray
+    states: np.ndarray
+    misses: np.ndarray
+    inverse: np.ndarray
+    states_by: np.ndarray
     torque: float
     torque_by: np.ndarray
-    misses: np.ndarray
-    misses_by: np.ndarray
     margins: np.ndarray
     margins_by: np.ndarray
 
@@ -108,8 +106,8 @@ def step_expressions(walker: System) -> dict[str, str]:
 
 
 class GaitImprovement:
-    """The search for a better gait of one mode near a given one. mode: 'const', or 'ppoly', along which
-    nothing jumps with the phase. begin: its parameters."""
+    """Gaits of one mode near a given one. mode: 'const' or 'ppoly', whose impedances do not jump with the
+    phase. begin: parameters of the gait; it must be of one step. Raises `NoGaitError` where there is none."""
 
     def __init__(self, mode: str, begin: Mapping[str, float]) -> None:
         bare = gait_machine(mode)
@@ -118,30 +116,35 @@ class GaitImprovement:
         walker = bare.using({name: begin[name] for name in self.parameters})
         walk = walk_until_settled(walker)
         if walk.status != "done":
-            raise NoGaitError(
-                f"the gait to begin with ends early ({walk.status}): there is nothing to improve"
-            )
+            raise NoGaitError(f"the gait to begin with ends early ({walk.status}): nothing can be improved")
         gait = settled_gait(walker, walk)
         if gait.steps != 1:
             raise NoGaitError(
-                f"the gait to begin with repeats after {gait.steps} steps: one of one step is improved"
+                f"the gait to begin with repeats after {gait.steps} steps: those of one are improved"
             )
         torque = sum((ca.fabs(walker[name]) for name in TORQUES), ca.SX(0))
         measured = walker.replace(outputs={**walker.outputs, "sum_of_torques": torque})
         self.walker = measured.using({name: float(value) for name, value in gait.x0.items()})
         self.states = tuple(name for name in self.walker.labels("x") if name not in KEPT_STATES)
         self.names = (*self.states, *self.parameters)
-        state_scales = [RATE_SCALE if name.endswith("_rate") else 1.0 for name in self.states]
-        spans = [bounds[name][1] - bounds[name][0] for name in self.parameters]
-        self.scale = np.array([*state_scales, *spans])
-        self.low = np.array([-np.inf] * len(self.states) + [bounds[name][0] for name in self.parameters])
-        self.high = np.array([np.inf] * len(self.states) + [bounds[name][1] for name in self.parameters])
-        values = dict(zip(self.walker.labels("x"), gait.vector, strict=True)) | dict(begin)
-        self.first = np.array([values[name] for name in self.names])
-        evaluation = evolve.of_system(self.walker, STEP_TIME, step_expressions(self.walker))
-        self.measures = evaluation.measures
-        self.gradients = RunGradients(evaluation, self.names, self.first)
-        self._exchange = self._exchange_matrix()
+        self.low, self.high = np.array([bounds[name] for name in self.parameters]).T
+        known = dict(zip(self.walker.labels("x"), gait.vector, strict=True)) | dict(begin)
+        self.first = np.array([known[name] for name in self.names])
+        self.evaluation = evolve.of_system(
+            self.walker,
+            STEP_TIME,
+            step_expressions(self.walker),
+            max_steps=MAX_STEPS,
+            rtol=GRADIENT_TOLERANCES["rtol"],
+            atol=GRADIENT_TOLERANCES["atol"],
+        )
+        self.gradients = RunGradients(self.evaluation, self.names, self.first)
+        self.exchange = self._exchange_matrix()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of what is measured over a step; states at its end come first."""
+        return self.evaluation.measures
 
     def _exchange_matrix(self) -> np.ndarray:
         """Return the matrix that exchanges left and right of the states that a step begins with."""
@@ -152,81 +155,112 @@ class GaitImprovement:
         own = [labels.index(name) for name in self.states]
         return np.asarray(matrix[np.ix_(own, own)])
 
-    def evaluate(self, row: np.ndarray) -> _Point | None:
+    def find_states(self, values: np.ndarray, states: np.ndarray, inverse: np.ndarray) -> np.ndarray | None:
+        """Return the states with which a step of a gait with these parameters begins, near others, by chords;
+        None where they lead to none. inverse: of the derivative of misses by states, somewhere near."""
+        for _ in range(MAX_CHORDS):
+            row = np.concatenate([states, values])[None]
+            answer = self.evaluation.evaluate(self.names, row, np.zeros(1, dtype=np.uint64))
+            if answer.status[0] != OK:
+                return None
+            misses = self.exchange @ answer.measures[0, : len(states)] - states
+            size = np.abs(misses).max()
+            if size < MAX_RETURN_ERROR / 2:
+                return states
+            if not size < MAX_MISS:  # nor where it is no number
+                return None
+            states = states - inverse @ misses
+        return None
+
+    def evaluate(self, values: np.ndarray, states: np.ndarray) -> GaitPoint | None:
         """Walk a step with derivatives; None where it ends early."""
-        answer = self.gradients.run(row)
+        answer = self.gradients.run(np.concatenate([states, values]))
         if answer is None or not np.isfinite(answer.by_searched).all():
             return None
+        count = len(states)
         value = dict(zip(self.measures, answer.measures, strict=True))
-        by = dict(zip(self.measures, answer.by_searched, strict=True))
-        count = len(self.states)
-        ends = np.array([value[f"end_{name}"] for name in self.states])
-        ends_by = np.array([by[f"end_{name}"] for name in self.states])
-        begins_by = np.eye(count, len(self.names))
-        most = PITCH_MARGIN * ASSIST_ANGLE
-        margins = [
-            value["speed"] / (SPEED_MATCH * TARGET_SPEED) - 1 - SPEED_MARGIN,
-            1 - value["speed_variance"] / SPREAD**2,
-            1 - value["most_pitch"] / most,
-            1 + value["least_pitch"] / most,
-        ]
-        margins_by = [
-            by["speed"] / (SPEED_MATCH * TARGET_SPEED),
-            -by["speed_variance"] / SPREAD**2,
-            -by["most_pitch"] / most,
-            by["least_pitch"] / most,
-        ]
-        return _Point(
+        misses_by = self.exchange @ answer.by_searched[:count] - np.eye(count, len(self.names))
+        inverse = np.linalg.inv(misses_by[:, :count])
+        states_by = -inverse @ misses_by[:, count:]
+        # of the gait, whose states follow the parameters
+        by_values = answer.by_searched[:, count:] + answer.by_searched[:, :count] @ states_by
+        by = dict(zip(self.measures, by_values, strict=True))
+        most, least_speed = PITCH_MARGIN * ASSIST_ANGLE, SPEED_MATCH * TARGET_SPEED
+        margins = {
+            "speed": (value["speed"] / least_speed - 1 - SPEED_MARGIN, by["speed"] / least_speed),
+            "spread": (1 - value["speed_variance"] / SPREAD**2, -by["speed_variance"] / SPREAD**2),
+            "forwards": (1 - value["most_pitch"] / most, -by["most_pitch"] / most),
+            "backwards": (1 + value["least_pitch"] / most, by["least_pitch"] / most),
+        }
+        return GaitPoint(
+            values=values,
+            states=states,
+            misses=self.exchange @ answer.measures[:count] - states,
+            inverse=inverse,
+            states_by=states_by,
             torque=float(value["torque"]),
             torque_by=by["torque"],
-            misses=self._exchange @ ends - row[:count],
-            misses_by=self._exchange @ ends_by - begins_by,
-            margins=np.array(margins),
-            margins_by=np.array(margins_by),
+            margins=np.array([each for each, _ in margins.values()]),
+            margins_by=np.array([each for _, each in margins.values()]),
         )
 
 
 @dataclass
 class _Record:
-    """What was seen on the way: the last point, those that nearly return and keep all goals, with their
-    torques, and how many there were."""
+    """What was seen on the way. last_values: that were asked for at last; last: what came of it. near: the
+    last gait, from which chords begin. best: the gait of least torque that keeps all goals."""
 
     problem: GaitImprovement
     deadline: float
     tell: Callable[[str], None]
-    last_row: np.ndarray = field(default_factory=lambda: np.empty(0))
-    last: _Point | None = None
-    near_gaits: list[tuple[float, np.ndarray]] = field(default_factory=list)
-    steps: int = 0
+    near: GaitPoint
+    best: GaitPoint
+    last: GaitPoint
+    last_values: np.ndarray = field(default_factory=lambda: np.empty(0))
+    gaits: int = 1
 
-    def at(self, scaled: np.ndarray) -> _Point:
-        """Return the point at unknowns over their scales; one that counts as bad where a step ends early."""
-        row = np.clip(scaled * self.problem.scale, self.problem.low, self.problem.high)
-        if self.last is not None and np.array_equal(row, self.last_row):
+    def at(self, parts: np.ndarray) -> GaitPoint:
+        """Return the gait at parameters as parts of their ranges; where there is none, a point that counts as
+        bad."""
+        problem = self.problem
+        values = np.clip(problem.low + parts * (problem.high - problem.low), problem.low, problem.high)
+        if np.array_equal(values, self.last_values):
             return self.last
         if clock.monotonic() > self.deadline:
             raise _OutOfTimeError
-        point = self.problem.evaluate(row)
-        self.steps += 1
-        if point is None:
-            assert self.last is not None
-            point = _Point(
-                FAILED_TORQUE,
-                0 * self.last.torque_by,
-                1 + self.last.misses,
-                self.last.misses_by,
-                self.last.margins - 1,
-                self.last.margins_by,
+        self.last_values, self.last = values, self._gait_at(values) or _without_gait(self.near)
+        return self.last
+
+    def _gait_at(self, values: np.ndarray) -> GaitPoint | None:
+        """The gait with these parameters, if there is one near the last."""
+        near = self.near
+        for states in (near.states + near.states_by @ (values - near.values), near.states):
+            found = self.problem.find_states(values, states, near.inverse)
+            point = None if found is None else self.problem.evaluate(values, found)
+            if point is None or np.abs(point.misses).max() > MAX_RETURN_ERROR:
+                continue
+            self.near, self.gaits = point, self.gaits + 1
+            if point.torque < self.best.torque and point.margins.min() > -KEPT_MARGIN:
+                self.best = point
+            self.tell(
+                f"gait {self.gaits}: torque {point.torque:.2f} N m, least margin {point.margins.min():.4f}, "
+                f"best {self.best.torque:.2f} N m"
             )
-        error = float(np.abs(point.misses).max())
-        if error < NEAR_GAIT and point.margins.min() > -NEAR_MARGIN:
-            self.near_gaits.append((point.torque, row))
-        self.tell(
-            f"step {self.steps}: torque {point.torque:.2f} N m, it misses its beginning by {error:.1e}, "
-            f"least margin {point.margins.min():.4f}"
-        )
-        self.last_row, self.last = row, point
-        return point
+            return point
+        self.tell("no gait there")
+        return None
+
+
+def _without_gait(near: GaitPoint) -> GaitPoint:
+    """What counts where there is no gait: much torque, and goals that are missed."""
+    return GaitPoint(
+        **{
+            **near.__dict__,
+            "torque": FAILED_TORQUE,
+            "torque_by": 0 * near.torque_by,
+            "margins": near.margins - 1,
+        }
+    )
 
 
 def improve_gait(
@@ -239,79 +273,47 @@ def improve_gait(
 ) -> ImprovedGait:
     """Make the torque of a gait small by gradients, its goals kept (SLSQP, sequential quadratic programming).
 
-    mode, begin: as of `GaitImprovement`. iterations, minutes: at most. tell: is told of every step. Raises
-    `NoGaitError` where there is no gait of one step to begin with."""
+    mode, begin: as of `GaitImprovement`. iterations, minutes: at most. tell: is told of every gait. Needs
+    SciPy (the extra 'stiff'). Raises `NoGaitError` where there is no gait of one step to begin with."""
+    optimise = optional_module("scipy.optimize", "gradients").minimize
     problem = GaitImprovement(mode, begin)
-    record = _Record(problem, clock.monotonic() + 60 * minutes, tell)
-    first = record.at(problem.first / problem.scale)
-    scale = problem.scale
-    margins = {
+    count = len(problem.states)
+    first = problem.evaluate(problem.first[count:], problem.first[:count])
+    if first is None:
+        raise NoGaitError("the step of the gait to begin with ends early: nothing can be improved")
+    span = problem.high - problem.low
+    record = _Record(problem, clock.monotonic() + 60 * minutes, tell, first, first, first, first.values)
+    weight = FIRST_CHANGE / float(np.abs(first.torque_by * span).max())
+    goals = {
         "type": "ineq",
-        "fun": lambda x: record.at(x).margins,
-        "jac": lambda x: record.at(x).margins_by * scale,
+        "fun": lambda parts: record.at(parts).margins,
+        "jac": lambda parts: record.at(parts).margins_by * span,
     }
-    returns = {
-        "type": "eq",
-        "fun": lambda x: record.at(x).misses,
-        "jac": lambda x: record.at(x).misses_by * scale,
-    }
-    weight = _objective_weight(first, scale)
-    count, message = 0, "the time is over"
+    done, message = 0, "the time is over"
     try:
-        outcome = optional_module("scipy.optimize", "gradients").minimize(
-            lambda x: weight * record.at(x).torque,
-            problem.first / scale,
-            jac=lambda x: weight * record.at(x).torque_by * scale,
-            bounds=list(zip(problem.low / scale, problem.high / scale, strict=True)),
-            constraints=[returns, margins],
+        outcome = optimise(
+            lambda parts: weight * record.at(parts).torque,
+            (first.values - problem.low) / span,
+            jac=lambda parts: weight * record.at(parts).torque_by * span,
+            bounds=[(0.0, 1.0)] * len(span),
+            constraints=[goals],
             method="SLSQP",
             options={"maxiter": iterations, "ftol": TORQUE_TOLERANCE * weight},
         )
-        count, message = int(outcome.nit), str(outcome.message)
+        done, message = int(outcome.nit), str(outcome.message)
     except _OutOfTimeError:
         pass
-    row, after, error = problem.first, first.torque, float(np.abs(first.misses).max())
-    for _, begin_row in sorted(record.near_gaits, key=lambda each: each[0])[:MAX_ATTEMPTS]:
-        gait = _return_exactly(problem, begin_row)
-        if gait is not None:
-            row, point = gait
-            after, error = point.torque, float(np.abs(point.misses).max())
-            break
-    found = dict(zip(problem.names, row, strict=True))
+    best = record.best
     return ImprovedGait(
-        parameters={name: float(found[name]) for name in problem.parameters},
-        state={name: float(found[name]) for name in problem.states},
+        parameters=dict(zip(problem.parameters, best.values.tolist(), strict=True)),
+        state=dict(zip(problem.states, best.states.tolist(), strict=True)),
         before=first.torque,
-        after=after,
-        return_error=error,
-        iterations=count,
-        steps=record.steps,
+        after=best.torque,
+        return_error=float(np.abs(best.misses).max()),
+        iterations=done,
+        gaits=record.gaits,
         message=message,
     )
-
-
-def _return_exactly(problem: GaitImprovement, row: np.ndarray) -> tuple[np.ndarray, _Point] | None:
-    """Return the gait of these parameters next to a point, by Newton's method on its states; None where there
-    is none that keeps all goals."""
-    count = len(problem.states)
-    for _ in range(MAX_CORRECTIONS):
-        point = problem.evaluate(row)
-        if point is None:
-            return None
-        if np.abs(point.misses).max() < MAX_RETURN_ERROR:
-            return (row, point) if point.margins.min() > -KEPT_MARGIN else None
-        change = np.linalg.solve(point.misses_by[:, :count], point.misses)
-        row = np.concatenate([row[:count] - change, row[count:]])
-    return None
-
-
-def _objective_weight(first: _Point, scale: np.ndarray) -> float:
-    """Return by what the torque is multiplied so that the first iteration, which takes the curvature for 1,
-    changes no unknown by more than `FIRST_CHANGE`: it goes down the slope along which steps still return."""
-    rows = first.misses_by * scale
-    slope = first.torque_by * scale
-    along = slope - np.linalg.pinv(rows) @ (rows @ slope)
-    return float(FIRST_CHANGE / np.abs(along).max())
 
 
 __all__ = ["GaitImprovement", "ImprovedGait", "improve_gait"]

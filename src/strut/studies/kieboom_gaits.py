@@ -1,0 +1,117 @@
+"""Gaits of Kieboom's human and COMAN that searches found and that are kept, run again: what the searches take
+hours for, in a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from strut import evolve
+from strut.simulate import Trajectory, simulate
+from strut.studies import coman_table, human_table
+from strut.studies.coman_verification import coman_ways
+from strut.studies.gait_verification import FINE_STEP, LONG_DURATION, Verified, WayToRun, run_all_ways
+from strut.studies.human_gait import FREQUENCY, human_with
+from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, stride_plots
+from strut.studies.human_verification import human_ways
+from strut.studies.kieboom_landings import landing_of
+from strut.studies.known_gaits import KnownGait, known_gaits
+from strut.studies.study import Plot, Row, Study
+
+
+def gaits_for(*goals: str) -> list[KnownGait]:
+    """Return the known gaits that were found for the goals of some studies."""
+    return [gait for gait in known_gaits().values() if gait.goals in goals]
+
+
+def as_individual(gait: KnownGait) -> evolve.Individual:
+    """Return a known gait as what a search leaves; its measures are not known yet."""
+    return evolve.Individual(0, 0, 0, dict(gait.parameters), {}, 1, 0.0)
+
+
+def verify_known(
+    gaits: Sequence[KnownGait], ways: Mapping[str, Callable[[], WayToRun]]
+) -> dict[str, Verified]:
+    """Run gaits of one body again in all ways, and return by name what came of it."""
+    individuals = [as_individual(gait) for gait in gaits]
+    answers = {}
+    for gait, individual in zip(gaits, individuals, strict=True):
+        (entry,) = run_all_ways([(gait.mode, individual)], ways).values()
+        answers[gait.name] = Verified(gait.mode, individual, **entry)
+    return answers
+
+
+def human_row(gait: KnownGait, verified: Verified) -> Row:
+    """Return what became of a gait of the human."""
+    values = verified.measures.get("long")
+    ours = "falls"
+    if values is not None:
+        ours = (
+            f"{values['torque']:.1f} N m at {values['speed']:.3f} m/s, stance {100 * values['stance']:.0f} %"
+        )
+    published = f"{human_table.PUBLISHED[gait.mode][2]}, the best of {gait.mode}"
+    return Row(f"{gait.name}: torque over {LONG_DURATION:g} s", published, ours, _kept_text(gait, verified))
+
+
+def coman_row(gait: KnownGait, verified: Verified) -> Row:
+    """Return what became of a gait of COMAN."""
+    frequency, speed, cost = coman_table.PUBLISHED[gait.mode]
+    values = verified.measures.get("long")
+    ours = "falls"
+    if values is not None:
+        ours = (
+            f"{values['cost']:.1f} J/m at {values['speed']:.3f} m/s and {gait.parameters['frequency']:.3f} Hz"
+        )
+    published = f"{cost} J/m at {speed} m/s and {frequency} Hz, the best of {gait.mode}"
+    return Row(f"{gait.name}: cost over {LONG_DURATION:g} s", published, ours, _kept_text(gait, verified))
+
+
+def _kept_text(gait: KnownGait, verified: Verified) -> str:
+    """How many goals a gait keeps in which way, and where it is from."""
+    kept = ", ".join(f"{way} {stage}" for way, stage in verified.stages.items())
+    verdict = "keeps all goals" if verified.holds else f"at goals {kept} of {verified.goals}"
+    return f"{verdict} at 0.1 ms, over {LONG_DURATION:g} s and with located contacts; {gait.source}"
+
+
+def walk_known(gait: KnownGait) -> Trajectory:
+    """Let the human walk in a known gait, until the strides that are shown are over."""
+    walker = human_with(gait.mode, gait.parameters).using(gait.ground)
+    end = (SETTLING_PERIODS + SHOWN_STRIDES) / FREQUENCY
+    return simulate(walker, end, method="rk4", step=FINE_STEP, ledger=False)
+
+
+def landing_row(gait: KnownGait) -> Row:
+    """Return how the ground pushes back under a gait of the human."""
+    landing = landing_of(walk_known(gait))
+    ours = "no stride"
+    if landing is not None:
+        peaks = ", ".join(f"{peak:.2f}" for peak in landing.peaks)
+        ours = f"{len(landing.peaks)} of {peaks} weights; rises and falls {landing.total_variation:.1f}"
+    return Row(f"{gait.name}: peaks of the ground's force", "two, smooth", ours, gait.source)
+
+
+def rows() -> list[Row]:
+    """Run all known gaits again, and return what became of them."""
+    humans, comans = gaits_for("kieboom-human"), gaits_for("kieboom-coman")
+    of_humans, of_comans = verify_known(humans, human_ways()), verify_known(comans, coman_ways(limits=True))
+    return [
+        *[human_row(gait, of_humans[gait.name]) for gait in humans],
+        *[coman_row(gait, of_comans[gait.name]) for gait in comans],
+        *[landing_row(gait) for gait in gaits_for("kieboom-human", "kieboom-landings")],
+    ]
+
+
+def plots() -> list[Plot]:
+    """Return curves over a stride of all gaits of the human."""
+    return stride_plots(
+        {gait.name: walk_known(gait) for gait in known_gaits().values() if gait.body == "human"}
+    )
+
+
+STUDY = Study(
+    "kieboom-gaits",
+    "Gaits of a human and of COMAN that searches found, run again",
+    "Kieboom, tables 4.4 and 4.6; parameters found by kieboom-human, kieboom-coman and kieboom-landings. A "
+    "minute, nothing is searched",
+    rows,
+    plots,
+)
