@@ -218,23 +218,59 @@ def test_the_page_of_a_gait_on_a_phone(chromium, found, tmp_path):
     assert min(strip) > 100
 
 
-def test_a_click_on_a_branch_shows_that_walk(chromium, found, tmp_path):
-    visit = Visit(chromium, found.page(tmp_path / "gait.html"), **LOOKS["light"])
-    seen = "[...document.querySelectorAll('[data-walk]')].filter(e => !e.hidden).map(e => e.dataset.walk)"
-    before = visit.run(seen)
-    assert len(before) == 1
-    walks = visit.run("strutFigures().flatMap(f => f ? f.figure.traces : []).find(t => t.walks).walks")
-    assert len(walks) == 7
-    plot = "strutFigures().find(f => f && f.figure.traces.some(t => t.walks))"
-    place = (
-        f"(f => (t => [f.axes().u(t.x[5]), f.axes().v(t.y[5])])(f.figure.traces.find(t => t.walks)))({plot})"
-    )
+SEEN_WALKS = "[...document.querySelectorAll('[data-walk]')].filter(e => !e.hidden).map(e => e.dataset.walk)"
+"""Titles of the walks that are shown, one of each chapter."""
+
+
+def click_square(visit, plot, number):
+    """Click the square of a figure, and return the title of its walk."""
+    trace = f"{plot}.figure.traces.find(t => t.walks)"
     visit.run(f"{plot}.svg().scrollIntoView({{ block: 'center' }})")
     left, top = visit.run(f"(r => [r.left, r.top])({plot}.svg().getBoundingClientRect())")
-    u, v = visit.run(place)
+    u, v = visit.run(f"(t => [{plot}.axes().u(t.x[{number}]), {plot}.axes().v(t.y[{number}])])({trace})")
     visit.page.mouse.click(left + u, top + v)
-    visit.until(f"JSON.stringify({seen}) === JSON.stringify([{walks[5]!r}])")
-    visit.alone()
+    title = visit.run(f"{trace}.walks[{number}]")
+    visit.until(f"{SEEN_WALKS}.includes({title!r})")
+    return title
+
+
+def test_a_click_on_a_branch_or_a_basin_shows_that_walk(chromium, found, tmp_path):
+    """Also where the result comes from its file, which keeps what is shown of walks."""
+    loaded = view.Result.load(found.save(tmp_path / "gait.json"))
+    for result, name in ((found, "gait.html"), (loaded, "loaded.html")):
+        visit = Visit(chromium, result.page(tmp_path / name), **LOOKS["light"])
+        visit.open_all()
+        assert len(visit.run(SEEN_WALKS)) == 2  # of the branch, and of the basin
+        of_branch, of_basin = (
+            f"strutFigures().find(f => f && f.figure.traces.some(t => t.walks) && {'' if cells else '!'}"
+            f"f.figure.traces.some(t => t.kind === 'cells'))"
+            for cells in (False, True)
+        )
+        walk, fall = click_square(visit, of_branch, 5), click_square(visit, of_basin, 1)
+        assert visit.run(SEEN_WALKS) == [walk, fall]  # neither hides the other
+        chosen = visit.page.locator(".walks select").nth(1)
+        assert chosen.evaluate("s => s.value") == fall
+        chosen.focus()
+        visit.page.keyboard.press("Home")  # without a mouse
+        visit.until(
+            f"{SEEN_WALKS}[1] === {visit.run(f'{of_basin}.figure.traces.find(t => t.walks).walks[0]')!r}"
+        )
+        player = "document.querySelector('[data-walk]:not([hidden]) .player')"
+        visit.until(f"{player}.dataset.ready === 'yes'")
+        visit.alone()
+        visit.context.close()
+
+
+def test_walks_from_cells_end_as_the_basin_says(found, walker):
+    """Runs that are shown, against the colours behind them; a walk that goes on is only shown for a while."""
+    chapter = next(each for each in found.chapters if each.heading == "Basin")
+    assert {title.rsplit(": ", 1)[1] for title in chapter.films} == set(walker.basin.outcomes)
+    assert len(chapter.films) >= 6
+    for title, run in chapter.films.items():
+        word = title.rsplit(": ", 1)[1]
+        assert run.status in ("done", word)
+        if word == "walks":
+            assert run.status == "done"
 
 
 def test_notebooks(found, design, walker):

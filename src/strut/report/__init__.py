@@ -9,11 +9,13 @@ from strut.report.gait import gait_result
 from strut.report.graph import graph_report, power_samples
 from strut.report.held import held_result, recovery_figure
 from strut.report.live import follow_job
+from strut.report.pareto import MeritTable, load_merits, pareto_result
 from strut.report.search_comparison import comparison_figure
 from strut.report.stepping import stepping_histories, stepping_strip
 from strut.report.sweep import sweep_result, sweeps_figure
 
 __all__ = [
+    "MeritTable",
     "comparison_figure",
     "controlled_result",
     "design_result",
@@ -24,6 +26,8 @@ __all__ = [
     "gait_result",
     "graph_report",
     "held_result",
+    "load_merits",
+    "pareto_result",
     "power_samples",
     "recovery_figure",
     "stepping_histories",

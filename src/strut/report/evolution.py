@@ -13,6 +13,7 @@ from strut.evolve.store import JobStore
 from strut.report.front import front_figures, front_table
 from strut.report.job_pictures import JobPictures
 from strut.report.population import distribution_figures, visit_figures
+from strut.report.walks import Walk, front_walks
 from strut.view.figures.figure import NEUTRAL, Figure, Line, Points, distinct_colors
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
@@ -60,7 +61,8 @@ def evolution_result(
         (each.run + 1, each.generation + 1, each.stage, f"{each.value:.6g}") for each in evolution.best_of_run
     ]
     goal_rows = [(k + 1, goal.label, goal.until) for k, goal in enumerate(goals)]
-    motion = (pictures or JobPictures()).chapter(path, evolution)
+    shown = pictures or JobPictures()
+    motion = shown.chapter(path, evolution)
     chapters = [
         Chapter(
             "Progress",
@@ -69,7 +71,7 @@ def evolution_result(
             progress_figures(evolution),
         ),
         *(chapter for chapter in motion if chapter.films),
-        *_front_chapter(front, individuals, goals),
+        *_front_chapter(front, individuals, goals, front_walks(path, front, shown) if front else {}),
         Chapter("The best" if front is None else "A compromise", "", [Rows(("name", "value", "unit"), rows)]),
         Chapter("Runs", "The best of each run.", [Rows(("run", "generation", "goal", "value"), runs)]),
         Chapter(
@@ -105,9 +107,12 @@ def evolution_result(
 
 
 def _front_chapter(
-    front: ParetoFront | None, individuals: dict[str, np.ndarray], goals: list[Stage]
+    front: ParetoFront | None,
+    individuals: dict[str, np.ndarray],
+    goals: list[Stage],
+    walks: dict[int, Walk],
 ) -> list[Chapter]:
-    """Return the chapter of a front; none without one."""
+    """Return the chapter of a front; none without one. walks: of some of its individuals."""
     if front is None:
         return []
     names = [name for name in individuals if name != "status"]
@@ -123,7 +128,8 @@ def _front_chapter(
         "Nobody on the front is better than another in all goals; others are grey. Its hypervolume is "
         f"measured up to {corner}."
     )
-    return [Chapter("Front", text, [front_table(front)], front_figures(front, others))]
+    figures = front_figures(front, others, {k: title for k, (title, _) in walks.items()})
+    return [Chapter("Front", text, [front_table(front)], figures, films=dict(walks.values()), one_film=True)]
 
 
 def progress_figures(evolution: Evolution) -> dict[str, Figure]:

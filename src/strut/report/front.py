@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
 
 from strut.checks import checked
 from strut.evolve import ParetoFront
+from strut.report.walks import with_squares
 from strut.view.figures.figure import NEUTRAL, Figure, Line, Points, distinct_colors
 from strut.view.pages.report import Rows
 
@@ -16,12 +18,18 @@ MAX_SHOWN_OTHERS = 2000
 
 
 @checked
-def front_figures(front: ParetoFront, others: dict[str, np.ndarray] | None = None) -> dict[str, Figure]:
+def front_figures(
+    front: ParetoFront,
+    others: dict[str, np.ndarray] | None = None,
+    walks: Mapping[int, str] | None = None,
+) -> dict[str, Figure]:
     """Return a figure for each pair of goals: the individuals of the front, those of all others in grey, and
     of two goals the edge of what the front dominates.
 
-    others: the value of each goal of all individuals, by what it says.
+    others: the value of each goal of all individuals, by what it says. walks: the titles of films that a page
+    has of some individuals of the front, by their numbers; a click on their squares shows them.
     """
+    numbers = list(walks or {})
     labels = list(front.goals)
     figures: dict[str, Figure] = {}
     texts = tuple(
@@ -40,7 +48,10 @@ def front_figures(front: ParetoFront, others: dict[str, np.ndarray] | None = Non
             traces.append(Line("edge", x, y, color, width=1.0, step=True))
         traces.append(Points("front", x, y, color, size=7, labels=texts))
         number = len(figures) + 1
-        figures[f"front_{number}" if len(labels) > 2 else "front"] = Figure(tuple(traces), a, b, legend=False)
+        figure = with_squares(
+            Figure(tuple(traces), a, b, legend=False), x[numbers], y[numbers], list((walks or {}).values())
+        )
+        figures[f"front_{number}" if len(labels) > 2 else "front"] = figure
     return figures
 
 

@@ -4,17 +4,15 @@ its branch and its basin."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strut.checks import checked
-from strut.errors import StrutError
 from strut.gait import Basin, Branch, Gait
+from strut.report.walks import basin_walks, branch_walks, with_squares
 from strut.simulate import simulate
-from strut.view.figures.figure import NEUTRAL, Figure, Points
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
 from strut.view.pages.headline import headline as page_headline
 from strut.view.pages.report import Rows
@@ -28,8 +26,6 @@ RESIDUAL_FLOOR = 1e-12
 """Relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
 LISTED_GAITS = 12
 """Gaits of a branch that its table shows, evenly along it."""
-SHOWN_WALKS = 7
-"""Gaits of a branch whose walks a page can show, evenly along it."""
 SHOWN_PERIODS = 6
 """Periods of a gait that a page shows."""
 
@@ -191,9 +187,13 @@ def _branch(branches: list[Branch]) -> Chapter:
     if special:
         tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))
     walks = branch_walks(main)
+    titles, numbers = [title for title, _ in walks.values()], list(walks)
+    heights = {main.names[0]: main.values(main.names[0]), "period": main.period / main.steps}
     figures = {
-        f"sweep_{name}": _with_walks(bifurcation(branches, name), main, name, walks)
-        for name in (main.names[0], "period")
+        f"sweep_{name}": with_squares(
+            bifurcation(branches, name), main.parameter[numbers], y[numbers], titles
+        )
+        for name, y in heights.items()
     }
     return Chapter(
         f"Over {main.name}",
@@ -206,39 +206,6 @@ def _branch(branches: list[Branch]) -> Chapter:
     )
 
 
-def branch_walks(branch: Branch) -> dict[int, tuple[str, Trajectory]]:
-    """Return titles and runs of some gaits of a branch, evenly along it, by their numbers; those that cannot
-    be found again are left out."""
-    values = branch.parameter
-    walks: dict[int, tuple[str, Trajectory]] = {}
-    for k in np.unique(np.linspace(0, len(branch) - 1, SHOWN_WALKS).astype(int)).tolist():
-        value = float(values[k])
-        passes = [n for n in range(len(values) - 1) if (values[n] - value) * (values[n + 1] - value) <= 0]
-        try:
-            gait = branch.gait(value, passes.index(max(k - 1, 0)))
-        except (StrutError, ValueError):  # at a fold, or where the simulator no longer makes the step
-            continue
-        z0 = np.array(list(gait.z0.values()))
-        run = simulate(gait.system, t=2 * gait.period, x0=gait.vector, z0=z0)
-        walks[k] = (f"{branch.name} {value:.5g}, {'stable' if gait.stable else 'not stable'}", run)
-    return walks
-
-
-def _with_walks(
-    figure: Figure, branch: Branch, name: str, walks: Mapping[int, tuple[str, Trajectory]]
-) -> Figure:
-    """A diagram of a branch with squares at the gaits whose walks can be seen."""
-    if not walks:
-        return figure
-    y = branch.period / branch.steps if name == "period" else branch.values(name)
-    numbers = list(walks)
-    titles = tuple(title for title, _ in walks.values())
-    squares = Points(
-        "click: its walk", branch.parameter[numbers], y[numbers], NEUTRAL, "square", 9, walks=titles
-    )
-    return replace(figure, traces=(*figure.traces, squares))
-
-
 def _basin(cells: Basin) -> Chapter:
     """The chapter of a basin: how many cells end how, and where they are."""
     rows = Rows(("outcome", "cells"), list(cells.outcomes.items()))
@@ -246,7 +213,12 @@ def _basin(cells: Basin) -> Chapter:
         f"How runs end that begin in the gait's posture with other values of {' and '.join(cells.names)}. "
         f"The cross is the gait."
     )
-    return Chapter("Basin", "", [rows], {"basin": basin(cells)}, note)
+    walks = basin_walks(cells)
+    i, j = np.array(list(walks), dtype=int).reshape(-1, 2).T
+    titles = [title for title, _ in walks.values()]
+    figure = with_squares(basin(cells), cells.first[i], cells.second[j], titles)
+    films = dict(walks.values())
+    return Chapter("Basin", "", [rows], {"basin": figure}, note, films=films, one_film=True)
 
 
 def _again(gait: Gait, source: str) -> str:

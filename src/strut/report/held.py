@@ -44,7 +44,10 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
                 Rows(head, rows, "What is survived, with all that is smaller"),
                 Rows(head, costs, "What it costs"),
             ],
-            note=" ".join(f"{c.name} is not known: {c.note}." for c in held.comparison if c.unknown),
+            note=" ".join(
+                [f"{fault}." for fault in held.effort_faults]
+                + [f"{c.name} is not known: {c.note}." for c in held.comparison if c.unknown]
+            ),
         ),
         Chapter(
             "Stability",

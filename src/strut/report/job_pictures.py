@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,15 +28,20 @@ class JobPictures:
         that says why nothing is shown."""
         others = [each for each in evolution.best_of_run if _place(each) != _place(evolution.best)]
         bests = [each for each in (evolution.best, *others) if each.stage][:MAX_FILMS]
-        missing = [each for each in bests if _place(each) not in self.runs]
         try:
-            runs = run_individuals(path, missing, FILM_SECONDS) if missing else []
+            films = dict(zip(map(_title, bests), self.run(path, bests), strict=True))
         except ModelError as error:  # a function, a program, or a machine that has nothing to show
             return [Chapter("In motion", f"Nothing is shown: {error}.")]
-        self.runs |= {_place(each): run for each, run in zip(missing, runs, strict=True)}
-        films = {_title(each): self.runs[_place(each)] for each in bests}
         text = f"The best of each run, the first {FILM_SECONDS:g} s of theirs at most."
         return [Chapter("In motion", text, films=films)] if films else []
+
+    def run(self, path: str | Path, individuals: Sequence[Individual]) -> list[Trajectory]:
+        """Return runs of individuals of a job, those that were not run before as well; raise ModelError where
+        the job keeps no machine that has something to show."""
+        missing = [each for each in individuals if _place(each) not in self.runs]
+        runs = run_individuals(path, missing, FILM_SECONDS) if missing else []
+        self.runs |= {_place(each): run for each, run in zip(missing, runs, strict=True)}
+        return [self.runs[_place(each)] for each in individuals]
 
 
 def _title(individual: Individual) -> str:

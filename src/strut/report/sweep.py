@@ -11,6 +11,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.report.walks import sweep_walks, with_squares
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
 from strut.view.pages.report import Rows
@@ -41,13 +42,30 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
         f"{stable} of {len(sweep.points)} gaits are "
     )
     verdict += "stable."
-    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else FAILED_NOTE)]
+    walks = sweep_walks(sweep)
+    titles, numbers = [title for title, _ in walks.values()], list(walks)
+    by_file = {
+        name: with_squares(figure, sweep.values[numbers], _heights(sweep, figure)[numbers], titles)
+        for name, figure in figures(sweep).items()
+    }
+    chapters = [
+        Chapter(
+            f"Over {sweep.name}",
+            figures=by_file,
+            note="" if sweep.ok else FAILED_NOTE,
+            beside=len(by_file) > 1,
+            films=dict(walks.values()),
+            one_film=True,
+        )
+    ]
     if len(sweep.cost_parts) == 2:
         trusted = np.array([point.ok for point in sweep.points])
         a, b = (sweep[name][trusted] for name in sweep.cost_parts.values())
         labels = [f"{sweep.name} {v:.4g}" for v in sweep.values[trusted]]
         first, second = sweep.cost_parts
         front = trade_off(a, b, first, second, labels)
+        x, y = (sweep[name][numbers] for name in sweep.cost_parts.values())
+        front = with_squares(front, x, y, titles)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
     remarks = [(point.value, point.status) for point in sweep.points if not point.ok or ";" in point.status]
     status_table = [Rows((head[0], "what is to be said of it"), remarks)] if remarks else []
@@ -103,6 +121,12 @@ def figures(sweep: TradeOff) -> dict[str, Figure]:
             tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=name == MULTIPLIER_NAME
         )
     return by_file
+
+
+def _heights(sweep: TradeOff, figure: Figure) -> np.ndarray:
+    """The number of every point that a figure of a sweep shows."""
+    line = next(trace for trace in figure.traces if isinstance(trace, Line))
+    return sweep[line.name]
 
 
 @checked

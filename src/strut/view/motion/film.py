@@ -1,13 +1,15 @@
-"""The frames of a run as data for the players in a browser: JSON, with what moves as single-precision numbers
-in base64."""
+"""The frames of a run as data for the players in a browser: JSON, with what moves as whole changes in
+base64."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.errors import StorageError
 from strut.html import safe
 from strut.view.motion.flat import across
 from strut.view.motion.frames import camera, colour, newtons, sample_frames, tick
@@ -88,6 +90,14 @@ def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, A
     }
 
 
+def check_film(data: Any) -> None:
+    """Raise StorageError for what is no film, as one of a file may be."""
+    wanted = {"t", "cuts", "units", "planar", "size", "pieces", "pushes", "pivots", "com", "prints", "alt"}
+    wanted |= {"newton", "land", "centre", "window", "flat", "still", "tick", "meshes", "notes"}
+    if not isinstance(data, dict) or not wanted <= set(data) or not isinstance(data["t"].get("count"), int):
+        raise StorageError("it is damaged: one of its films lacks a part")
+
+
 def _describe(stage: SceneSamples) -> str:
     """What a film shows, in words, made of its data."""
     begin, end = float(stage.t[0]), float(stage.t[-1])
@@ -156,7 +166,7 @@ SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
 """Speeds that a viewer can choose, relative to that of the run."""
 
 
-def film_controls(film: dict[str, Any], more: str = "", prefix: str = "", *, turns: bool = True) -> str:
+def film_controls(film: Mapping[str, Any], more: str = "", prefix: str = "", *, turns: bool = True) -> str:
     """Return the HTML of a film's screen and of the controls below it. more: HTML of further controls.
     prefix: what their ids begin with, where a page has several films. turns: whether a switch lets one turn
     what is drawn flat."""

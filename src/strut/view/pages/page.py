@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from strut.checks import checked
 from strut.errors import StrutError
@@ -194,19 +194,23 @@ def motion(run: Trajectory, report: Report) -> None:
 
 
 def films_beside(
-    runs: Mapping[str, Trajectory], report: Report, *, one_at_a_time: bool = False, heading: str = ""
+    runs: Mapping[str, Trajectory | Mapping[str, Any]],
+    report: Report,
+    *,
+    one_at_a_time: bool = False,
+    heading: str = "",
 ) -> None:
     """Several runs as moving pictures beside each other, each under its title. one_at_a_time: the first
-    alone, and another when its point is clicked in a figure (`Points.walks`). heading: of the section that
-    they begin, where any of the runs can be shown."""
+    alone, and another when its point is clicked in a figure (`Points.walks`) or its title is chosen. heading:
+    of the section that they begin, where any of the runs can be shown. runs: or what `film` made of one."""
     parts: list[str] = []
     data = {}
-    for title, run in runs.items():
-        picture = film(run)
+    films = {title: run if isinstance(run, Mapping) else film(run) for title, run in runs.items()}
+    for title, picture in films.items():
         if picture is None:
             continue
         content = json.dumps(picture, sort_keys=True)
-        name = f"film-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+        name = f"film-{hashlib.sha256((title + content).encode()).hexdigest()[:12]}"
         controls = film_controls(picture, prefix=f"{name}-")
         hidden = " hidden" if one_at_a_time and parts else ""
         walk = f' data-walk="{safe(title)}"' if one_at_a_time else ""
@@ -216,7 +220,11 @@ def films_beside(
         return
     if heading:
         report.section(heading)
-    report.embed(f'<div class="pair">{"".join(parts)}</div>\n', data, FILMS)
+    choice = ""
+    if one_at_a_time and len(parts) > 1:
+        options = "".join(f"<option>{safe(title)}</option>" for title, each in films.items() if each)
+        choice = f'<label class="walks">walk <select>{options}</select></label>\n'
+    report.embed(f'<div class="pair">{choice}{"".join(parts)}</div>\n', data, FILMS)
 
 
 def _states(run: Trajectory, report: Report, folded: bool) -> None:

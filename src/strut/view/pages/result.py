@@ -32,7 +32,8 @@ class Chapter:
     """A part of a result under its heading: text, tables, figures, and a remark in small print.
 
     figures: by name; the name is that of the figure's file. beside: beside each other, where there is room.
-    films: runs by what is written above each, as moving pictures beside each other; not kept in files.
+    films: runs, or what `film` made of them, by what is written above each: moving pictures beside each
+        other. Files keep what is shown of them, not the runs.
     one_film: only one of them is seen at a time: the one whose point was clicked (`Points.walks`).
     folded: shown when one asks for it.
     """
@@ -43,7 +44,7 @@ class Chapter:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     note: str = ""
     beside: bool = False
-    films: Mapping[str, Trajectory] = field(default_factory=dict)
+    films: Mapping[str, Trajectory | Mapping[str, Any]] = field(default_factory=dict)
     one_film: bool = False
     folded: bool = False
 
@@ -161,7 +162,7 @@ def _chapter(chapter: Chapter, report: Report) -> None:
         report.figures(*chapter.figures.values(), beside=chapter.beside)
     if chapter.films:
         if chapter.one_film:
-            report.note("Click a square in a figure to see its walk.")
+            report.note("Click a square in a figure to see its walk, or choose it.")
         films_beside(chapter.films, report, one_at_a_time=chapter.one_film)
     if chapter.note:
         report.note(chapter.note)

@@ -16,11 +16,14 @@ from strut.errors import StorageError, StrutError
 from strut.files import DAMAGE, put
 from strut.simulate.trajectory import Trajectory
 from strut.view.figures.figure import Figure, Trace
+from strut.view.motion.film import check_film, film
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 
 FORMAT = "strut result 1"
 """The first entry of a file, by which it is known again."""
+MAX_FILM_SIZE = 500_000
+"""Letters up to which a film is kept in a file."""
 TRACES: dict[str, type[Trace]] = {kind.__name__: kind for kind in get_args(Trace)}
 """Kinds of marks of figures by name: all there are."""
 
@@ -30,7 +33,7 @@ def save(result: Result, path: Path) -> Path:
     if path.suffix.lower() != ".json":
         raise StorageError(f"cannot tell what to write from '{path.name}': a result is saved as .json")
     document = {"format": FORMAT} | {f.name: getattr(result, f.name) for f in fields(result)}
-    document["chapters"] = [replace(chapter, films={}) for chapter in result.chapters]
+    document["chapters"] = [replace(chapter, films=_kept_films(chapter)) for chapter in result.chapters]
     if result.run is not None:
         document["run"] = result.run.save(path.with_suffix(".h5")).name
     return put(path, json.dumps(_plain(document), indent=1, allow_nan=False) + "\n")
@@ -67,7 +70,18 @@ def _chapter(entries: Mapping[str, Any]) -> Chapter:
         "tables": [Rows(**rows) for rows in entries["tables"]],
         "figures": {n: _figure(f) for n, f in entries["figures"].items()},
     }
+    films = entries.get("films", {})
+    for each in films.values():
+        check_film(each)
     return Chapter(**{**entries, **parts})
+
+
+def _kept_films(chapter: Chapter) -> dict[str, Mapping[str, Any]]:
+    """What a chapter's films show, by their titles, without those that would make the file large."""
+    films = {
+        title: each if isinstance(each, Mapping) else film(each) for title, each in chapter.films.items()
+    }
+    return {title: each for title, each in films.items() if each and len(json.dumps(each)) <= MAX_FILM_SIZE}
 
 
 def _figure(entries: Mapping[str, Any]) -> Figure:

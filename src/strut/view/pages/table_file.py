@@ -25,7 +25,7 @@ def table_report(path: str | Path) -> Report:
     as of a basin, a picture of cells. A table knows no units: those are in the .h5 or .json that it was saved
         with."""
     place = Path(path)
-    head, rows = _read(place)
+    head, rows = read_table(place)
     report = Report(place.stem, remarks=f"{len(rows):,} rows of {place.name}. A table has no units.")
     numbers = [_numbers([row[k] for row in rows]) for k in range(len(head))]
     report.section("Plots")
@@ -52,7 +52,8 @@ def table_report(path: str | Path) -> Report:
     return report
 
 
-def _read(path: Path) -> tuple[list[str], list[list[str]]]:
+def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Read the line of names and the cells of a CSV file. Raises StorageError for what is no such table."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             head, *rows = [row for row in csv.reader(file) if row] or [[]]

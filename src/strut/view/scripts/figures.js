@@ -8,9 +8,8 @@ strutUnpack(["figures", "columns"], (...texts) => {
     showWalk: name => {
       const film = [...document.querySelectorAll("[data-walk]")].find(each => each.dataset.walk === name);
       if (!film) return;
-      document.querySelectorAll("[data-walk]").forEach(each => { each.hidden = each !== film; });
+      strutShowWalk(film);
       for (let above = film.parentElement; above; above = above.parentElement) if (above.tagName === "DETAILS") above.open = true;
-      if (typeof strutFilms !== "undefined") strutFilms();
       film.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
     },
   };

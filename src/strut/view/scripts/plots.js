@@ -164,9 +164,9 @@ const strutPlot = (() => {
         if (Number.isFinite(x) && Number.isFinite(y)) { dot.setAttribute("cx", axes.u(x)); dot.setAttribute("cy", axes.v(y)); }
       }
     };
-    const nearestPoint = (u, v, reach = 18) => {
+    const nearestPoint = (u, v, reach = 18, among = figure.traces) => {
       let best = null;
-      for (const trace of figure.traces) if (!trace.hidden && (trace.kind === "points" || (trace.kind === "line" && !figure.time))) trace.x.forEach((x, k) => {
+      for (const trace of among) if (!trace.hidden && (trace.kind === "points" || (trace.kind === "line" && !figure.time))) trace.x.forEach((x, k) => {
         const far = Math.hypot(axes.u(x) - u, axes.v(trace.y[k]) - v) - (trace.kind === "points" ? 4 : 0);
         if (far < (best?.far ?? reach)) best = { trace, k, far };
       });
@@ -229,10 +229,10 @@ const strutPlot = (() => {
         if (event.target.closest(".entry")) return;
         const [u, v] = place(event), { box } = axes;
         if (u < box.left || u > box.left + box.width || v < box.top || v > box.top + box.height) return;
-        const near = nearestPoint(u, v, 14);
+        const near = nearestPoint(u, v, 14), walk = nearestPoint(u, v, 14, figure.traces.filter(t => t.walks));  /* squares lie on other points */
         if (figure.time) strutTime.seek(axes.x(u));
         else if (near?.trace.t?.length) strutTime.seek(near.trace.t[near.k]);
-        else if (near?.trace.walks?.[near.k]) page.showWalk(near.trace.walks[near.k]);
+        else if (walk) page.showWalk(walk.trace.walks[walk.k]);
       });
     };
     draw();
