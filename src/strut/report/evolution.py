@@ -61,8 +61,8 @@ def evolution_result(
         (each.run + 1, each.generation + 1, each.stage, f"{each.value:.6g}") for each in evolution.best_of_run
     ]
     goal_rows = [(k + 1, goal.label, goal.until) for k, goal in enumerate(goals)]
-    shown = pictures or JobPictures()
-    motion = shown.chapter(path, evolution)
+    run_pictures = pictures or JobPictures()
+    motion = run_pictures.chapter(path, evolution)
     chapters = [
         Chapter(
             "Progress",
@@ -71,7 +71,7 @@ def evolution_result(
             progress_figures(evolution),
         ),
         *(chapter for chapter in motion if chapter.films),
-        *_front_chapter(front, individuals, goals, front_walks(path, front, shown) if front else {}),
+        *_front_chapter(front, individuals, goals, front_walks(path, front, run_pictures) if front else {}),
         Chapter("The best" if front is None else "A compromise", "", [Rows(("name", "value", "unit"), rows)]),
         Chapter("Runs", "The best of each run.", [Rows(("run", "generation", "goal", "value"), runs)]),
         Chapter(
