@@ -1,5 +1,8 @@
 """Gaits that are held: by LQR along the step and from step to step, and by joint impedance."""
 
+import warnings
+
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -175,6 +178,44 @@ def test_inputs_keep_their_limits(brisk):
         control.lqr(brisk, limits={"knee": 1.0})
     with pytest.raises(ValueRangeError, match="limit of 'hip_torque' is -1"):
         control.lqr(brisk, limits={"hip_torque": -1.0})
+
+
+def test_the_largest_effort_is_that_of_the_loop_itself(brisk):
+    """By derivatives of the feedback in the closed loop, at moments of its gait, in the worst direction of one
+    acceptable deviation; between the places of the table, where efforts are taken, gains differ by half a percent."""
+    held = control.lqr(brisk, index="time")
+    loop, told = held.system, held.efforts["hip_torque"]
+    names = [n.removeprefix("acceptable deviation of ") for n in held.settings if "deviation" in n]
+    by_state = ca.jacobian(loop.outputs["hip_torque_feedback"], ca.vertcat(*[loop[n] for n in names]))
+    slopes = loop.function("slopes", [by_state], "xzp", clock=False)
+    run = held.gait.trajectory
+    acceptable = np.array([held.settings[f"acceptable deviation of {n}"] for n in names])
+    p = strut.system.start(loop).p
+    norms = []
+    for t in np.linspace(0, run.t1 * (1 - 1e-6), 400):
+        moment = run.at(t)
+        x, z = ([float(moment[n]) for n in loop.labels(group)] for group in "xz")
+        norms.append(np.linalg.norm(np.array(slopes(x, z, p)).ravel() * acceptable))
+    assert max(norms) == pytest.approx(told, rel=0.01)
+    row = next(c for c in held.costs if c.name.startswith("hip_torque beyond the plan for one acceptable"))
+    assert (row.after, row.unit) == (told, "N m")
+
+
+def test_an_effort_beyond_the_limits_is_warned_of(brisk):
+    """A regulator that may ask for anything asks for more than the motor has; a softer one does not."""
+    limits = {"hip_torque": 12.0}
+    with pytest.warns(control.EffortWarning, match=r"'compass' asks more than it can have: hip_torque: one"):
+        held = control.lqr(brisk, limits=limits)
+    (fault,) = held.effort_faults
+    assert f"up to {held.efforts['hip_torque']:.4g} beyond the plan" in fault
+    assert "its limits are -12 to 12" in fault
+    assert fault in repr(held)
+    assert fault in held.data()["effort_faults"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        soft = control.lqr(brisk, limits=limits, effort={"hip_torque": 0.3})
+    assert not soft.effort_faults
+    assert soft.efforts["hip_torque"] < 12.0 < held.efforts["hip_torque"]
 
 
 def test_what_no_input_moves_is_named(steep):

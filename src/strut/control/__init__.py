@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from strut.control.controlled_run import ControlledRun
     from strut.control.curve_field import curve_of, fitted_field, nearest_point_field
     from strut.control.curve_tracking import port_tracking
+    from strut.control.effort import EffortWarning
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
     from strut.control.kalman import EstimateQuality, Kalman
@@ -58,6 +59,7 @@ _HOME_OF = {
     "CentreOfMassTask": "tasks",
     "Compared": "held_gait",
     "ControlledRun": "controlled_run",
+    "EffortWarning": "effort",
     "EstimateQuality": "kalman",
     "FrameTask": "tasks",
     "QpGoal": "qp_program",
@@ -109,6 +111,7 @@ __all__ = [
     "CentreOfMassTask",
     "Compared",
     "ControlledRun",
+    "EffortWarning",
     "EstimateQuality",
     "FrameTask",
     "HeldGait",

@@ -60,6 +60,9 @@ class HeldGait(SavedResult, Tabular, Packed):
     before: the gait as it was. gait: that of the closed loop, with exact multipliers. method: what holds it.
     settings: the numbers that were chosen, by name. inputs: what it acts by. estimate: how well the states
         are estimated, where they are not all measured.
+    efforts: by input, the largest that one acceptable deviation, in the worst direction and at the worst
+        moment, asks for beyond the plan, in its unit; of regulators. effort_faults: which of them are more
+        than the input can give, in sentences.
     system: the closed loop, a machine that walks by itself. stable: whether it is held.
     comparison: multipliers, and the largest step down, push and wrong parameters that are survived. costs:
         what feedback takes.
@@ -71,6 +74,8 @@ class HeldGait(SavedResult, Tabular, Packed):
     settings: Mapping[str, float] = field(repr=False)
     inputs: tuple[str, ...]
     estimate: EstimateQuality | None = None
+    efforts: Mapping[str, float] = field(default_factory=dict)
+    effort_faults: tuple[str, ...] = ()
 
     @property
     def system(self) -> System:
@@ -158,6 +163,15 @@ class HeldGait(SavedResult, Tabular, Packed):
         `MEASURED_PUSH`, at most and as a root mean square over `RECOVERY_STEPS` steps."""
         transport = (self.before.cost_of_transport, self.gait.cost_of_transport)
         rows = [Compared("cost of transport", *transport)]
+        rows += [
+            Compared(
+                f"{name} beyond the plan for one acceptable deviation, at most",
+                0.0,
+                effort,
+                self._unit(f"{name}_feedback") or self._unit(f"{name}_change"),
+            )
+            for name, effort in self.efforts.items()
+        ]
         begin = {
             **self.gait.x0,
             **{n: self.gait.x0[n] + MEASURED_PUSH * v for n, v in rates(self.gait, self.before).items()},
@@ -169,16 +183,21 @@ class HeldGait(SavedResult, Tabular, Packed):
             label = next((n for n in (f"{name}_feedback", f"{name}_change") if n in columns), None)
             if label is None:
                 continue
-            units = {**self.system.output_units, **{q.name: q.unit for q in self.system.x}}
+            unit = self._unit(label)
             values = np.abs(moments[label])
             quantity = f"{name} beyond the plan after a push of {100 * MEASURED_PUSH:g} %"
-            rows.append(Compared(f"{quantity}, at most", 0.0, float(values.max()), units.get(label, "")))
+            rows.append(Compared(f"{quantity}, at most", 0.0, float(values.max()), unit))
             mean = float(np.sqrt(np.mean(values**2)))
-            rows.append(Compared(f"{quantity}, root mean square", 0.0, mean, units.get(label, "")))
+            rows.append(Compared(f"{quantity}, root mean square", 0.0, mean, unit))
             if f"{name}_cut_off" in columns:
                 share = float(np.mean(np.abs(moments[f"{name}_cut_off"]) > 0))
                 rows.append(Compared(f"share of time at the limit of {name} after that push", 0.0, share))
         return tuple(rows)
+
+    def _unit(self, label: str) -> str:
+        """The unit of an output, a state or a parameter of the closed loop; empty where it has none."""
+        units = {q.name: q.unit for q in (*self.system.x, *self.system.p, *self.system.z)}
+        return {**units, **self.system.output_units}.get(label, "")
 
     def rows(self) -> list[tuple[str, float, float, str]]:
         """Return what there is to say, for tables: name, before, after, unit."""
@@ -197,6 +216,8 @@ class HeldGait(SavedResult, Tabular, Packed):
             "method": self.method,
             "inputs": list(self.inputs),
             "settings": dict(self.settings),
+            "efforts": dict(self.efforts),
+            "effort_faults": list(self.effort_faults),
             "stable": {"before": self.before.stable, "after": self.stable},
             "multipliers": {
                 word: [[float(m.real), float(m.imag)] for m in g.multipliers]
@@ -222,9 +243,10 @@ class HeldGait(SavedResult, Tabular, Packed):
     def __repr__(self) -> str:
         before, after = (abs(g.multipliers[0]) for g in (self.before, self.gait))
         word = "held" if self.stable else "not held"
+        faults = f"; {'; '.join(self.effort_faults)}" if self.effort_faults else ""
         return (
             f"<HeldGait of {self.system.name}: {word} by {self.method}, largest multiplier {before:.4g} -> "
-            f"{after:.4g}>"
+            f"{after:.4g}{faults}>"
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.control.closed_loop import FeedbackLaw, close_loop
+from strut.control.effort import effort_faults, largest_efforts, warn_of_efforts
 from strut.control.held_gait import HeldGait, find_held_gait
 from strut.control.input_limits import InputLimits, command_limits, limit_settings
 from strut.control.kalman import Kalman, kalman_observer
@@ -128,9 +129,15 @@ class _Linearised:
 def default_efforts(linear: _Linearised) -> np.ndarray:
     """Return the acceptable inputs, by default: what, held for a step, moves the state after it by as much as
     states move in a step; or `ACCEPTABLE_PART` of the largest that is planned where that is more."""
-    planned = np.abs(np.vstack([piece.u for piece in linear.table.pieces if piece.inside])).max(axis=0)
-    efforts: np.ndarray = np.maximum(linear.natural_inputs() / ACCEPTABLE_PART, ACCEPTABLE_PART * planned)
+    natural, planned = linear.natural_inputs(), _planned_inputs(linear.table)
+    efforts: np.ndarray = np.maximum(natural / ACCEPTABLE_PART, ACCEPTABLE_PART * planned)
     return efforts
+
+
+def _planned_inputs(table: MotionTable) -> np.ndarray:
+    """Return the largest sizes of planned inputs."""
+    sizes: np.ndarray = np.abs(np.vstack([piece.u for piece in table.pieces if piece.inside])).max(axis=0)
+    return sizes
 
 
 @checked
@@ -163,6 +170,7 @@ def lqr(
     (what is left of saltation matrices where the event sets the clock), until it repeats.
     The multipliers that are returned are those of the closed loop itself. Raises ModelError for a machine
     without inputs, or whose growing modes no input moves; ValueRangeError for weights that are not positive.
+    Warns (`EffortWarning`) where one acceptable deviation asks an input for more than its limits.
     """
     motion = reference_motion(source)
     expression, index_name = read_index(motion, index)
@@ -180,6 +188,14 @@ def lqr(
     law = FeedbackLaw(signals, linear_feedback(plant), limits=bounds, observer=estimator)
     loop = close_loop(table, law)
     own = {n: v for n, v in motion.gait.x0.items() if n in loop.labels("x")}
+    nu, nx = plant.size("u"), plant.size("x")
+    gains = np.vstack([rows[:, nu + nx :].reshape(-1, nx, nu) for rows in signals]).transpose(0, 2, 1)
+    efforts, planned = (
+        dict(zip(plant.labels("u"), values.tolist(), strict=True))
+        for values in (largest_efforts(gains, D), _planned_inputs(table))
+    )
+    faults = effort_faults(efforts, planned, bounds)
+    warn_of_efforts(faults, plant.name)
     settings = {
         **{f"acceptable deviation of {n}": v for n, v in zip(plant.labels("x"), D.tolist(), strict=True)},
         **{f"acceptable effort of {n}": v for n, v in zip(plant.labels("u"), U.tolist(), strict=True)},
@@ -193,6 +209,8 @@ def lqr(
         settings=settings,
         inputs=tuple(q.name for q in plant.u),
         estimate=quality,
+        efforts=efforts,
+        effort_faults=faults,
     )
 
 

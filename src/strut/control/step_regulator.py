@@ -12,6 +12,7 @@ import numpy as np
 from strut.checks import checked
 from strut.control.adjust import add_changes, change_name, set_by_events, substitute_symbols
 from strut.control.closed_loop import FeedbackLaw, close_loop
+from strut.control.effort import largest_efforts
 from strut.control.held_gait import HeldGait, find_held_gait
 from strut.control.kalman import EstimateQuality, Kalman, kalman_observer
 from strut.control.motion_table import MotionTable, motion_table
@@ -105,6 +106,7 @@ def step_lqr(
         **(observer.settings() if observer is not None else {}),
     }
     loop_gait = find_held_gait(loop, own, gait)
+    efforts = largest_efforts(U[:, None] * K[None] / D, D)
     return HeldGait(
         before=gait,
         gait=loop_gait,
@@ -112,6 +114,7 @@ def step_lqr(
         settings=settings,
         inputs=names,
         estimate=quality,
+        efforts=dict(zip(names, efforts.tolist(), strict=True)),
     )
 
 
