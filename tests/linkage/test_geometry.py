@@ -1,5 +1,7 @@
 """Linkages with lengths: closed forms, a second opinion on what is screened out, and machines that close."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -203,6 +205,34 @@ def test_one_machine_serves_all_designs():
         assert run.ok
         assert np.abs(run["closure_error"]).max() < 1e-8
         assert run.ledger.residual < 1e-6
+
+
+def test_pins_may_be_where_the_limb_is():
+    """Of a leg where it was published, of a taller one in proportion; of any other limb around its own
+    segments; or where the limb, or who asks, says it."""
+    free = {"x": (-0.15, 0.15), "z": (0.1, 1.3)}
+    assert linkage.human_leg().free_ranges() == free
+    taller = linkage.human_leg(3.6).free_ranges()
+    assert taller["z"] == pytest.approx((0.2, 2.6))
+    finger = linkage.Limb(
+        ("palm", "finger"),
+        {"knuckle": ("palm", "finger")},
+        {"palm": ((0.0, 0.0), (-0.06, 0.0)), "finger": ((0.0, 0.0), (0.03, 0.0))},
+    )
+    (four_bar,) = linkage.topologies(finger, 2, 3)
+    j3 = {each.axis: (each.low, each.high) for each in linkage.pin_parameters(four_bar) if each.joint == "j3"}
+    assert j3 == {"x": pytest.approx((-0.08, 0.05)), "z": pytest.approx((-0.02, 0.02))}
+    told = {"x": (0.0, 0.1), "z": (0.2, 0.3)}
+    says = replace(finger, pin_ranges=told)
+    (other,) = linkage.topologies(says, 2, 3)
+    assert linkage.pin_parameters(other)[-1].high == 0.3
+    assert linkage.pin_parameters(four_bar, told)[-2:] == linkage.pin_parameters(other)[-2:]
+    bare = linkage.topologies(linkage.Limb(("palm", "finger"), {"knuckle": ("palm", "finger")}), 2, 3)[0]
+    with pytest.raises(ModelError, match="the limb has no segments, so that nothing says where pins may be"):
+        linkage.pin_parameters(bare)
+    assert len(linkage.pin_parameters(bare, told)) == 6
+    with pytest.raises(ModelError, match="ranges has no 'z': give both axes"):
+        replace(finger, pin_ranges={"x": (0.0, 1.0)})
 
 
 def test_wrong_designs():

@@ -150,6 +150,17 @@ def test_wrong_limbs_and_topologies():
         ModelError, match="40 joints are asked for, but 2 links and 2 bodies can be joined in"
     ):
         linkage.topologies(KNEE, 2, 40)
+    arm = linkage.Limb(("torso", "arm", "hand"), {"shoulder": ("torso", "arm"), "elbow": ("arm", "hand")})
+    with pytest.raises(
+        ModelError,
+        match="4 links with 5 joints have a mobility of 4 at least, and 2 is asked for: take 6 joints",
+    ):
+        linkage.topologies(arm, 4, 5)
+    with pytest.raises(
+        ModelError, match="3 links with 4 joints have a mobility of 3 at least.*5 joints take one"
+    ):
+        linkage.topologies(arm, 3, 4)
+    assert linkage.topologies(arm, 3, 5) == ()  # by counting 1: over-constrained, whatever is asked
     with pytest.raises(ValueRangeError, match="links is 9"):
         linkage.topologies(KNEE, 9, 12)
     with pytest.raises(ModelError, match="two pins join 'thigh' and 'a': they would be one rigid body"):
@@ -188,7 +199,7 @@ def test_the_study_prints_the_pairs(capsys, tmp_path):
     with pytest.raises(SystemExit) as end:
         main(["reproduce", "kieboom-topologies", "--json", "-o", str(tmp_path / "page.html")])
     assert not end.value.code
-    rows = {row["quantity"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    rows = {row["quantity"]: row for row in json.loads(capsys.readouterr().out)["result"]["rows"]}
     assert rows["topologies"]["ours"] == "10"
     assert rows["pairs of actuators"]["ours"] == "126"
     assert all(row["published"] == row["ours"] for row in rows.values())

@@ -12,7 +12,7 @@ from strut.checks import checked, positive
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.linkage.assembly_path import LinkageMotion
 from strut.linkage.measures import BAR_DENSITY, PASSIVE_MASS, bars
-from strut.linkage.pins import pin_expressions, pin_parameters, sketch_values
+from strut.linkage.pins import parameter_units, pin_expressions, sketch_values
 from strut.linkage.spanning_tree import spanning_tree
 from strut.linkage.topology import Topology
 from strut.mechanism import Body, Mechanism, constraints, joints, shapes
@@ -33,12 +33,12 @@ def linkage_parameters(topology: Topology, values: np.ndarray | None = None) -> 
     """Return the parameters of a linkage by name: those of its pins (`pin_parameters`), JOINT_mass [kg] of
     every joint, and bar_density [kg/m]. values: of the pins; without them those of a sketch."""
     numbers = np.reshape(sketch_values(topology) if values is None else values, -1)
-    pins = pin_parameters(topology)
-    if len(numbers) != len(pins):
-        raise ModelError(f"a design has {len(numbers)} values: {len(pins)} are needed")
+    units = parameter_units(topology)
+    if len(numbers) != len(units):
+        raise ModelError(f"a design has {len(numbers)} values: {len(units)} are needed")
     parameters = {
-        each.name: Param(each.name, float(value), each.unit)
-        for each, value in zip(pins, numbers, strict=True)
+        name: Param(name, float(value), unit)
+        for (name, unit), value in zip(units.items(), numbers, strict=True)
     }
     for joint in topology.joints:
         parameters[f"{joint}_mass"] = Param(f"{joint}_mass", PASSIVE_MASS, "kg", bounds=(0, 50))

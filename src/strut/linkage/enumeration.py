@@ -41,18 +41,34 @@ def topologies(
     names of the links.
 
     mobility: of limb and linkage together, by generic rank; as many as the limb has joints unless given.
-    rules: which a topology must keep; further: rules besides these.
+    rules: which a topology must keep; further: rules besides these. Raises ModelError where so few joints
+    leave more mobility than was asked for, wherever they are.
     """
     integer("links", links, 1, MAX_LINKS)
     integer("joints", joints, 1)
     if mobility is None and not limb.joints:
         raise ModelError("the limb has no joints: say which mobility the linkage is to have, mobility=1")
     free = len(limb.joints) if mobility is None else integer("mobility", mobility, 0)
+    _check_count(limb, links, joints, free)
     valid_topologies: list[Topology] = []
     for topology in _graphs(limb, links, joints):
         if all(rule.holds(topology) for rule in (*rules, *further)) and topology.mobility() == free:
             valid_topologies.append(topology)
     return tuple(valid_topologies)
+
+
+def _check_count(limb: Limb, links: int, joints: int, mobility: int) -> None:
+    """Raise ModelError where joints are too few for a mobility: each takes two at most (Kutzbach)."""
+    least = 3 * (len(limb.bodies) + links - 1) - 2 * (len(limb.joints) + joints)
+    if least > mobility:
+        needed = joints + -(-(least - mobility) // 2)
+        advice = f"take {needed} joints"
+        if (least - mobility) % 2:
+            advice = f"{needed} joints take one too many; take a link more or fewer, or another mobility"
+        raise ModelError(
+            f"{links} links with {joints} joints have a mobility of {least} at least, and {mobility} is "
+            f"asked for: {advice}"
+        )
 
 
 def _graphs(limb: Limb, links: int, joints: int) -> Iterator[Topology]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, number_array, ordered_pair
-from strut.errors import ModelError, ShapeError, ValueRangeError
-from strut.linkage.limb import Point
+from strut.checks import checked, number_array
+from strut.errors import ShapeError, ValueRangeError
+from strut.linkage.limb import Point, check_ranges
 from strut.linkage.topology import Topology
 
-FREE_RANGE: Mapping[str, Point] = {"x": (-0.15, 0.15), "z": (0.1, 1.3)}
-"""[m] Of pins on no segment, by axis, unless told otherwise (Kieboom, table 5.2)."""
+AXES = ("x", "z")
+"""Of the plane in which pins are that are on no segment."""
 ALONG_RANGE: Point = (0.0, 1.0)
 """[1] Of pins on a segment of the limb, as the share of it from its beginning."""
 
@@ -35,25 +35,36 @@ class PinParameter:
 
 @checked
 def pin_parameters(
-    topology: Topology, ranges: Mapping[str, tuple[float, float]] = FREE_RANGE
+    topology: Topology, ranges: Mapping[str, tuple[float, float]] | None = None
 ) -> tuple[PinParameter, ...]:
     """Return the parameters of all pins of a topology: one for a pin on a segment of the limb, two for any
-    other. ranges: of the latter [m], by axis."""
-    for axis in FREE_RANGE:
-        if axis not in ranges:
-            raise ModelError(
-                f"ranges has no '{axis}': give both axes, {{'x': (low, high), 'z': (low, high)}} [m]"
-            )
-        ordered_pair(f"the range of {axis}", ranges[axis])
-    parameters: list[PinParameter] = []
+    other. ranges: of the latter [m], by axis; those of the limb unless given (`Limb.free_ranges`)."""
+    names = _parameter_places(topology)
+    free: Mapping[str, tuple[float, float]] = {}
+    if any(axis in AXES for _, axis in names.values()):
+        free = topology.limb.free_ranges() if ranges is None else ranges
+    if ranges is not None:
+        check_ranges(ranges)
+    return tuple(
+        PinParameter(name, joint, axis, "", *ALONG_RANGE)
+        if axis == "along"
+        else PinParameter(name, joint, axis, "m", *free[axis])
+        for name, (joint, axis) in names.items()
+    )
+
+
+def _parameter_places(topology: Topology) -> dict[str, tuple[str, str]]:
+    """Return by name of each parameter of the pins the joint and the axis that it is of."""
+    names: dict[str, tuple[str, str]] = {}
     for joint in topology.joints:
-        if segment_body(topology, joint) is not None:
-            parameters.append(PinParameter(f"{joint}_along", joint, "along", "", *ALONG_RANGE))
-        else:
-            parameters += [
-                PinParameter(f"{joint}_{axis}", joint, axis, "m", *ranges[axis]) for axis in ("x", "z")
-            ]
-    return tuple(parameters)
+        for axis in AXES if segment_body(topology, joint) is None else ("along",):
+            names[f"{joint}_{axis}"] = (joint, axis)
+    return names
+
+
+def parameter_units(topology: Topology) -> dict[str, str]:
+    """Return by name of each parameter of the pins its unit; a limb needs no ranges for that."""
+    return {name: "" if axis == "along" else "m" for name, (_, axis) in _parameter_places(topology).items()}
 
 
 def segment_body(topology: Topology, joint: str) -> str | None:
@@ -69,7 +80,7 @@ def pin_positions(topology: Topology, values: np.ndarray) -> np.ndarray:
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
         raise ValueRangeError(f"design {row} has values that are not finite: {numbers[row].tolist()}")
-    names = [each.name for each in pin_parameters(topology)]
+    names = list(_parameter_places(topology))
     if numbers.shape[1] != len(names):
         raise ShapeError(
             f"a design has {numbers.shape[1]} values: {len(names)} are needed, {', '.join(names)}"
@@ -127,7 +138,7 @@ def sketch_values(topology: Topology) -> np.ndarray:
         values[f"{joint}_x"] = span * (0.1 + 0.09 * (k % 3))
         # pins at one height are drawn apart
         values[f"{joint}_z"] = between[joint] + 0.03 * span * (k - (len(free) - 1) / 2)
-    return np.array([[values[each.name] for each in pin_parameters(topology)]])
+    return np.array([[values[name] for name in _parameter_places(topology)]])
 
 
 def _heights_between(topology: Topology, heights: Mapping[str, float], free: list[str]) -> dict[str, float]:
@@ -146,6 +157,7 @@ def _heights_between(topology: Topology, heights: Mapping[str, float], free: lis
 
 __all__ = [
     "PinParameter",
+    "parameter_units",
     "pin_expressions",
     "pin_parameters",
     "pin_positions",
