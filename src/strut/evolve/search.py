@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from strut.evolve.best_runs import keep_machine
 from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evolution import Evolution, read_evolution
 from strut.evolve.finals import write_confirmed, write_polished
+from strut.evolve.goals import best_first
 from strut.evolve.polish import check_polishable
 from strut.evolve.problem import SearchProblem
 from strut.evolve.searches import Grid, SearchMethod, SearchState, make_search, search_settings
@@ -67,6 +68,7 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
     progress: Callable[[SearchProgress], None] | None = None,
     workers: Any = None,
     polish: bool = False,
+    keep: Literal["all", "best"] = "all",
 ) -> Evolution:
     """Search, and return the `Evolution`: every individual of every generation, and the best.
 
@@ -79,7 +81,8 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
     generations are evaluated, which changes nothing that is found: `Threads()`, this process, unless given;
     `Processes()` for Python functions, `RayWorkers()` for a cluster. Those that are given are not closed.
     polish: improve the best of each run at its end by exact gradients, where the goal is smooth; see
-    `evolve.polish`.
+    `evolve.polish`. keep: of each generation that is done 'all' individuals, or the 'best' alone, so that
+    files stay small.
 
     A keyboard interrupt, or `strut jobs FILE --stop`, ends it between two writes; what was done is in the
     file and in what is returned, whose `finished` is then false.
@@ -106,6 +109,7 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
         "runs": runs,
         "seed": str(seed),
         **({"polish": True} if polish else {}),
+        **({"kept": "best", "evaluated_per_generation": method.population} if keep == "best" else {}),
     }
     if problem.staged_goals.front is not None and not getattr(method, "takes_fronts", False):
         raise ModelError(
@@ -127,7 +131,7 @@ def search(  # noqa: PLR0913 what is searched, how long, where it is kept and wh
             for run in range(runs):
                 if not store.runs().get(run, False):
                     job = _SearchRun(
-                        problem, method, store, crew, RandomStream(seed, run), run, runs, count, polish
+                        problem, method, store, crew, RandomStream(seed, run), run, runs, count, polish, keep
                     )
                     job.go_on(progress)
                     job.end()
@@ -175,6 +179,7 @@ class _SearchRun:
     runs: int
     generations: int
     polish: bool
+    keep: Literal["all", "best"]
 
     def end(self) -> None:
         """Evaluate the best again or polish it, where that is asked for."""
@@ -202,6 +207,10 @@ class _SearchRun:
             state = self.method.tell(state, x, keys, self.stream.draws(k, Purpose.TELL))
             seconds = clock.perf_counter() - began
             state = self.store.write_state(self.run, k, keys, state, seconds)
+            if self.keep == "best":
+                best = int(best_first(keys)[0])
+                keys = keys[best : best + 1]
+                self.store.keep_individual(self.run, k, best, x[best : best + 1], keys)
             so_far.add(keys, k)
             if progress is not None:
                 progress(self._progress(k, so_far, len(x) / max(seconds, 1e-9)))

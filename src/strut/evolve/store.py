@@ -285,6 +285,17 @@ class JobStore:
             )
         return unpack_state(packed)
 
+    def keep_individual(self, run: int, generation: int, place: int, x: np.ndarray, key: np.ndarray) -> None:
+        """Leave one individual of a generation that is done, as its first. x, key: of it, a row each."""
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE generation SET individuals = 1, x = ?, keys = ? WHERE run = ? AND generation = ?",
+                (_blob(x), _blob(key), run, generation),
+            )
+            where = "WHERE run = ? AND generation = ? AND place"
+            database.execute(f"DELETE FROM individual {where} != ?", (run, generation, place))
+            database.execute(f"UPDATE individual SET place = 0 {where} = ?", (run, generation, place))
+
     def write_finals(self, run: int, finals: Sequence[StoredFinal]) -> None:
         """Write what was done with the best of a run at its end."""
         rows = [

@@ -35,13 +35,14 @@ def exoskeleton_walker(
     design: np.ndarray | None = None,
     actuators: Sequence[str] = (),
     *,
+    ground: str = "rigid",
     surface: contact.Ground | None = None,
     friction: float | None = None,
 ) -> System:
     """Return the human in an exoskeleton with its controller: every joint of the linkage and the ankle has a
     torque by impedance along a phase, as a table, so that one machine serves all pairs of actuators; a joint
-    without one has a table of zeros, and a spring. surface: of the ground, level unless given."""
-    body = walkers.exoskeleton(topology, design, actuators, surface=surface, friction=friction)
+    without one has a table of zeros, and a spring. ground, surface, friction: as of `walkers.exoskeleton`."""
+    body = walkers.exoskeleton(topology, design, actuators, ground=ground, surface=surface, friction=friction)
     return drive_along_phase(body, list(topology.joints))
 
 

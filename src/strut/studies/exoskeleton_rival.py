@@ -4,13 +4,16 @@ and searched as those are."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from strut import contact, control, evolve, walkers
+from strut import contact, control, evolve, linkage, walkers
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
+from strut.studies.exoskeleton_designs import add_stride, control_parameter
+from strut.studies.exoskeleton_evaluation import DURATION, LEGS, SCREENED_SAMPLES, STEP
 from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, phase_encoding
 from strut.studies.exoskeleton_measures import (
     ANKLES,
@@ -19,6 +22,7 @@ from strut.studies.exoskeleton_measures import (
     walking_goals,
     worn_measures,
 )
+from strut.studies.exoskeleton_search import GENERATIONS, MAX_VELOCITY, POPULATION, RUNS, SlowSwarm
 from strut.system import Param, System
 from strut.walkers.human import HUMAN_HEIGHT, SEGMENTS
 
@@ -28,18 +32,10 @@ RIVAL_MOTORS = ("bar_hip", "bar_knee")
 """Its actuators, of both legs."""
 CUFF_RANGE = (0.2, 1.0)
 """[1] Where a cuff may hold its segment, as the share of it from its upper end."""
-LEGS = 2
-"""Of the human."""
 RIVAL_FILE = "rival"
 """Name of the file, without its ending, that keeps the rival's search."""
 RIVAL_SEED = 1
 """Of the rival's search."""
-POPULATION, GENERATIONS, RUNS = 200, 800, 5
-"""Of the rival's search, as of that for linkages."""
-DURATION, STEP = 10.0, 2.5e-4
-"""[s] Of a walk, and of RK4 in the search."""
-FIRST_REFERENCE, FIRST_STIFFNESS = 0.8, 3000.0
-"""[rad, N m/rad] Of references, either way, and of stiffness in the first population, at most."""
 
 
 def rival_walker(ground: str = "rigid", surface: contact.Ground | None = None) -> System:
@@ -89,23 +85,60 @@ def rival_evaluation(
     else:
         measures = rival_measures(walker, duration)
     inner = evolve.of_system(measures.system, duration, measures.expressions, label=RIVAL, **how)
-    return evolve.EncodedEvaluation(inner, rival_tables())
+    return evolve.EncodedEvaluation(inner, StrideTables(rival_tables()))
+
+
+@dataclass(frozen=True, eq=False)
+class StrideTables:
+    """What turns parameters of a search into numbers of the rival's machine: as `rival_tables`, but that
+    references of hip and knee count from an ordinary stride, as those of linkages do."""
+
+    tables: control.PhaseTables
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters that it reads."""
+        return self.tables.names
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the parameters that it writes."""
+        return self.tables.labels
+
+    @property
+    def digest(self) -> str:
+        """What tells it from others."""
+        return f"stride {self.tables.digest}"
+
+    def controls(self, x: np.ndarray) -> np.ndarray:
+        """Return parameters whose references count from the reference posture, a row each."""
+        stride = linkage.stride_postures(SCREENED_SAMPLES)
+        for motor, angles in zip(RIVAL_MOTORS, stride.T, strict=True):
+            x = add_stride(self.names, x, motor, np.tile(angles, (len(x), 1)))
+        return x
+
+    def rows(self, x: np.ndarray) -> np.ndarray:
+        """Return what it writes, a row for each row of what it reads."""
+        return self.tables.rows(self.controls(x))
+
+
+def rival_controls(parameters: Mapping[str, float]) -> dict[str, float]:
+    """Return parameters of `rival_tables`, whose references count from the reference posture, from those that
+    a search found."""
+    encoding = StrideTables(rival_tables())
+    row = encoding.controls(np.array([[parameters[name] for name in encoding.names]]))[0]
+    return dict(zip(encoding.names, row.tolist(), strict=True))
 
 
 def rival_parameters() -> list[evolve.SearchParameter]:
     """Return what is searched of the rival, with bounds; the first population is within those of linkages."""
     parameters = []
     for q in rival_tables().parameters:
-        first = None
-        if q.unit == "rad":
-            first = (-FIRST_REFERENCE, FIRST_REFERENCE)
-        elif q.unit == "N m/rad":
-            first = (0.0, FIRST_STIFFNESS)
-        parameters.append(
-            evolve.SearchParameter(
-                q.name, *q.bounds, unit=q.unit, group=q.name.partition("_")[0], first=first
-            )
-        )
+        if q.unit:
+            joint = q.name.split("_reference")[0].split("_stiffness")[0].split("_damping")[0]
+            parameters.append(control_parameter(q, joint, ankle=joint == ANKLE))
+        else:
+            parameters.append(evolve.SearchParameter(q.name, *q.bounds, group=q.name.partition("_")[0]))
     return parameters
 
 
@@ -131,7 +164,7 @@ def search_rival(
     generations as linkages have, unless told. minutes: after which it stops, to be gone on with."""
     searches = evolve.search_side_by_side(
         {RIVAL_FILE: rival_problem(**options)},
-        evolve.Swarm(population),
+        SlowSwarm(population, max_velocity=MAX_VELOCITY),
         generations,
         runs=runs,
         seed=RIVAL_SEED,
@@ -157,7 +190,9 @@ def rival_mass() -> float:
 
 __all__ = [
     "RIVAL",
+    "StrideTables",
     "rival_bars",
+    "rival_controls",
     "rival_evaluation",
     "rival_mass",
     "rival_measures",

@@ -9,7 +9,8 @@ import numpy as np
 
 from strut import linkage
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
-from strut.studies.exoskeleton_rival import LEGS, RIVAL, rival_bars, rival_mass
+from strut.studies.exoskeleton_evaluation import LEGS
+from strut.studies.exoskeleton_rival import RIVAL, rival_bars, rival_mass
 from strut.studies.study import Row
 from strut.walkers.human import (
     ANKLE_HEIGHT,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked
-from strut.contact import Ground, rigid
-from strut.errors import ModelError
+from strut.contact import Ground, compliant, rigid
+from strut.errors import ModelError, did_you_mean
 from strut.linkage import (
     Topology,
     add_joint_motors,
@@ -27,7 +27,17 @@ from strut.linkage.measures import ACTUATOR_MASS
 from strut.linkage.spanning_tree import spanning_tree
 from strut.system import Expression, Param, System
 from strut.walkers.assistance import with_trunk
-from strut.walkers.human import FALL_HEIGHT, HUMAN_HEIGHT, POSTURE, SEGMENTS, body_size, build_human
+from strut.walkers.human import (
+    FALL_HEIGHT,
+    GROUNDS,
+    HUMAN_HEIGHT,
+    POSTURE,
+    SEGMENTS,
+    SINK,
+    body_size,
+    build_human,
+)
+from strut.walkers.soft_ground import soft_ground
 
 SIDES = ("_r", "_l")
 """Of legs."""
@@ -43,26 +53,33 @@ def exoskeleton(
     design: np.ndarray | None = None,
     actuators: Sequence[str] = (),
     *,
+    ground: str = "rigid",
     surface: Ground | None = None,
     friction: Expression | None = None,
     stabilise: Expression = STABILISE,
     **values: Any,
 ) -> System:
-    """The human of `walkers.human` in an exoskeleton, on rigid ground: the same linkage along both legs.
+    """The human of `walkers.human` in an exoskeleton: the same linkage along both legs.
 
     topology: between the bodies of `linkage.human_leg()`. design: values of `linkage.pin_parameters`; without
-        them those of a sketch. actuators: joints that weigh 2 kg instead of 0.5. surface: of the ground,
-        level unless given. friction: Coulomb's coefficient of it; None holds without limit. stabilise: rate
-        at which drift of loops and feet is pulled back [1/s]. values: of parameters and states.
+        them those of a sketch. actuators: joints that weigh 2 kg instead of 0.5. ground: 'rigid', whose feet
+        land and leave in events; or 'soft', for populations and fixed steps: Hunt and Crossley's law without
+        events. surface: of the ground, level unless given. friction: Coulomb's coefficient of rigid ground;
+        None holds without limit; of soft ground it is the parameter `friction`. stabilise: rate at which
+        drift of loops and feet is pulled back [1/s]. values: of parameters and states.
 
     Hips and knees are passive. Every joint J of the linkage may have a spring and a damper: parameters
     J_spring_stiffness, J_spring_rest and J_spring_damping, 0 unless told; what it stores is J_r_spring and
     J_l_spring of the ledger. Inputs are J_r_motor_torque and J_l_motor_torque of every joint J of the
     linkage, whether it carries a link or closes a loop, and the torques of the ankles. Parameters are those
     of the human, of pins and of masses: both legs share them. Forces between human and machine are outputs:
-    J_r_reaction_x and J_r_reaction_z [N] of joints by which links hang on the body, J_pin_r_x and J_pin_r_z
-    of joints that close loops.
+    J_r_reaction_x and J_r_reaction_z [N] of joints by which links hang on the body, on rigid ground alone,
+    J_pin_r_x and J_pin_r_z of joints that close loops.
     """
+    if ground not in GROUNDS:
+        raise ModelError(f"ground is '{ground}': {did_you_mean(ground, GROUNDS)}")
+    if ground == "soft" and friction is not None:
+        raise ModelError("friction is of rigid ground: on soft ground it is a parameter, friction=0.8")
     if topology.limb != human_leg():
         raise ModelError(
             "the topology is of another limb: an exoskeleton is made of linkage.topologies("
@@ -76,7 +93,7 @@ def exoskeleton(
             raise ModelError(f"actuators has '{joint}': the linkage has {', '.join(topology.joints)}")
         parameters[name] = Param(name, ACTUATOR_MASS, "kg", bounds=(0, 50))
     size = body_size()
-    m = build_human(size, 0.0)
+    m = build_human(size, 0.0 if ground == "rigid" else SINK)
     m.name = "exoskeleton"
     springs = spring_parameters(topology)
     for side, begin in zip(SIDES, _initial_angles(topology, numbers), strict=True):
@@ -93,17 +110,18 @@ def exoskeleton(
             initial=begin,
         )
         add_springs(m, topology, springs, suffix=side)
-    walker = rigid(
-        m,
-        [f"{point}{side}" for side in SIDES for point in POINTS],
-        surface,
-        friction=friction,
-        fall=("trunk", FALL_HEIGHT * size.height.sym),
-        symmetry="auto",
-        stabilise=stabilise,
-        reactions=[f"{joint}{side}" for side in SIDES for joint in hanging_joints(topology)],
-        description="a human in an exoskeleton, a linkage along each leg",
-    )
+    feet = [f"{point}{side}" for side in SIDES for point in POINTS]
+    common: dict[str, Any] = {
+        "fall": ("trunk", FALL_HEIGHT * size.height.sym),
+        "symmetry": "auto",
+        "stabilise": stabilise,
+        "description": "a human in an exoskeleton, a linkage along each leg",
+    }
+    if ground == "rigid":
+        hanging = [f"{joint}{side}" for side in SIDES for joint in hanging_joints(topology)]
+        walker = rigid(m, feet, surface, friction=friction, reactions=hanging, **common)
+    else:
+        walker = compliant(m, feet, surface, **soft_ground(), events=False, **common)
     motors = {name: weights for side in SIDES for name, weights in joint_angles(topology, side).items()}
     _, length, centre, _ = SEGMENTS["trunk"]
     return add_joint_motors(with_trunk(walker, centre * length * size.height.sym), motors).using(values)

@@ -139,6 +139,10 @@ class SystemEvaluation:
         status = [OK if str(each) in endings else f"the run broke off: {each}" for each in batch.status]
         return check_measures(rows, status, self.measures)
 
+    def own_values(self, group: str) -> dict[str, float]:
+        """Return the system's own values by label. group: 'p', 'x', 'z' or 'u'."""
+        return dict(self._groups[group])
+
     @cached_property
     def _groups(self) -> dict[str, dict[str, float]]:
         """What may be set, with the system's own values."""

@@ -91,6 +91,8 @@ class MetamorphicSwarm:
             "visited": np.zeros(0, dtype=np.int64),
             "subspace_x": np.zeros((0, width)),
             "subspace_keys": np.zeros((0, 2)),
+            # how many individuals were evaluated in it
+            "visits": np.zeros(0, dtype=np.int64),
             "generation": np.zeros(1, dtype=np.int64),
             # 0 where nothing depends on it, so that a search can be extended
             "generations": np.array([generations if self._paced_by_end else 0]),
@@ -108,6 +110,10 @@ class MetamorphicSwarm:
         best = _remember(
             state["visited"], state["subspace_x"], state["subspace_keys"], subspace, state["x"], keys
         )
+        before = np.zeros(len(state["visited"]), dtype=np.int64)  # of a file of an earlier version
+        visits = np.zeros(len(best[0]), dtype=np.int64)
+        visits[np.searchsorted(best[0], state["visited"])] = state.get("visits", before)
+        visits += np.bincount(np.searchsorted(best[0], subspace), minlength=len(visits))
         own_x = seen[1][np.searchsorted(seen[0], code)]
         social_x = best[1][np.searchsorted(best[0], subspace)]
         active = self._active(state)
@@ -119,6 +125,7 @@ class MetamorphicSwarm:
             "v": np.where(active, velocity, state["v"]),
             **dict(zip(("code", "seen_x", "seen_keys"), seen, strict=True)),
             **dict(zip(("visited", "subspace_x", "subspace_keys"), best, strict=True)),
+            "visits": visits,
             "generation": state["generation"] + 1,
         }
         return state | {"groups": self._migrate(state, draws)}

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -87,6 +87,8 @@ def _evaluation_on_one_core(evaluation: Evaluation) -> Evaluation:
         return replace(evaluation, inner=inner)
     if isinstance(evaluation, ProgramEvaluation):
         return replace(evaluation, workers=1)
+    if hasattr(evaluation, "on_one_core"):  # one's own, that says how
+        return cast(Evaluation, evaluation.on_one_core())
     return evaluation
 
 

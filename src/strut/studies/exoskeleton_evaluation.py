@@ -1,0 +1,347 @@
+"""What evaluates exoskeletons of many topologies: each is screened first, and only those that carry a stride
+without a singularity, with bars that are not too long, walk, on soft ground, many at once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from strut import evolve, linkage
+from strut.evolve.evaluations.evaluation import OK, Evaluated
+from strut.evolve.evaluations.system_runs import SystemEvaluation
+from strut.evolve.space import ParameterSpace
+from strut.linkage.measures import ACTUATOR_MASS, PASSIVE_MASS
+from strut.linkage.spanning_tree import spanning_tree
+from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride
+from strut.studies.exoskeleton_gait import exoskeleton_walker
+from strut.studies.exoskeleton_measures import ANKLES, FEET, TARGET_SPEED
+from strut.studies.exoskeleton_pool import ForkedPool
+from strut.walkers.exoskeleton import SIDES
+from strut.walkers.human import POSTURE
+
+DURATION, STEP = 10.0, 2.5e-4
+"""[s] Of a walk, and of RK4 in the search: at 0.5 ms two of three random designs end by numbers alone."""
+SCREENED_SAMPLES, SCREENED_MARGIN = 10, 0.1
+"""[1, rad] Samples of the stride along which designs are screened in the search, and how far around."""
+MAX_BAR_LENGTH = 0.7
+"""[m] Of a bar (table 5.3)."""
+DESIGN_MEASURES = ("soundness", "longest_bar", "added_mass", "broken_off")
+"""What is measured of a design before it walks, and whether its run broke off."""
+LEGS = 2
+"""Of the human."""
+SCREENED_TOGETHER = 32
+"""Designs that are screened at once: more would leave cores idle, fewer repeat what all share."""
+SOUND = 1 - 1e-9
+"""[1] Soundness from which on a design walks."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScreenedDesigns:
+    """Designs of one group after screening, an entry each. soundness: 1 where a design carries the stride
+    without coming near a singularity; else less, the more of it the more it has. longest: of its bars [m].
+    mass: of both legs' linkages [kg]. begin: states of the machine as a run begins, by label."""
+
+    values: WornValues
+    soundness: np.ndarray
+    longest: np.ndarray
+    mass: np.ndarray
+    begin: Mapping[str, np.ndarray]
+
+    @property
+    def walks(self) -> np.ndarray:
+        """Which designs are simulated."""
+        return np.asarray((self.soundness >= SOUND) & (self.longest <= MAX_BAR_LENGTH))
+
+
+def screen_designs(
+    parts: Sequence[WornValues], *, samples: int = SCREENED_SAMPLES, margin: float = SCREENED_MARGIN
+) -> list[ScreenedDesigns]:
+    """Screen designs of groups of one topology along a stride and around it.
+
+    parts: of each group, references of actuated joints counted from the stride. samples, margin: of the
+    stride, and how far around it [rad]. Returned are the same with references counted from the reference
+    posture.
+    """
+    topology = parts[0].group.topology
+    pins = np.vstack([part.pins for part in parts])
+    starts = np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints] for side in SIDES])
+    motion = linkage.follow_postures(topology, pins, linkage.stride_postures(samples), margin)
+    begin = linkage.follow_postures(topology, pins, starts)
+    assembled = (motion.assembled.mean(axis=1) + begin.assembled.mean(axis=1)) / 2
+    whole = motion.assembles & begin.assembles
+    at = linkage.pin_positions(topology, pins)
+    longest = linkage.bar_lengths(topology, at).max(axis=1)
+    angles = np.nan_to_num(motion.coordinates[:, :samples]) @ spanning_tree(topology).joint_turns().T
+    states = _initial_states(begin)
+    joints, first, results = list(topology.joints), 0, []
+    for part in parts:
+        own = slice(first, first + len(part.pins))
+        first += len(part.pins)
+        screening = linkage.screen(motion, part.group.actuators)
+        shares = [
+            np.minimum(each / least, 1.0) * whole
+            for each, least in (
+                (screening.strength, screening.min_strength),
+                (screening.regularity, screening.min_regularity),
+            )
+        ]
+        control = part.controls
+        for joint in part.group.actuators:
+            control = add_stride(part.tables.names, control, joint, angles[own, :, joints.index(joint)])
+        results.append(
+            ScreenedDesigns(
+                WornValues(part.group, part.pins, control),
+                ((assembled + shares[0] + shares[1]) / 3)[own],
+                longest[own],
+                LEGS * linkage.linkage_masses(topology, at[own], part.group.actuators),
+                {label: column[own] for label, column in states.items()},
+            )
+        )
+    return results
+
+
+def _initial_states(begin: linkage.LinkageMotion) -> dict[str, np.ndarray]:
+    """Angles of the joints that carry links as a run begins, by label [rad], and how fast they turn for each
+    turn of hip and knee, LABEL_by_JOINT [1]."""
+    names = list(begin.topology.joints)
+    states = {}
+    for joint, angles in linkage.carrying_angles(begin).items():
+        for k, side in enumerate(SIDES):
+            states[f"{joint}{side}"] = angles[:, k]
+            for n, limb_joint in enumerate(begin.topology.limb.joints):
+                states[f"{joint}{side}_by_{limb_joint}"] = begin.rates[:, k, names.index(joint), n]
+    return states
+
+
+def initial_states(begin: Mapping[str, np.ndarray], own: Mapping[str, float]) -> dict[str, np.ndarray]:
+    """Return angles and rates of the joints that carry links as a run begins, by label [rad, rad/s], so that
+    loops are closed and stay so. begin: of `ScreenedDesigns`. own: the machine's states as a run begins."""
+    states: dict[str, np.ndarray] = {}
+    for label, column in begin.items():
+        name, by, limb_joint = label.partition("_by_")
+        if not by:
+            states[name] = column
+            continue
+        side = next(each for each in SIDES if name.endswith(each))
+        turn = column * own[f"{limb_joint}{side}_rate"]
+        states[f"{name}_rate"] = states.get(f"{name}_rate", 0.0) + turn
+    return states
+
+
+def walk_evaluation(topology: linkage.Topology, duration: float, **options: Any) -> SystemEvaluation:
+    """Return what runs the machines of a topology on soft ground. options: of `simulate_batch`."""
+    walker = exoskeleton_walker(topology, ground="soft")
+    torques = [f"{joint}{side}_motor_torque" for joint in topology.joints for side in SIDES]
+    measures = evolve.walk_measures(
+        walker,
+        duration,
+        feet=FEET,
+        torques=[*torques, *ANKLES],
+        near_speed=TARGET_SPEED,
+        assisting="assisting",
+    )
+    how = {"method": "rk4", "step": STEP, **options}
+    return evolve.of_system(measures.system, duration, measures.expressions, label="exoskeleton", **how)
+
+
+@dataclass(frozen=True, eq=False)
+class ExoskeletonEvaluation:
+    """Evaluates individuals of a `DesignSpace`.
+
+    duration: of a walk [s]. options: of `simulate_batch`, as lanes, precision and device. processes: in which
+    individuals are evaluated on a processor; None for as many as there are cores.
+
+    Measures are soundness (see `ScreenedDesigns`), longest_bar [m], added_mass [kg], broken_off (1 where a
+    run ended by its numbers), and those of `evolve.walk_measures`, which are 0 where a design does not walk.
+    """
+
+    space: DesignSpace
+    duration: float = DURATION
+    options: Mapping[str, Any] = field(default_factory=dict)
+    processes: int | None = None
+
+    @cached_property
+    def runners(self) -> dict[int, SystemEvaluation]:
+        """By number of a topology, what runs its machines."""
+        options = {"threads": 1, **self.options} if self.on_processor else dict(self.options)
+        numbered = {group.number: group.topology for group in self.space.groups.values()}
+        return {number: walk_evaluation(each, self.duration, **options) for number, each in numbered.items()}
+
+    @property
+    def on_processor(self) -> bool:
+        """Whether cores run the machines, not a card."""
+        return bool(self.options.get("device", "cpu") == "cpu")
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """Names of what it measures."""
+        return (*DESIGN_MEASURES, *next(iter(self.runners.values())).measures)
+
+    @property
+    def divisible(self) -> bool:
+        """As of runs: what runs in lanes or on a card goes together."""
+        return self.on_processor and self.options.get("lanes", 1) == 1
+
+    def on_one_core(self) -> ExoskeletonEvaluation:
+        """Return the same, evaluated by one core: for a worker among many."""
+        return replace(self, processes=1)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what it is, as a store keeps it."""
+        own = [runner.settings() for runner in self.runners.values()]
+        text = "".join(f"{each['equations']}{each['options']}" for each in own)
+        return {
+            "kind": "exoskeletons",
+            "groups": list(self.space.groups),
+            "fixed": dict(self.space.fixed),
+            "machines": hashlib.sha256(text.encode()).hexdigest()[:16],
+            "time": self.duration,
+            "screening": [SCREENED_SAMPLES, SCREENED_MARGIN],
+            "measures": {name: name for name in self.measures},
+        }
+
+    def check(self, space: ParameterSpace) -> None:
+        """Raise ModelError where what is searched is not what the space has."""
+        if tuple(space.names) != self.space.names:
+            from strut.errors import ModelError
+
+            raise ModelError("what is searched is not the space of the evaluation: take its parameters")
+
+    def screen(self, parts: Sequence[tuple[str, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Screen individuals of groups of one topology, rows of x by group. Returned are of each group
+        soundness, longest bar and mass in columns, and rows of the machine of those that walk."""
+        worn = []
+        for name, x in parts:
+            group = self.space.groups[name]
+            worn.append(WornValues(group, *self.space.values(group, x)))
+        return [
+            (
+                np.column_stack([found.soundness, found.longest, found.mass]),
+                self.machine_rows(found, np.flatnonzero(found.walks)),
+            )
+            for found in screen_designs(worn)
+        ]
+
+    def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
+        """Screen the population, and run those that pass."""
+        measures = np.zeros((len(x), len(self.measures)))
+        tasks = self._screening_tasks(x)
+        orders = [([(name, x[places]) for name, places in task],) for task in tasks]
+        screened = self._pool.map("screen", orders)
+        walking: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+        for task, answers in zip(tasks, screened, strict=True):
+            for (name, places), (columns, rows) in zip(task, answers, strict=True):
+                measures[places, : columns.shape[1]] = columns
+                passing = (columns[:, 0] >= SOUND) & (columns[:, 1] <= MAX_BAR_LENGTH)
+                walking.setdefault(self.space.groups[name].number, []).append((places[passing], rows))
+        chunks = self._chunks(walking)
+        measured = self._pool.map("run", [(number, rows) for number, rows, _ in chunks])
+        for (_, _, places), answer in zip(chunks, measured, strict=True):
+            broken = np.isnan(answer).any(axis=1)
+            measures[places, DESIGN_MEASURES.index("broken_off")] = broken
+            measures[places, len(DESIGN_MEASURES) :] = np.where(broken[:, None], 0.0, answer)
+        return Evaluated(measures, (OK,) * len(x))
+
+    def _screening_tasks(self, x: np.ndarray) -> list[list[tuple[str, np.ndarray]]]:
+        """Return places of individuals by group, groups of one topology together, at most so many in a task
+        that all cores have some."""
+        tasks: list[list[tuple[str, np.ndarray]]] = []
+        by_topology: dict[int, list[tuple[str, np.ndarray]]] = {}
+        for name, places in self.space.rows_by_group(x).items():
+            by_topology.setdefault(self.space.groups[name].number, []).append((name, places))
+        for members in by_topology.values():
+            room = 0
+            for name, places in members:
+                for first in range(0, len(places), SCREENED_TOGETHER):
+                    share = places[first : first + SCREENED_TOGETHER]
+                    if room < len(share):
+                        tasks.append([])
+                        room = SCREENED_TOGETHER
+                    tasks[-1].append((name, share))
+                    room -= len(share)
+        return tasks
+
+    def _chunks(
+        self, walking: Mapping[int, list[tuple[np.ndarray, np.ndarray]]]
+    ) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Return by number of a topology rows of its machine with the places of their individuals, as many
+        together as a core runs at once; on a card all of them."""
+        chunks = []
+        for number, members in walking.items():
+            places, rows = (np.concatenate(each) for each in zip(*members, strict=True))
+            size = max(1, len(places)) if not self.on_processor else self.lanes
+            chunks += [
+                (number, rows[first : first + size], places[first : first + size])
+                for first in range(0, len(places), size)
+            ]
+        return chunks
+
+    @cached_property
+    def lanes(self) -> int:
+        """Runs that a core does at once."""
+        from strut.simulate.batch_in_lanes import chosen_lanes
+
+        return chosen_lanes(self.options.get("lanes", 1), self.options.get("precision", "double"), None)
+
+    @cached_property
+    def labels(self) -> dict[int, tuple[str, ...]]:
+        """By number of a topology, the parameters and states of its machine that are set, in order."""
+        labels: dict[int, tuple[str, ...]] = {}
+        for group in self.space.groups.values():
+            if group.number not in labels:
+                pins = [each.name for each in linkage.pin_parameters(group.topology)]
+                masses = [f"{joint}_mass" for joint in group.topology.joints]
+                tables = sorted(WornValues(group, np.empty(0), np.empty(0)).tables.labels)
+                carrying = [joint for joint, _ in spanning_tree(group.topology).carried.values()]
+                angles = [f"{joint}{side}" for joint in carrying for side in SIDES]
+                rates = [f"{name}_rate" for name in angles]
+                labels[group.number] = (*pins, *masses, *tables, *angles, *rates)
+        return labels
+
+    def machine_rows(self, found: ScreenedDesigns, which: np.ndarray) -> np.ndarray:
+        """Return what is set in the machines of screened designs, a row each, as `labels` order it."""
+        values, group = found.values, found.values.group
+        pins = [each.name for each in linkage.pin_parameters(group.topology)]
+        columns = dict(zip(pins, values.pins[which].T, strict=True))
+        for joint in group.topology.joints:
+            mass = ACTUATOR_MASS if joint in group.actuators else PASSIVE_MASS
+            columns[f"{joint}_mass"] = np.full(len(which), mass)
+        labels = self.labels[group.number]
+        if not len(which):
+            return np.empty((0, len(labels)))
+        columns |= zip(values.tables.labels, values.tables.rows(values.controls[which]).T, strict=True)
+        states = {label: column[which] for label, column in found.begin.items()}
+        columns |= initial_states(states, self.runners[group.number].own_values("x"))
+        return np.column_stack([columns[label] for label in labels])
+
+    def run(self, number: int, rows: np.ndarray) -> np.ndarray:
+        """Run machines of a topology, a row each as `labels` order them; return their measures, nan where a
+        run broke off."""
+        return self.runners[number].evaluate(self.labels[number], rows, np.zeros(1, dtype=int)).measures
+
+    @cached_property
+    def _pool(self) -> ForkedPool:
+        """The processes that do it; machines are compiled before they are forked."""
+        return ForkedPool(self, self.processes if self.on_processor else 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy for another process begins without processes."""
+        return {name: value for name, value in self.__dict__.items() if name != "_pool"}
+
+    def compile(self) -> None:
+        """Compile the machines of all topologies, side by side; then load them here."""
+        self._pool.compile(list(self.runners))
+
+
+__all__ = [
+    "DESIGN_MEASURES",
+    "ExoskeletonEvaluation",
+    "ScreenedDesigns",
+    "screen_designs",
+    "walk_evaluation",
+]

@@ -1,0 +1,93 @@
+"""Processes that share the evaluation of exoskeletons: forked once machines are compiled, so that each has
+them."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import signal
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from strut.checks import integer
+from strut.evolve.workers.processes import PR_SET_PDEATHSIG
+from strut.evolve.workers.workers import core_count
+
+_owner: Any = None
+"""What a forked process does its tasks with."""
+
+
+class ForkedPool:
+    """Calls methods of an object in processes that are forked from this one; with one process, here.
+
+    owner: has `runners`, and the methods that are called. count: of processes, None for as many as there are
+    cores.
+    """
+
+    def __init__(self, owner: Any, count: int | None) -> None:
+        self.owner = owner
+        self.count = core_count() if count is None else integer("processes", count, 1)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def map(self, method: str, tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return what a method answers to each task, in their order."""
+        if self.count == 1:
+            return [getattr(self.owner, method)(*task) for task in tasks]
+        if self._pool is None:
+            self.compile(list(self.owner.runners))
+            self._pool = self._forked(self.count)
+        futures = [self._pool.submit(_call, method, task) for task in tasks]
+        return [future.result() for future in futures]
+
+    def compile(self, numbers: Sequence[int]) -> None:
+        """Compile machines side by side, which leaves them in the cache, and load them here."""
+        if self.count > 1 and len(numbers) > 1:
+            with self._forked(min(self.count, len(numbers))) as pool:
+                list(pool.map(_load, numbers))
+        for number in numbers:
+            _load_runner(self.owner, number)
+
+    def _forked(self, count: int) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            count,
+            mp_context=multiprocessing.get_context("fork"),
+            initializer=_begin,
+            initargs=(self.owner,),
+        )
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+def _begin(owner: Any) -> None:
+    """Begin a process: it ends with its parent, and leaves Ctrl-C to it."""
+    global _owner
+    _owner = owner
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _call(method: str, task: tuple[Any, ...]) -> Any:
+    return getattr(_owner, method)(*task)
+
+
+def _load(number: int) -> None:
+    _load_runner(_owner, number)
+
+
+def _load_runner(owner: Any, number: int) -> None:
+    """Run a machine as it is for an instant, so that it is compiled or loaded."""
+    runner = owner.runners[number]
+    values = {**runner.own_values("x"), **runner.own_values("p")}
+    owner.run(number, np.array([[values[label] for label in owner.labels[number]]]))
+
+
+__all__ = ["ForkedPool"]

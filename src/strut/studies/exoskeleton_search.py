@@ -1,0 +1,229 @@
+"""The search for exoskeletons: a metamorphic swarm over topologies and pairs of actuators, goals in stages
+(Kieboom, sections 5.4 and 5.5, tables 5.2 and 5.3)."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut import evolve, linkage
+from strut.evolve.search import StopRequest
+from strut.evolve.searches.method import SearchState
+from strut.evolve.space import ParameterSpace
+from strut.evolve.streams import Draws, Purpose, RandomStream
+from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups, pin_name
+from strut.studies.exoskeleton_evaluation import (
+    DURATION,
+    MAX_BAR_LENGTH,
+    SCREENED_MARGIN,
+    SCREENED_SAMPLES,
+    SOUND,
+    ExoskeletonEvaluation,
+)
+from strut.studies.exoskeleton_measures import walking_goals
+from strut.walkers.exoskeleton import SIDES
+from strut.walkers.human import POSTURE
+
+POPULATION, GENERATIONS, RUNS = 200, 800, 5
+"""Of the search in the thesis; how often it was run is not printed."""
+SEED = 1
+"""Of all searches, unless another is asked for."""
+EXPLORE = "0.05 * (1 - 1 / (1 + exp(-(k - 0.5*n) / (0.05*n))))"
+"""P_e: one migration in 20 generations at first, none in the second half."""
+OWN = "0.05 * exp(-((k - 0.55*n) / (0.12*n))**2)"
+"""P_l: around the middle."""
+SOCIAL = "0.2 / (1 + exp(-(k - 0.69*n) / (0.02*n)))"
+"""P_g: from 500 of 800 generations on."""
+MAX_VELOCITY = 0.2
+"""[1] Part of a range that a particle may cross in a generation."""
+GOAL_NAMES = ("singularity", "bars", "time", "speed", "power")
+"""The goals, in a word each."""
+FIRST_SPEED = 0.1
+"""[1] Part of the first range of a parameter that a particle may cross in the first generation."""
+SECONDS_PER_MINUTE = 60.0
+"""[s]"""
+TRIED_DESIGNS = 1000
+"""Of each topology, from which first ones are taken that pass."""
+
+
+def slow_down(space: ParameterSpace, velocities: np.ndarray, max_velocity: float) -> np.ndarray:
+    """Return first velocities that are small against the ranges of the first population. velocities: of a
+    swarm that begins. max_velocity: of it."""
+    first = np.array([each.first or (each.low, each.high) for each in space.parameters])
+    return np.asarray(velocities * FIRST_SPEED / max_velocity * (first[:, 1] - first[:, 0]) / space.span)
+
+
+@dataclass(frozen=True)
+class SlowSwarm(evolve.Swarm):
+    """A swarm whose particles begin slowly, so that they do not leave at once what walks."""
+
+    def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
+        """Scatter the particles over the first range."""
+        state = super().begin(space, draws, generations)
+        return state | {"v": slow_down(space, state["v"], self.max_velocity)}
+
+
+@dataclass(frozen=True)
+class ScreenedSwarm(evolve.MetamorphicSwarm):
+    """A metamorphic swarm whose particles begin with pins that carry a stride, which a few in a hundred of
+    random ones do, and slowly, so that they do not leave at once what walks."""
+
+    def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
+        """Spread the particles, then give each of them pins that pass, of every topology."""
+        state = super().begin(space, draws, generations)
+        x = state["x"].copy()
+        pools = next(iter(self.pools.values()))
+        groups = chosen_groups(list(pools))
+        names = list(pools)
+        for number in dict.fromkeys(group.number for group in groups.values()):
+            topology = next(group.topology for group in groups.values() if group.number == number)
+            columns = [pin_name(number, each.name) for each in linkage.pin_parameters(topology)]
+            if not all(name in space.names for name in columns):
+                continue  # what is fixed stays
+            places = space.places(columns, f"topology {number}")
+            designs, strength = sound_designs(number)
+            chance = draws.uniform(len(x))
+            for k in range(len(x)):
+                own = groups[names[int(state["groups"][k, 0])]]
+                pair = own.actuators if own.number == number else None
+                passing = np.arange(len(designs)) if pair is None else np.flatnonzero(strength[pair])
+                if len(passing):
+                    x[k, places] = designs[passing[int(chance[k] * len(passing))]]
+        return state | {"x": x, "v": slow_down(space, state["v"], self.swarm.max_velocity)}
+
+
+@cache
+def sound_designs(number: int) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
+    """Return designs of a topology that carry a stride with bars that are short enough, values of its pins in
+    rows, and by pair of actuators which of them pass with it. They are always the same."""
+    group = next(each for each in chosen_groups([str(number)]).values())
+    topology = group.topology
+    pins = linkage.pin_parameters(topology)
+    low, high = np.array([(each.low, each.high) for each in pins]).T
+    stream = RandomStream(number).draws(0, Purpose.BEGIN)
+    values = low + (high - low) * stream.uniform(TRIED_DESIGNS, len(pins))
+    longest = linkage.bar_lengths(topology, linkage.pin_positions(topology, values)).max(axis=1)
+    values = values[longest <= MAX_BAR_LENGTH]
+    starts = np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints] for side in SIDES])
+    motion = linkage.follow_postures(
+        topology, values, linkage.stride_postures(SCREENED_SAMPLES), SCREENED_MARGIN
+    )
+    begins = linkage.follow_postures(topology, values, starts).assembles
+    ok = {pair: linkage.screen(motion, pair).ok & begins for pair in topology.actuator_sets()}
+    some = np.any(list(ok.values()), axis=0)
+    return values[some], {pair: each[some] for pair, each in ok.items()}
+
+
+def exoskeleton_goals(duration: float = DURATION) -> list[evolve.SearchGoal]:
+    """Return the goals of table 5.3: no singularity, short bars, not to fall, the speed with little
+    assistance, little power. The first two come first, since who does not reach them is not simulated."""
+    return [
+        evolve.maximise("soundness", until=f"soundness > {SOUND!r}"),
+        evolve.minimise("longest_bar", until=f"longest_bar <= {MAX_BAR_LENGTH!r}"),
+        *walking_goals(duration),
+    ]
+
+
+def exoskeleton_problem(
+    groups: Sequence[str] | None = None,
+    fixed: Mapping[str, float] | None = None,
+    *,
+    duration: float = DURATION,
+    processes: int | None = None,
+    **options: Any,
+) -> evolve.SearchProblem:
+    """Return the search for exoskeletons.
+
+    groups: topologies and pairs, as "2-15", or "2" for all pairs of a topology; all 126 unless given. fixed:
+    values of parameters that are kept, see `DesignSpace`. duration: of a walk [s]. processes: of the
+    evaluation; None for as many as there are cores. options: of `simulate_batch`.
+    """
+    space = DesignSpace(chosen_groups(groups), fixed or {})
+    evaluation = ExoskeletonEvaluation(space, duration, options, processes)
+    return evolve.SearchProblem(list(space.parameters), evaluation, exoskeleton_goals(duration))
+
+
+def exoskeleton_swarm(problem: evolve.SearchProblem, population: int = POPULATION) -> ScreenedSwarm:
+    """Return the swarm that searches a problem of `exoskeleton_problem`."""
+    assert isinstance(problem.evaluation, ExoskeletonEvaluation)
+    return ScreenedSwarm(
+        problem.evaluation.space.pools,
+        explore=EXPLORE,
+        own=OWN,
+        social=SOCIAL,
+        swarm=evolve.Swarm(population, max_velocity=MAX_VELOCITY),
+    )
+
+
+def run_file(folder: Path, run: int) -> Path:
+    """Return the file that keeps a run, from 1 on."""
+    return folder / f"run{run}.db"
+
+
+def search_exoskeletons(  # noqa: PLR0913 -- as of a search, by keyword
+    folder: Path,
+    problem: evolve.SearchProblem,
+    *,
+    run: int = 1,
+    generations: int = GENERATIONS,
+    population: int = POPULATION,
+    seed: int = SEED,
+    minutes: float | None = None,
+    progress: Callable[[evolve.SearchProgress], None] | None = None,
+    workers: Any = None,
+) -> evolve.Evolution:
+    """Do one run of the search for exoskeletons, or go on with what the folder has of it; each has a file of
+    its own, so that they may go side by side.
+
+    run: its number, from 1, which is added to the seed. minutes: after which it stops, to be gone on with.
+    workers: as of `evolve.search`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    began = clock.monotonic()
+
+    def watch(at: evolve.SearchProgress) -> None:
+        if progress is not None:
+            progress(at)
+        if minutes is not None and clock.monotonic() - began > SECONDS_PER_MINUTE * minutes:
+            raise StopRequest
+
+    path = run_file(folder, run)
+    return evolve.search(
+        problem,
+        exoskeleton_swarm(problem, population),
+        generations,
+        seed=seed + run - 1,
+        output=path,
+        resume=path.is_file(),
+        progress=watch,
+        workers=workers,
+        keep="best",
+    )
+
+
+def progress_line(at: evolve.SearchProgress) -> str:
+    """Return how far a search is, as a line."""
+    goal = GOAL_NAMES[at.stage - 1] if at.stage else "none"
+    return (
+        f"generation {at.generation + 1}/{at.generations} "
+        f"({at.evaluations_per_second:.0f} evaluations/s): best at {goal}, {at.value:.4g}"
+    )
+
+
+__all__ = [
+    "ScreenedSwarm",
+    "SlowSwarm",
+    "exoskeleton_goals",
+    "exoskeleton_problem",
+    "exoskeleton_swarm",
+    "progress_line",
+    "run_file",
+    "search_exoskeletons",
+    "sound_designs",
+]
