@@ -7,9 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from strut import gait, optimal, walkers
-from strut.optimal.walk import design_search
+from strut.optimal.solver.watch import SearchWatch
+from strut.optimal.walk import guided_search
 from strut.optimal.walk.continuation import MIN_STEP, continue_to_goal
+from strut.optimal.walk.design_task import DesignTask
+from strut.optimal.walk.priced_search import lower_prices
 from strut.optimal.walk.read_walk import slope_of
+from strut.optimal.walk.reference import ReferenceStep
 from strut.report import design_result
 
 
@@ -79,14 +83,14 @@ def test_where_no_step_leads_further_there_is_no_end(compass, passive):
 def test_stages_lead_to_the_same_optimum(compass, passive, monkeypatch):
     """The direct searches, that with larger torques, too, are made to fail: the way from the passive gait ends
     at the same cost."""
-    direct, first = design_search.solve, []
+    direct, first = guided_search.solve, []
 
     def fail_twice(*args, **kwargs):
         solution = direct(*args, **kwargs)
         first.append(solution)
         return replace(solution, success=False) if len(first) <= 2 else solution
 
-    monkeypatch.setattr(design_search, "solve", fail_twice)
+    monkeypatch.setattr(guided_search, "solve", fail_twice)
     stages = []
     level = optimal.design(
         compass, speed=0.5, slope=0.0, like=passive, progress=lambda stage: stages.append(stage.name)
@@ -125,37 +129,42 @@ def test_work_without_an_optimum_has_a_price_on_torque_and_says_so(tmp_path):
     assert not alone.ok
 
 
-def test_prices_begin_higher_where_the_first_leads_to_nothing(monkeypatch):
-    """A price of 1000 leads somewhere, and from there one of 100, but no lower one; what was tried, in order."""
-    prices, stages = [], []
+def test_prices_begin_higher_where_the_first_leads_to_nothing():
+    """A price of 1000 leads somewhere, and from there one of 100, but no lower one; what was tried, in order,
+    each from the last that was ok."""
+    asked = []
 
-    def search(task, goal, phases):
+    def find(task):
         price = task.cost.get("squared-torque", 0.0) if isinstance(task.cost, dict) else math.inf
-        prices.append(price)
-        good = price > 500 or (price > 50 and 1000.0 in prices)
-        return SimpleNamespace(
-            ok=good,
-            result=SimpleNamespace(success=True, is_interrupted=False),
-            guess=lambda: None,
-            limits=SimpleNamespace(guides={}),
-            parts=lambda: {"squared-torque": 1.0},
-        )
+        asked.append((price, task.reference.guess))
+        good = price > 500 or (price > 50 and 1000.0 in [before for before, _ in asked])
+        return PricedStep(ok=good, name=price)
 
-    monkeypatch.setattr(design_search, "search", search)
-    monkeypatch.setattr(
-        design_search, "replace", lambda one, **changes: SimpleNamespace(**{**vars(one), **changes})
+    task = DesignTask(
+        walker=walkers.compass_driven(),
+        free=(),
+        cost="energy",
+        reference=ReferenceStep("heel_strike", None),
+        settings={},
+        watch=SearchWatch(),
     )
-    watch = SimpleNamespace(
-        with_share=lambda share: watch,
-        until_part=lambda share: watch,
-        tell=lambda *told: stages.append(told),
-        may_go_on=True,
-    )
-    task = SimpleNamespace(
-        cost="energy", watch=watch, walker=walkers.compass_driven(), reference=SimpleNamespace()
-    )
-    task.to_begin_from = lambda cost, watch: SimpleNamespace(cost=cost)
-    task.briefly = lambda share: task
-    designs = list(design_search.lower_prices(task, None, (), 1.0))
-    assert prices == [math.inf, 100.0, 1000.0, 100.0, 10.0]
+    designs = list(lower_prices(task, 1.0, find))
+    assert asked == [(math.inf, None), (100.0, math.inf), (1000.0, math.inf), (100.0, 1000.0), (10.0, 100.0)]
     assert [each.price.value for each in designs] == [1000.0, 100.0]
+
+
+@dataclass(frozen=True)
+class PricedStep:
+    """A design of which only this is asked: whether it is ok, and what it is known by."""
+
+    ok: bool
+    name: float
+    price: object = None
+    result = SimpleNamespace(success=True, is_interrupted=False, accuracy=None, phases=())
+    limits = SimpleNamespace(guides={})
+
+    def guess(self):
+        return self.name
+
+    def parts(self):
+        return {"squared-torque": 1.0}

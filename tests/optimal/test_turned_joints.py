@@ -92,7 +92,7 @@ def test_a_design_that_hangs_is_also_looked_for_upright(walker):
 def test_what_hangs_and_is_cheaper_stays(walker, monkeypatch):
     dear = SimpleNamespace(success=True, cost=2.0, cost_size=2.0, is_interrupted=False)
     cheap = SimpleNamespace(success=True, cost=1.0, cost_size=1.0, is_interrupted=False)
-    watch = SimpleNamespace(tell=lambda *words: None, with_share=lambda share: None)
+    watch = SimpleNamespace(tell=lambda *words: None, with_share=lambda share: None, may_go_on=True)
 
     def design_of(result):
         limits = SimpleNamespace(guides={})

@@ -171,7 +171,7 @@ def test_ctrl_c_on_the_command_line_exits_with_130(stage, said, monkeypatch, cap
         assert "0.945" in text.out
         with pytest.raises(SystemExit):
             main([*words, "--json"])
-        assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
+        assert json.loads(capsys.readouterr().out)["result"]["status"] == "interrupted"
 
 
 def test_ctrl_c_while_torque_is_priced_returns_what_there_was(level, monkeypatch):
@@ -215,3 +215,23 @@ def test_a_budget_counts_work_and_not_waiting():
     watch.count_down()
     assert 4.0 < watch.left <= 5.0
     assert watch.solver_limit()["max_cpu_time"] == pytest.approx(watch.left, abs=0.5)
+
+
+def test_no_part_of_a_search_outlives_it(monkeypatch):
+    """Parts have a share of the budget after their own first solution, within that of the whole."""
+    now = [0.0]
+    monkeypatch.setattr("strut.optimal.solver.watch.BUSY_CLOCK.now", lambda: now[0])
+    whole = SearchWatch(budget=60.0)
+    assert whole.solver_limit() == {}
+    first = whole.with_share(0.25)
+    now[0] = 20.0  # its first solution, which no budget bounds
+    first.count_down()
+    assert (first.left, whole.left) == (15.0, 60.0)
+    now[0] = 35.0
+    second = whole.with_share(1.0)
+    assert second.solver_limit() == {"max_cpu_time": 45.0}  # before it has a solution of its own, too
+    second.count_down()
+    assert second.left == second.aside().left == 45.0
+    assert second.until_part(0.4).left == pytest.approx(18.0)
+    now[0] = 80.0
+    assert not any(watch.may_go_on for watch in (whole, first, second, whole.with_share(0.5)))

@@ -6,7 +6,7 @@ too large, and where better inputs would save some of the cost, and it is solved
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -90,6 +90,7 @@ def solve(  # noqa: PLR0913 -- options of a public function
     budget: float = BUDGET,
     progress: StageProgress | None = None,
     watch: SearchWatch | None = None,
+    worth_refining: Callable[[Solution], bool] | None = None,
     options: dict[str, Any] | None = None,
     **transcription: Any,
 ) -> Solution:
@@ -109,7 +110,8 @@ def solve(  # noqa: PLR0913 -- options of a public function
         `Transcription`.
     budget: how long finer meshes may be tried after the first solution [s]; the best so far is returned.
     progress: is told every stage, a `SearchStage`. watch: of a larger search that this is a part of; it then
-        has budget and progress.
+        has budget and progress. worth_refining: is asked of the solution on the first mesh; where it is not,
+        that one is returned, as if accuracy were None.
     backend: 'auto' (default, also $STRUT_BACKEND) evaluates in CasADi's virtual machine until compiled C
         would have paid, 'native' compiles first, 'virtual' never does; the numbers are the same.
 
@@ -150,6 +152,7 @@ def solve(  # noqa: PLR0913 -- options of a public function
         cost_accuracy=None if accuracy is None else cost_accuracy,
         backend=backend,
         watch=own_watch,
+        worth_refining=worth_refining,
     )
     try:
         return task.search(make_guess(problem, guess), Starts(starts, spread, seed))
@@ -170,6 +173,7 @@ class SolveTask:
     cost_accuracy: float | None
     backend: str | None
     watch: SearchWatch
+    worth_refining: Callable[[Solution], bool] | None = None
     stages: dict[str, StageSource] = field(default_factory=dict)
 
     def search(self, guess: Guess, starts: Starts) -> Solution:
@@ -183,6 +187,8 @@ class SolveTask:
             raise
         watch.count_down()
         watch.best = result
+        if self.worth_refining is not None and result.success and not self.worth_refining(result):
+            return result
         times = dict(result.times)
         meshes = [_mesh_summary(result)] if accuracy is not None and result.success else []
         result = self._with_input_error(result)
@@ -225,12 +231,15 @@ class SolveTask:
 
     def _first_fractions(self, guess: Guess) -> Sequence[np.ndarray] | None:
         """Return the mesh to begin on: that of an optimum, if it is fine enough and not much finer than what
-        is asked for; None for equal intervals. A mesh that is to stay is as it was asked for."""
+        is asked for; None for equal intervals. A mesh that is to stay is as it was asked for, so there it is
+        that of an optimum only where each phase is asked to have as many intervals."""
         point = guess.optimum
-        if point is None or self.accuracy is None or len(point.fractions) != len(self.problem.phases):
+        if point is None or len(point.fractions) != len(self.problem.phases):
             return None
         asked = np.broadcast_to(self.how.intervals, len(self.problem.phases))
         counts = [len(widths) for widths in point.fractions]
+        if self.accuracy is None:
+            return point.fractions if self.how.intervals == tuple(counts) else None
         fits = all(n <= count <= MAX_MESH_FACTOR * n for n, count in zip(asked, counts, strict=True))
         return point.fractions if fits else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from strut.checks import checked
@@ -71,11 +71,24 @@ BUSY_CLOCK = BusyClock()
 
 
 @dataclass(eq=False)
+class SearchEnd:
+    """When a search ends with all its parts, which are searches, too.
+
+    budget: how long they may work together after the first solution of one of them [s]; that of the first
+    watch. deadline: when that is over, of `BUSY_CLOCK`.
+    """
+
+    budget: float = math.inf
+    deadline: float = math.inf
+
+
+@dataclass(eq=False)
 class SearchWatch:
     """Watches one search, of all its solves.
 
     budget: how long it may work after its first solution [s]. progress: is told its stages. best: the best
-    solution so far. deadline: when the time is over, known once there is a first solution.
+    solution so far. deadline: when the time is over, known once there is a first solution. whole: when the
+    search ends that this one is a part of, which no part outlives.
     """
 
     budget: float = BUDGET
@@ -83,8 +96,11 @@ class SearchWatch:
     best: Solution | None = None
     began: float = field(default_factory=clock.perf_counter)
     deadline: float = math.inf
+    whole: SearchEnd = field(default_factory=SearchEnd)
 
     def __post_init__(self) -> None:
+        if math.isinf(self.whole.budget):  # the first watch, of which others are parts
+            self.whole.budget = self.budget
         if not self.budget >= 0:
             raise ValueRangeError(
                 f"budget is {self.budget:g} s: how long to go on after the first solution must be 0 or more; "
@@ -98,13 +114,15 @@ class SearchWatch:
 
     def count_down(self) -> None:
         """Let the budget run from now on, if it does not already: there is a first solution."""
+        if math.isinf(self.whole.deadline):
+            self.whole.deadline = BUSY_CLOCK.now() + self.whole.budget
         if math.isinf(self.deadline):
             self.deadline = BUSY_CLOCK.now() + self.budget
 
     @property
     def left(self) -> float:
         """How long it may still work [s]."""
-        return self.deadline - BUSY_CLOCK.now()
+        return min(self.deadline, self.whole.deadline) - BUSY_CLOCK.now()
 
     @property
     def may_go_on(self) -> bool:
@@ -113,23 +131,28 @@ class SearchWatch:
 
     def solver_limit(self) -> dict[str, float]:
         """Return the option of IPOPT that keeps it within the time left; none before a first solution."""
-        return {} if math.isinf(self.deadline) else {"max_cpu_time": max(self.left, MIN_ROUND)}
+        left = self.left
+        return {} if math.isinf(left) else {"max_cpu_time": max(left, MIN_ROUND)}
 
     def with_share(self, share: float) -> SearchWatch:
         """Return a watch of a search that has this part of the budget; its time begins with its own first
-        solution."""
-        return SearchWatch(share * self.budget, self.progress, None, self.began)
+        solution, and ends with that of the whole search."""
+        return self._part(share * self.budget, math.inf)
 
     def until_part(self, share: float) -> SearchWatch:
         """Return a watch of a search that has this part of the time left; where that is not known yet, of the
         budget."""
-        left = self.budget if math.isinf(self.deadline) else max(self.left, 0.0)
-        return SearchWatch(share * left, self.progress, None, self.began, BUSY_CLOCK.now() + share * left)
+        left = self.budget if math.isinf(self.left) else max(self.left, 0.0)
+        return self._part(share * left, BUSY_CLOCK.now() + share * left)
 
     def aside(self) -> SearchWatch:
         """Return a watch for a search on the way: it shares the time and shows its stages, and what it finds
         is not what is looked for."""
-        return SearchWatch(self.budget, self.progress, None, self.began, self.deadline)
+        return self._part(self.budget, self.deadline)
+
+    def _part(self, budget: float, deadline: float) -> SearchWatch:
+        """Return a watch of a part of the same search."""
+        return replace(self, budget=budget, best=None, deadline=deadline)
 
 
 __all__ = ["SearchInterrupted", "SearchStage", "SearchWatch", "StageProgress"]

@@ -12,7 +12,7 @@ far from it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -33,7 +33,9 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.frozen_branch import freeze_branch
 from strut.optimal.walk.goal_field import goal_fields, take_goal
+from strut.optimal.walk.guided_search import GuidedSearch
 from strut.optimal.walk.own_limits import StepRequirement, read_own_limits
+from strut.optimal.walk.priced_search import search_priced
 from strut.optimal.walk.read_walk import clears_ground, swing_foot
 from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
@@ -44,32 +46,17 @@ from strut.optimal.walk.stairs import has_stairs
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
-from strut.optimal.walk.torque_price import (
-    MAX_PRICE,
-    PRICE_STAGES,
-    PRICED_WITH,
-    can_be_priced,
-    price_unit,
-    priced_cost,
-    torque_price,
-)
+from strut.optimal.walk.torque_price import PRICED_WITH, can_be_priced
 from strut.optimal.walk.track import stretch_recordings
 from strut.optimal.walk.turn_back import turn_back
 from strut.optimal.walk.widen_guides import stronger_limits, widen_guides
 from strut.system import System, hold_disturbances
 
-WIDENING_ITERATIONS = 150
-"""Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
 FOOT_MARGIN = 0.01
 """Feet push by at least this part of the weight, and keep away from the edge of the friction cone by this
 part: between the points of the mesh, too, they then stay on the ground and do not slip. A foot lands at
 least at this part of the walking speed: it does not only graze the ground."""
 
-ALONE_SHARE, PRICED_SHARE = 0.25, 0.5
-"""The parts of the budget that a search for a cost of work alone has, and then one with a price on torque,
-which ends with the work alone, too. Where no price has led to a design by then, it has the whole budget."""
-FIRST_PRICE_SHARE = 0.5
-"""The part of the time left that a price on torque has, until one leads to a design: others follow."""
 NEAR_GUESS: dict[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
 """Options of IPOPT for a search that begins from steps which are each an optimum: a small barrier, and limits
 that the guess lies on are not left, so that the search stays near."""
@@ -154,78 +141,26 @@ def design(  # noqa: PLR0913 -- options of a public function
         watch=watch,
         own=own,
     )
-    find = search_priced if price_torque and can_be_priced(ready, cost) else search
-    first = find(task, goal, tuple(phases))
+    is_priced = price_torque and can_be_priced(ready, cost)
+
+    def find_step(near: DesignTask) -> Design:
+        return search(near, goal, tuple(phases))
+
+    def find(near: DesignTask) -> Design:
+        return search_priced(near, find_step) if is_priced else find_step(near)
+
+    first = find(task)
     if guess is None:
-        smooth = PRICED_WITH[str(cost)] if find is search_priced else cost
+        smooth = PRICED_WITH[str(cost)] if is_priced else cost
         first = turn_back(
             first,
             task,
-            begin=lambda near: search(near.to_begin_from(smooth, near.watch), goal, tuple(phases)),
-            find=lambda near: find(near, goal, tuple(phases)),
+            begin=lambda near: find_step(near.to_begin_from(smooth, near.watch)),
+            find=find,
         )
     count = len(first.result.problem.phases)
     begin = task.reference.guess_for(count) if first.steps == 1 else None
     return compare_starts(first, begin, Starts(starts, spread, seed), task.settings, watch)
-
-
-def search_priced(task: DesignTask, goal: StepGoal, phases: tuple[str, ...]) -> Design:
-    """Return the design for a cost of work alone: directly, or begun from the design of least squared torque,
-    over ever lower prices on squared torque beside the work (a homotopy). Where work alone leads to none, it
-    is the one with the lowest price that does."""
-    unit = price_unit(task.walker, task.reference)
-    if unit is None:
-        return search(task, goal, phases)
-    alone = search(task.briefly(ALONE_SHARE), goal, phases)
-    if alone.ok or alone.result.is_interrupted:
-        return alone
-    if alone.result.ok and task.settings["accuracy"] != MAX_DEFECT:
-        return alone  # as accurate as was asked for, if not as a simulator would have it
-    last = alone
-    try:
-        for priced in lower_prices(task, goal, phases, unit):
-            last = priced
-    except KeyboardInterrupt:  # what there was before is whole
-        return replace(last, result=replace(last.result, status=INTERRUPTED))
-    return last
-
-
-def lower_prices(task: DesignTask, goal: StepGoal, phases: tuple[str, ...], unit: float) -> Iterator[Design]:
-    """Yield designs for a cost of work with ever lower prices on squared torque, at last none, each begun
-    from the last, as long as they are ok; where none is, the last one that was solved. unit: of the prices.
-    Raises `KeyboardInterrupt` where a search was interrupted."""
-    cost, longest = str(task.cost), task.watch.with_share(1.0)
-    longest.tell("of least squared torque, to begin from")
-    best = search(task.to_begin_from(PRICED_WITH[cost], longest), goal, phases)
-    watch = longest.until_part(PRICED_SHARE)
-    stages, is_first = [*PRICE_STAGES, 0.0], True
-    while stages and best.result.success:
-        stage = stages[0]
-        watch.tell(f"{cost} with a price on squared torque", f"{stage:g} for weight by step length")
-        both = priced_cost(cost, stage * unit) if stage else cost
-        nearer = replace(
-            task.briefly(PRICED_SHARE),
-            walker=add_weight_parameters(task.walker, both),
-            cost=both,
-            reference=replace(task.reference, guess=best.guess()),
-            watch=longest.until_part(FIRST_PRICE_SHARE) if is_first else watch,
-            guides=best.limits.guides,
-        )
-        trial = search(nearer, goal, phases)
-        if trial.result.is_interrupted:
-            raise KeyboardInterrupt
-        if trial.ok:
-            best, is_first = trial, False
-            yield replace(best, price=torque_price(cost, stage * unit, best.parts()) if stage else None)
-            stages = stages[1:] if watch.may_go_on else []
-        elif is_first and stage < MAX_PRICE and longest.may_go_on:
-            stages.insert(0, 10 * stage)  # too far from squared torque alone: nearer to it first
-        else:
-            if is_first and trial.result.success:  # not ok, and nearer to it than work alone
-                yield replace(trial, price=torque_price(cost, stage * unit, trial.parts()))
-            break
-    if best.result.is_interrupted:
-        raise KeyboardInterrupt
 
 
 def search(task: DesignTask, goal: StepGoal, phases: tuple[str, ...] = ()) -> Design:
@@ -314,33 +249,25 @@ def attempt(
     def verifiable(limits: StepLimits, solution: Solution) -> Design:
         return Design(limits.improve(solution, watch), cost, reference.passive, limits)
 
-    def solve_again(wider: StepLimits, last: Solution) -> Design | None:
-        if not watch.may_go_on:
-            return None
-        watch.tell("within wider guides")
-        settings = {**task.settings, "iterations": WIDENING_ITERATIONS, "watch": watch.aside()}
-        solution = solve(wider.require(problem_within(wider), "speed"), last, **settings)
-        return verifiable(wider, solution) if solution.ok else None
-
     watch = task.watch
     watch.best = None
     try:
         guess = reference.guess_for(len(events), None if sequence is None else sequence.guess)
         if reference.ground is not None and sequence is None:
             guess = begin_on_soft_ground(limits.require(problem_within(limits), "speed"), guess, task)
-        direct = solve(limits.require(problem_within(limits), "speed"), guess, watch=watch, **task.settings)
+        guided = GuidedSearch(task, problem_within, verifiable)
+        direct = guided.begin(limits, guess)
         # A default that only guides must not make a step impossible: stages would only lead up to it.
         strongest = [*stronger_limits(limits)][-1:]
         if strongest and task.in_stages and not direct.success and watch.may_go_on:
             watch.tell("with larger torques")
             limits = strongest[0]
-            problem = limits.require(problem_within(limits), "speed")
-            direct = solve(problem, guess, watch=watch, **task.settings)
+            direct = guided.begin(limits, guess)
         first = verifiable(limits, reach_in_stages(problem_within(limits), limits, guess, task, direct))
         watch.best = first.result
         if task.is_beginning:
             return first
-        best = widen_guides(first, solve_again)
+        best = widen_guides(first, guided.within_wider, guided.refine)
         watch.best = best.result
         return sharpen(best, task)
     except KeyboardInterrupt:

@@ -41,7 +41,14 @@ def sharpen(best: Design, task: DesignTask) -> Design:
         if defect < SHARP_DEFECTS[0] and gentle:
             break
         watch.tell("sharpening the plan", f"defects of {defect:g}")
-        sharper = {**task.settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE, "watch": watch.aside()}
+        own_mesh = tuple(len(m.t) - 1 for m in best.result.phases)  # a coarse one would be refined again
+        sharper = {
+            **task.settings,
+            "intervals": own_mesh,
+            "accuracy": defect,
+            "tolerance": SHARP_TOLERANCE,
+            "watch": watch.aside(),
+        }
         solution = replace(solve(problem, best.result, **sharper), accuracy=MAX_DEFECT)
         other = replace(best, result=solution)
         dearer = solution.cost > best.result.cost + SHARP_COST_RISE * best.result.cost_size

@@ -12,7 +12,8 @@ from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.turned_joints import MAX_TURN, find_turned_joints
 
 TURNED_SHARE = 0.5
-"""The part of the budget that a search near the described pose has, and then the one that begins there."""
+"""The part of the budget that a search near the described pose has, and then the one that begins there,
+within the time of the whole search."""
 
 
 def turn_back(
@@ -31,7 +32,7 @@ def turn_back(
     """
     joints = find_turned_joints(first.result, first.section) if first.result.success else {}
     away = {name: joint for name, joint in joints.items() if name not in task.own.within}
-    if not away or first.result.is_interrupted:
+    if not away or first.result.is_interrupted or not task.watch.may_go_on:
         return first
     task.watch.tell("near the pose that was described", ", ".join(away))
     bounds = {name: (joint.described - MAX_TURN, joint.described + MAX_TURN) for name, joint in away.items()}

@@ -3,15 +3,18 @@
 Step length, duration and torque are by default held within factors of a reference, so that a first search
 keeps near to it. Where such a bound is active in the solution, all of them are widened, and the problem is
 solved again from there, until none is active. With a given speed length and duration are bound to each other,
-so one that is widened alone would only hide behind the next.
+so one that is widened alone would only hide behind the next. What guides allow is asked on a coarse mesh:
+only what is found within the last ones is made accurate.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 from strut.optimal.solver.result import Solution
+from strut.optimal.walk.active_limits import find_active_limits
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.goal_field import GoalField, GoalValue
 from strut.optimal.walk.step_limits import StepLimits
@@ -28,18 +31,34 @@ steps; the time of the search ends that."""
 STRONGER_FACTORS = (4.0, 16.0)
 """By these factors default torques are larger where no step is found within them."""
 
+SolveWithin = Callable[[StepLimits, Solution], Design | None]
+"""Solves within limits from a solution; None where that fails, or the time is over."""
 
-def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], Design | None]) -> Design:
-    """Return the design within the widest guides that the simulator agrees with; the first one where no guide
-    decides it, or none within wider ones is ok.
 
-    solve_again: of wider limits and the last solution, solves from there; None where that fails. A round that
-    fails, or is hardly cheaper, is the last.
+class Refine(Protocol):
+    """Makes a design accurate. is_last: whether no other follows, which has time left for it."""
+
+    def __call__(self, coarse: Design, *, is_last: bool) -> Design:
+        """Return the same design, accurate."""
+
+
+def widen_guides(first: Design, solve_again: SolveWithin, refine: Refine) -> Design:
+    """Return the design within the widest guides that were found, where that is ok; else the first one.
+
+    solve_again: of wider limits and the last solution, solves from there; None where that fails. refine: the
+    same design, made accurate. A round that fails, or is hardly cheaper, is the last.
     """
+    # To make one accurate, and to ask whether it is ok, takes most of the time: that is done of two at most.
+    wider_ones = wider_designs(first, solve_again)
+    widest = refine(wider_ones[-1], is_last=False) if wider_ones else None
+    return widest if widest is not None and widest.ok else refine(first, is_last=True)
+
+
+def wider_designs(first: Design, solve_again: SolveWithin) -> list[Design]:
+    """Return the designs within ever wider guides, each begun from the last, until none of them decides."""
     last, wider_ones = first, list[Design]()
     for _ in range(MAX_ROUNDS):
-        deciding = [each for each in last.active_limits if each.decides and last.limits.is_guide(each.field)]
-        if not last.result.ok or not deciding:
+        if not last.result.ok or not decided_by_guides(last.result, last.limits):
             break
         wider = last.limits.with_defaults(**wider_guides(last.limits))
         again = solve_again(wider, last.result)
@@ -50,8 +69,13 @@ def widen_guides(first: Design, solve_again: Callable[[StepLimits, Solution], De
         wider_ones.append(last)
         if saving < MIN_SAVING * last.result.cost_size:
             break
-    # Whether one is ok takes a replay and the gait of its plan: only as many are asked as must be.
-    return next((each for each in reversed(wider_ones) if each.ok), first)
+    return wider_ones
+
+
+def decided_by_guides(solution: Solution, limits: StepLimits) -> bool:
+    """Return whether a default that only guides decides a solution."""
+    active = find_active_limits(solution, limits)
+    return any(each.decides and limits.is_guide(each.field) for each in active)
 
 
 def stronger_limits(limits: StepLimits) -> Iterator[StepLimits]:
@@ -79,4 +103,4 @@ def _widen(value: GoalValue, field: GoalField) -> GoalValue:
     return max(value[0] / WIDENING_FACTOR, low), min(value[1] * WIDENING_FACTOR, high)
 
 
-__all__ = ["stronger_limits", "widen_guides"]
+__all__ = ["decided_by_guides", "stronger_limits", "widen_guides"]
