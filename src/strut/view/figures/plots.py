@@ -12,8 +12,9 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.view.figures.crowds import crowd_traces, is_in_crowd, name_pattern, pattern_groups
 from strut.view.figures.curves import curves, drawn_indices
-from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points, distinct_colors
+from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Band, Figure, Line, Points, distinct_colors
 from strut.view.units import shown_unit, title_with_unit
 
 if TYPE_CHECKING:
@@ -111,7 +112,10 @@ def internal_signals(trajectory: Trajectory) -> Panels:
 def undrawn_count(trajectory: Trajectory, labels: Iterable[str], figures: Iterable[Figure]) -> int:
     """Return how many curves that a reader asks for are in none of the figures, as they are too many."""
     drawn_names = {name for figure in figures for name in figure.by_name}
-    return sum(label not in drawn_names for label in _reader_labels(trajectory, labels))
+    return sum(
+        label not in drawn_names and not is_in_crowd(label, drawn_names)
+        for label in _reader_labels(trajectory, labels)
+    )
 
 
 def zero_names(trajectory: Trajectory, labels: Iterable[str]) -> list[str]:
@@ -321,33 +325,41 @@ def figures_by_unit(
     stepped = set(stepped)
     figures: list[Figure] = []
     for group_unit, group in [(u, part) for u, names in by_unit.items() for part in name_groups(names)]:
-        lines = [
-            curve_line(
-                label,
-                t,
-                values,
-                PALETTE[k % len(PALETTE)],
-                dash=DASHES[k // len(PALETTE) % len(DASHES)],
-                step=label in stepped,
-            )
-            for k, (label, (t, values)) in enumerate(curves(trajectory, group).items())
-        ]
-        room = height + 12 * max(0, len(group) - 6)  # for the legend
+        pattern = name_pattern(group[0])
+        if len(group) > MAX_CURVES:
+            lines = crowd_traces(trajectory, pattern, group)
+        else:
+            lines = [
+                curve_line(
+                    label,
+                    t,
+                    values,
+                    PALETTE[k % len(PALETTE)],
+                    dash=DASHES[k // len(PALETTE) % len(DASHES)],
+                    step=label in stepped,
+                )
+                for k, (label, (t, values)) in enumerate(curves(trajectory, group).items())
+            ]
+        room = height + 12 * max(0, len(lines) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
         options |= {"code": f"strut.view.{code}(run)[{len(figures)}]"} if code else {}
         options |= {"height_span": EMPTY_SPAN} if _is_noise(trajectory, group_unit, lines) else {}
-        figure = over_time(
-            trajectory, lines, axis(trajectory, group, group_unit), room, mark_names=mark_names, **options
-        )
+        y = axis(trajectory, group, group_unit)
+        y = f"{pattern} {y}".strip() if len(group) > MAX_CURVES else y
+        figure = over_time(trajectory, lines, y, room, mark_names=mark_names, **options)
         figures.append(figure)
     return Panels(figures)
 
 
 def name_groups(names: list[str]) -> list[list[str]]:
     """Divide many names among figures: those with the same beginning, up to a dot, a bracket or a number,
-    together. Few names are one group."""
+    together. Few names are one group. Of more than can be drawn so, those that differ by numbers alone are
+    one group, however many."""
     if len(names) <= MAX_CURVES:
         return [names]
+    if len(names) > MAX_CURVES * MAX_GROUPS:
+        patterns = list(pattern_groups(names).values())
+        return sorted(patterns, key=len, reverse=True)[:MAX_GROUPS]
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(re.split(r"[.\[]|\d", name, maxsplit=1)[0], []).append(name)
@@ -377,10 +389,11 @@ def over_time(
     )
 
 
-def _is_noise(trajectory: Trajectory, unit: str, lines: Iterable[Line]) -> bool:
+def _is_noise(trajectory: Trajectory, unit: str, lines: Iterable[Line | Band]) -> bool:
     """Are curves of a unit nothing but rounding? Torques are measured by the energy that moved, others by the
     tolerance of the run."""
-    largest = max((float(np.nanmax(np.abs(line.y), initial=0.0)) for line in lines), default=0.0)
+    sides = [(line.y,) if isinstance(line, Line) else (line.lower, line.upper) for line in lines]
+    largest = max((float(np.nanmax(np.abs(y), initial=0.0)) for side in sides for y in side), default=0.0)
     return 0 < largest <= noise_floor(trajectory, unit)
 
 

@@ -34,17 +34,25 @@ class Written:
 
 @checked
 def folder(
-    trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "", source: str = ""
+    trajectory: Trajectory,
+    directory: str | Path,
+    times: Any = None,
+    asked: str = "",
+    source: str = "",
+    *,
+    drawing: str = "",
 ) -> Written:
     """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if
     given), index.html with its live page, and the plots as SVG and PNG. The data comes first; where
-    matplotlib is missing it is all there is, and `missing` says what to install. asked, source: for the page,
-    see `page`."""
+    matplotlib is missing it is all there is, and `missing` says what to install. asked, source, drawing: for
+    the page, see `page`."""
     place = ensure_directory(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
     missing: list[str] = []
     try:
-        files += pages_written(page(trajectory, place / "index.html", asked=asked, source=source))
+        files += pages_written(
+            page(trajectory, place / "index.html", asked=asked, source=source, drawing=drawing)
+        )
     except MissingExtraError as error:
         missing.append(str(error))
     try:

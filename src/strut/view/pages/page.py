@@ -16,6 +16,7 @@ from strut.html import safe
 from strut.simulate.live_result import add_live_page
 from strut.view.figures import contact_plots, plots, stride_plots
 from strut.view.figures import energy_plots as joules
+from strut.view.figures.crowds import pattern_rows
 from strut.view.figures.curves import MAX_POINTS
 from strut.view.motion import svg
 from strut.view.motion.film import FILMS, PLAYER, film, film_controls
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from strut.simulate.event_log import Occurrence
     from strut.simulate.trajectory import Trajectory
 
+MAX_PARAMETER_ROWS = 200
+"""Parameters that a page lists; of more, a row for names that differ by numbers alone."""
 LISTED_EVENTS = 50
 """Events that the table of a page lists, the first ones; all are in the trajectory."""
 
@@ -42,6 +45,7 @@ def page(
     remarks: str = "",
     asked: str = "",
     source: str = "",
+    drawing: str = "",
 ) -> Path:
     """Write a run as one HTML file, and return where it is.
 
@@ -52,8 +56,10 @@ def page(
         that made the run.
     source: Python that makes its system from `strut.walkers`, "walkers.compass()", for the lines that run it
         again.
+    drawing: of what the system was made of, as SVG: `network.graph()`.
     """
-    return add_live_page(trajectory, run_report(trajectory, title, remarks, asked, source).save(path))
+    report = run_report(trajectory, title, remarks, asked, source, drawing)
+    return add_live_page(trajectory, report.save(path))
 
 
 def document(trajectory: Trajectory, title: str | None = None, remarks: str = "", asked: str = "") -> str:
@@ -61,13 +67,21 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
     return run_report(trajectory, title, remarks, asked).document()
 
 
-def run_report(
-    run: Trajectory, title: str | None = None, remarks: str = "", asked: str = "", source: str = ""
+def run_report(  # noqa: PLR0917 as `page` has them
+    run: Trajectory,
+    title: str | None = None,
+    remarks: str = "",
+    asked: str = "",
+    source: str = "",
+    drawing: str = "",
 ) -> Report:
     """The page as a `Report`, to be added to."""
     report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
     _facts(run, report, asked)
     motion(run, report)
+    if drawing:
+        report.section("Graph")
+        report.drawing(drawing, f"the graph of {run.system_name}: its nodes, and what acts on what")
     details(run, report)
     add_provenance(report, run, asked, rerun_code(run, source) if source else "")
     return report
@@ -137,25 +151,21 @@ def _facts(run: Trajectory, report: Report, asked: str) -> None:
         f"{quantity(run, f'{end:g}', 's')}{how}."
     )
     first = headline(run)
-    report.facts(
-        first
-        or {
-            "status": run.status,
-            "time": f"{run.t0:g} to {quantity(run, f'{run.t1:.6g}', 's')}",
-            "events": f"{len(run.events):,}",
-        },
-        headline=True,
-    )
+    general = {
+        "status": run.status,
+        "time": f"{run.t0:g} to {quantity(run, f'{run.t1:.6g}', 's')}",
+        "events": f"{len(run.events):,}",
+    }
+    report.facts(first or general, headline=True)
     if first:
         report.note("Of the last whole step. Cost of transport: energy lost, over weight and distance.")
     report.facts(
         {
             "system": run.system_name,
-            "status": run.status,
-            "time": f"{run.t0:g} to {quantity(run, f'{run.t1:.6g}', 's')}",
+            **({name: general[name] for name in ("status", "time")} if first else {}),
             **({"units": f"none: {', '.join(run.names.scales)} are 1"} if run.dimensionless else {}),
             **({"steps walked": f"{landed:,}"} if landed else {}),
-            "events": f"{len(run.events):,}",
+            **({"events": general["events"]} if first else {}),
             "integration steps": f"{count.get('steps', len(run.raw.t)):,.0f}",
             "wall time": duration(count.get("wall", math.nan)),
         }
@@ -359,8 +369,13 @@ def _parameters(run: Trajectory, report: Report, folded: bool) -> None:
     if not run.names.p:
         return
     report.section("Parameters", folded=folded or len(rows) > LONG_TABLE_ROWS)
+    if len(rows) > MAX_PARAMETER_ROWS:
+        shown = zip(run.names.p, run.p.tolist(), strict=True)
+        units = {name: unit for name, _, unit in rows}
+        rows = pattern_rows({name: (value, units[name]) for name, value in shown if name in units})
+        report.note("Names that differ by numbers alone are one row; all values are in the run's file.")
     report.table(("name", "value", "unit"), rows, numbers=(1,), long=len(rows) > LONG_TABLE_ROWS)
-    if hidden := len(run.names.p) - len(rows):
+    if hidden := sum(name in run.names.internal for name in run.names.p):
         report.note(
             f"and {hidden:,} numbers of tables inside the model, not listed; all are in the run's file"
         )

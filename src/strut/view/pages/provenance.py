@@ -13,6 +13,10 @@ from strut.view.pages.report import Report, Rows
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
+MAX_WRITTEN_VALUES = 600
+"""Numbers that a run begins with, which are written out in the Python that repeats it; more are read from its
+file."""
+
 
 def add_provenance(
     report: Report,
@@ -59,29 +63,34 @@ def add_provenance(
 
 def rerun_code(run: Trajectory, source: str = "") -> str:
     """Python that repeats a run, given its `system`, or the Python that makes it of `strut.walkers`."""
-    begin = {
-        group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")
-    }
-    options = {
-        "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
-        "x0": begin["x"],
-        "z0": begin["z"],
-        "u": begin["u"],
-        "p": dict(zip(run.names.p, run.p.tolist(), strict=True)),
-        "seed": run.provenance.get("seed", 0),
-    }
+    names = run.names
+    is_long = sum(map(len, (names.x, names.z, names.u, names.p))) > MAX_WRITTEN_VALUES
+    span = repr(tuple(run.provenance.get("t", (run.t0, run.t1))))
+    values: dict[str, str] = {"t": span}
+    for argument, group in (("x0", "x"), ("z0", "z"), ("u", "u")):
+        own = {name: float(run[name][0]) for name in getattr(names, group)}
+        if own:
+            values[argument] = (
+                f"{{name: float(saved[name][0]) for name in saved.names.{group}}}" if is_long else repr(own)
+            )
+    if names.p:
+        own = dict(zip(names.p, run.p.tolist(), strict=True))
+        values["p"] = "dict(zip(saved.names.p, saved.p.tolist()))" if is_long else repr(own)
+    options = {"seed": run.provenance.get("seed", 0)}
     options |= {
         key: value
         for key, value in run.provenance.get("options", {}).items()
         if value not in (None, math.inf) and key.isidentifier()
     }
-    lines = [f"    {key}={value!r}," for key, value in options.items() if value != {}]
+    values |= {key: repr(value) for key, value in options.items() if value != {}}
+    lines = [f"    {key}={text}," for key, text in values.items()]
+    saved = ['saved = strut.Trajectory.load("run.h5")  # as run.save("run.h5") wrote it'] if is_long else []
     machine = (
         ["import strut", "from strut import walkers", "", f"system = {source}"]
         if source
         else ["import strut", ""]
     )
-    return "\n".join([*machine, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
+    return "\n".join([*machine, *saved, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
 
 
 def duration(seconds: float) -> str:

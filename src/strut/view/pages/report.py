@@ -169,6 +169,18 @@ class Report:
         self._data |= data or {}
         self._scripts += [name for name in scripts if name not in self._scripts]
 
+    def drawing(self, svg: str, alt: str) -> None:
+        """Add a drawing, the text of an SVG file: fitted to the page, and in its own size after a click. It
+        is shown as a picture, in which no script runs. alt: what it shows, in words."""
+        name = f"drawing-{sum(key.startswith('drawing-') for key in self._data) + 1}"
+        self.embed(
+            f'<div class="box"><button type="button" class="drawing" data-drawing="{name}" '
+            'aria-pressed="false" title="a click shows it in its own size">'
+            f'<img alt="{safe(alt)}"></button></div>\n',
+            {name: svg},
+            ("drawing.js",),
+        )
+
     def live_news(self, number: int) -> str:
         """Return a script that brings a live page up to date with what stands here. number: of the news; a
         page that has it already does nothing."""
