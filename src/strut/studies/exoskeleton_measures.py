@@ -3,12 +3,15 @@ and machine, and what springs keep and give back."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import casadi as ca
+import numpy as np
 
 from strut import evolve
 from strut.errors import UnknownNameError, did_you_mean
+from strut.evolve.goals import StagedGoals
 from strut.evolve.walk_measures import OUTPUT_PREFIX
 from strut.system import System, sx
 
@@ -25,6 +28,12 @@ NEGLIGIBLE_TIME = 1e-6
 """[s] A time that counts as none."""
 ANKLES = ("ankle_r_torque", "ankle_l_torque")
 """The torques of the ankles, which are driven directly."""
+DESIGN_GOALS = 2
+"""Goals before those of a walk: no singularity, and short bars."""
+FINE_STEP = 1e-4
+"""[s] Of runs that check what a search found."""
+LONG_DURATION = 30.0
+"""[s] Of the long ones of these."""
 WORN_MEASURES = ("interaction", "peak_interaction", "peak_power", "spring_energy", "spring_return")
 """What is measured besides a walk."""
 
@@ -140,4 +149,14 @@ def _rate(walker: System, energy: ca.SX) -> ca.SX:
     )
 
 
-__all__ = ["WORN_MEASURES", "force_size", "walking_goals", "worn_measures"]
+def told_measures(measures: Mapping[str, float], duration: float) -> dict[str, float]:
+    """Return measures of a walk of so long [s] with `stage`, the goal of the search for exoskeletons that
+    they are at: who walks has two behind it; of a run that broke off the stage alone."""
+    if not all(map(math.isfinite, measures.values())):
+        return {"stage": float(DESIGN_GOALS)}
+    goals = StagedGoals(walking_goals(duration), list(measures))
+    key = goals.keys({name: np.array([value]) for name, value in measures.items()})[0]
+    return {**measures, "stage": float(DESIGN_GOALS + goals.stage_and_value(key)[0])}
+
+
+__all__ = ["WORN_MEASURES", "force_size", "told_measures", "walking_goals", "worn_measures"]

@@ -8,8 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from strut import evolve, linkage
-from strut.studies.gait_pictures import progress_plots
+from strut import evolve, linkage, walkers
+from strut.simulate import Trajectory
+from strut.studies.gait_pictures import CURVE_POINTS, progress_plots
 from strut.studies.study import ColourMap, Picture, Plot
 
 JOINT_NUMBERS = range(1, 7)
@@ -64,7 +65,8 @@ def stage_plots(evolutions: Mapping[str, evolve.Evolution]) -> list[Plot]:
         history = evolution.history
         for run in np.unique(history["run"]):
             own = history["best_stage"][history["run"] == run]
-            curves[f"{name}, run {int(run) + 1}"] = own.astype(float)
+            several = len(np.unique(history["run"])) > 1
+            curves[f"{name}, run {int(run) + 1}" if several else name] = own.astype(float)
             count = max(count, len(own))
     x = tuple(float(k + 1) for k in range(count))
     padded = {
@@ -89,4 +91,45 @@ def draw_designs(
     ]
 
 
-__all__ = ["PAIRS", "draw_designs", "stage_plots", "visits_map"]
+def gait_plots(
+    walks: Mapping[str, Trajectory],
+    designs: Mapping[str, tuple[linkage.Topology, Sequence[str]]],
+    frequency: float,
+) -> list[Plot]:
+    """Return curves over the last whole cycle of walks, of the right leg: torques and powers of actuators and
+    of the ankle, angles of hip and knee, and forces where machines close loops on the body. A walk that fell
+    has none. designs: by title, topology and actuators. frequency: of the gait [Hz]."""
+    phase = np.linspace(0, 1, CURVE_POINTS)
+    curves: dict[str, dict[str, list[float]]] = {
+        "angles of hip and knee [deg]": {},
+        "torques of actuators [N m]": {},
+        "powers of actuators [W]": {},
+        "forces between human and machine [N]": {},
+    }
+    angles, torques, powers, forces = curves.values()
+    for title, walk in walks.items():
+        if walk.status != "done":
+            continue
+        moments = walk.at((np.floor(walk.t[-1] * frequency) - 1 + phase) / frequency)
+        topology, actuators = designs[title]
+        for joint in topology.limb.joints:
+            angles[f"{title}: {joint}"] = np.rad2deg(moments[f"{joint}_r"]).tolist()
+        weights = linkage.joint_angles(topology, "_r")
+        sources = {joint: (f"{joint}_r_motor_torque", weights[f"{joint}_r"]) for joint in actuators}
+        sources["ankle"] = ("ankle_r_torque", {"ankle_r": 1.0})
+        for joint, (output, own) in sources.items():
+            rate = np.sum([weight * moments[f"{name}_rate"] for name, weight in own.items()], axis=0)
+            torques[f"{title}: {joint}"] = moments[output].tolist()
+            powers[f"{title}: {joint}"] = (moments[output] * rate).tolist()
+        for place, outputs in walkers.exoskeleton_attachments(topology).items():
+            if place.endswith("_r") and all(name in walk.names.outputs for name in outputs):
+                size = np.sqrt(np.sum([moments[name] ** 2 for name in outputs], axis=0))
+                forces[f"{title}: {place[:-2]}"] = size.tolist()
+    return [
+        Plot(f"{text.partition(' [')[0]}, right leg", "phase [1]", text, tuple(phase.tolist()), own)
+        for text, own in curves.items()
+        if own
+    ]
+
+
+__all__ = ["PAIRS", "draw_designs", "gait_plots", "stage_plots", "visits_map"]

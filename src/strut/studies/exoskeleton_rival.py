@@ -18,7 +18,10 @@ from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, phase_encod
 from strut.studies.exoskeleton_measures import (
     ANKLES,
     FEET,
+    FINE_STEP,
+    LONG_DURATION,
     TARGET_SPEED,
+    told_measures,
     walking_goals,
     worn_measures,
 )
@@ -176,6 +179,18 @@ def search_rival(
     return searches[RIVAL_FILE]
 
 
+def rival_run_again(best: evolve.Individual, way: str) -> dict[str, float]:
+    """Return the measures of the rival's best that is run again in some way, as `run_again` does it of a
+    linkage: 'fine', 'long' or 'rigid'."""
+    duration = LONG_DURATION if way == "long" else DURATION
+    ground, options = ("rigid", {}) if way == "rigid" else ("soft", {"step": FINE_STEP})
+    evaluation = rival_evaluation(duration, ground=ground, **options)
+    names = evaluation.encoding.names
+    row = np.array([[best.parameters[name] for name in names]])
+    answer = evaluation.evaluate(names, row, np.zeros(1, dtype=int))
+    return told_measures(dict(zip(evaluation.measures, answer.measures[0].tolist(), strict=True)), duration)
+
+
 def rival_bars() -> np.ndarray:
     """Return the lengths of the rival's bars of one leg [m]: as long as thigh and shank."""
     return np.array([SEGMENTS[segment][1] * HUMAN_HEIGHT for segment in ("thigh", "shank")])
@@ -198,6 +213,7 @@ __all__ = [
     "rival_measures",
     "rival_parameters",
     "rival_problem",
+    "rival_run_again",
     "rival_tables",
     "rival_walker",
     "search_rival",

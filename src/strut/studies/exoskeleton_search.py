@@ -48,7 +48,7 @@ FIRST_SPEED = 0.1
 """[1] Part of the first range of a parameter that a particle may cross in the first generation."""
 SECONDS_PER_MINUTE = 60.0
 """[s]"""
-TRIED_DESIGNS = 1000
+TRIED_DESIGNS = 400
 """Of each topology, from which first ones are taken that pass."""
 
 

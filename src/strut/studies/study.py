@@ -101,8 +101,8 @@ class Study(Tabular):
 class SearchOrder:
     """What is asked of a study that searches.
 
-    folder: where everything is kept; a search goes on with what is there. runs, generations: of each search;
-    None for as many as were published. trials: of a study that counts these. seed: of its random numbers;
+    folder: where everything is kept; a search goes on with what is there. runs, generations, population: of
+    each search; None for as many as were published. trials: of a study that counts these. seed: of its random numbers;
     None for its own. device, precision, crew: where and how individuals are run, as of
     `simulate_batch`; step: of integration [s], None for the study's own; a search is gone on with as it was
     begun. minutes: after which the search stops, to be
@@ -114,6 +114,7 @@ class SearchOrder:
     runs: int | None = None
     generations: int | None = None
     trials: int | None = None
+    population: int | None = None
     seed: int | None = None
     device: str = "cpu"
     precision: str = "double"

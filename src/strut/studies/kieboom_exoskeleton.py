@@ -1,0 +1,333 @@
+"""Kieboom's co-design of an exoskeleton: topology, actuators, lengths and control at once, searched over 126
+subspaces; and the anthropomorphic rival of the same materials, with the same number of evaluations."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut import evolve
+from strut.errors import StorageError
+from strut.files import put
+from strut.simulate import Trajectory, simulate
+from strut.studies.exoskeleton_evaluation import DURATION, MAX_BAR_LENGTH, STEP
+from strut.studies.exoskeleton_found import (
+    WAYS,
+    FoundDesign,
+    check_screening,
+    found_designs,
+    run_again,
+    visit_counts,
+)
+from strut.studies.exoskeleton_gait import FREQUENCY
+from strut.studies.exoskeleton_measures import MAX_ASSIST_SHARE
+from strut.studies.exoskeleton_pictures import draw_designs, gait_plots, stage_plots, visits_map
+from strut.studies.exoskeleton_rival import (
+    RIVAL,
+    RIVAL_FILE,
+    rival_run_again,
+    search_rival,
+)
+from strut.studies.exoskeleton_search import (
+    GENERATIONS,
+    GOAL_NAMES,
+    POPULATION,
+    RUNS,
+    SEED,
+    exoskeleton_problem,
+    progress_line,
+    run_file,
+    search_exoskeletons,
+)
+from strut.studies.exoskeleton_table import WornDesign, design_rows, rival_design
+from strut.studies.mode_searches import progress_text
+from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
+
+FOLDER = "kieboom-exoskeleton"
+"""Where the study keeps its searches unless it is told."""
+CHECKS_FILE = "checks.json"
+"""Where answers of runs that were done again are kept."""
+SECONDS_PER_MINUTE = 60.0
+"""[s]"""
+SHOWN_DESIGNS = 3
+"""Of the best, as many as were published."""
+MASS_RANGE = (13.0, 14.0)
+"""[kg] Of what was published."""
+UNCOUNTED_MASS = 1.0
+"""[kg] Of two of the eight passive joints, which the published masses leave out and ours do not."""
+MAX_POWER = 1000.0
+"""[W] Below which a power counts as hundreds of watts."""
+RIVAL_SHARE = 0.3
+"""[1] Of the minutes of a search, what is kept for the rival's."""
+SETTLING_TIME = 6.0
+"""[s] After which a walk is shown."""
+
+
+def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
+    """Search exoskeletons and their rival as far as is asked; then run the best again, and compare."""
+    if order.search:
+        _search(order, tell)
+    designs = found_designs(order.folder)
+    evolutions = {
+        f"run {design.run}": evolve.load_evolution(run_file(order.folder, design.run)) for design in designs
+    }
+    rival_path = order.folder / f"{RIVAL_FILE}.db"
+    rival = evolve.load_evolution(rival_path) if rival_path.is_file() else None
+    checks = check_designs(order.folder, designs, rival, tell) if order.verify else {}
+    rows = [
+        *search_rows(order.folder, designs, evolutions, rival),
+        *check_rows(designs, rival, checks),
+        *design_rows(
+            [worn(design, checks) for design in designs[:SHOWN_DESIGNS]], _worn_rival(rival, checks)
+        ),
+    ]
+    visits = visit_counts(order.folder)
+    shown = {design.title: design for design in designs[:SHOWN_DESIGNS]}
+    maps = [visits_map(visits, [design.group.name for design in shown.values()])]
+    pictures = draw_designs(
+        {title: (each.group.topology, each.pins, each.group.actuators) for title, each in shown.items()}
+    )
+    plots = stage_plots({**dict(sorted(evolutions.items())), **({RIVAL: rival} if rival else {})})
+    film: Trajectory | None = None
+    if order.verify:
+        tell("the best walk once more, for the page")
+        walks = {title: _walk(each) for title, each in shown.items() if each.walks}
+        built = {title: (each.group.topology, each.group.actuators) for title, each in shown.items()}
+        plots += gait_plots(walks, built, FREQUENCY)
+        film = next(iter(walks.values()), None)
+    return SearchOutcome(rows, plots, film, maps, pictures)
+
+
+def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
+    """Search all runs, one after the other, then the rival; or go on with what the folder has."""
+    began = clock.monotonic()
+    way: dict[str, Any] = {"lanes": "auto", "precision": order.precision}
+    if order.device != "cpu":
+        way = {"device": order.device, "crew": order.crew, "precision": order.precision}
+    if order.step is not None:
+        way["step"] = order.step
+    size = {
+        "generations": order.generations or GENERATIONS,
+        "population": order.population or POPULATION,
+    }
+    problem = exoskeleton_problem(**way)
+    runs = order.runs or RUNS
+
+    def left(share: float) -> float | None:
+        """Minutes that are left of a share of all."""
+        if order.minutes is None:
+            return None
+        return max(0.0, share * order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE)
+
+    for run in range(1, runs + 1):
+        minutes = left(1 - RIVAL_SHARE)
+        if minutes is not None and minutes <= 0 and run > 1:
+            break
+        search_exoskeletons(
+            order.folder,
+            problem,
+            run=run,
+            seed=SEED if order.seed is None else order.seed,
+            minutes=minutes,
+            progress=partial(_tell_run, tell, f"run {run}/{runs}"),
+            **size,
+        )
+    minutes = left(1.0)
+    if minutes is None or minutes > 0:
+        search_rival(
+            order.folder,
+            runs=runs,
+            minutes=minutes,
+            progress=lambda at: tell(progress_text(at, GOAL_NAMES[2:])),
+            **size,
+            **way,
+        )
+
+
+def _tell_run(tell: Callable[[str], None], run: str, at: evolve.SearchProgress) -> None:
+    tell(f"{run}, {progress_line(at)}")
+
+
+def check_designs(
+    folder: Path, designs: list[FoundDesign], rival: evolve.Evolution | None, tell: Callable[[str], None]
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Run the best of each run again in every way, and return by title and way what was measured; what was
+    done before is read from a file of the folder. Rigid ground takes minutes to compile for each topology:
+    only the best designs walk there."""
+    path = folder / CHECKS_FILE
+    checks: dict[str, dict[str, dict[str, float]]] = {}
+    if path.is_file():
+        try:
+            checks = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise StorageError(f"{path} is damaged: {error}; remove it, and runs are done again") from error
+
+    def run_once(title: str, way: str, run: Callable[[], Mapping[str, float]]) -> None:
+        if way not in checks.setdefault(title, {}):
+            tell(f"{title} is run again: {way}")
+            checks[title][way] = dict(run())
+            put(path, json.dumps(checks, indent=1, sort_keys=True) + "\n")
+
+    for k, design in enumerate(designs):
+        title = f"{design.title}, generation {design.individual.generation}"
+        run_once(title, "screened", partial(_screened, design))
+        for way in WAYS if k < SHOWN_DESIGNS else WAYS[:2]:
+            if design.walks:
+                run_once(title, way, partial(run_again, design, way))
+    if rival is not None:
+        for way in WAYS:
+            run_once(
+                f"{RIVAL}, generation {rival.best.generation} of run {rival.best.run + 1}",
+                way,
+                partial(rival_run_again, rival.best, way),
+            )
+    return checks
+
+
+def _screened(design: FoundDesign) -> dict[str, float]:
+    return {"ok": float(check_screening(design))}
+
+
+def _answers(title: str, checks: Mapping[str, Any]) -> Mapping[str, Mapping[str, float]]:
+    """What was found of a design or the rival when it was run again."""
+    return next((each for key, each in checks.items() if key.startswith(title)), {})
+
+
+def worn(design: FoundDesign, checks: Mapping[str, Any]) -> WornDesign:
+    """Return what the table tells of a design: with forces from rigid ground, where it was run there."""
+    return design.worn(_forces(_answers(f"{design.title},", checks)))
+
+
+def _worn_rival(rival: evolve.Evolution | None, checks: Mapping[str, Any]) -> WornDesign | None:
+    """What the table tells of the rival; its goals are counted as those of exoskeletons."""
+    if rival is None:
+        return None
+    stage = rival.best.stage + len(GOAL_NAMES) - rival.stages if rival.best.stage else 0
+    forces = _forces(_answers(f"{RIVAL},", checks))
+    return rival_design(rival.best.parameters, stage, {**rival.best.measures, **forces})
+
+
+def _forces(answers: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Forces and peaks of a walk on rigid ground that lasted."""
+    rigid = answers.get("rigid", {})
+    if rigid.get("time", 0.0) < DURATION:
+        return {}
+    return {
+        name: rigid[name]
+        for name in ("interaction", "peak_interaction", "peak_power", "spring_return")
+        if name in rigid
+    }
+
+
+def is_stable_gait(design: FoundDesign) -> bool:
+    """Tell whether a design is what was published: at the last goal, 13 to 14 kg, bars up to 0.7 m, assisted
+    for a tenth of the time at most, hundreds of watts."""
+    told = design.worn()
+    measures = told.measures
+    return bool(
+        design.individual.stage == len(GOAL_NAMES)
+        and MASS_RANGE[0] <= told.mass - UNCOUNTED_MASS <= MASS_RANGE[1]
+        and told.bars.max() <= MAX_BAR_LENGTH
+        and measures["assist_time"] <= MAX_ASSIST_SHARE * DURATION / 2
+        and measures["power_absolute"] < MAX_POWER
+    )
+
+
+def search_rows(
+    folder: Path,
+    designs: list[FoundDesign],
+    evolutions: Mapping[str, evolve.Evolution],
+    rival: evolve.Evolution | None,
+) -> list[Row]:
+    """Return what the searches did: evaluations, subspaces, and how far each run came."""
+    total = sum(each.evaluations for each in evolutions.values())
+    seconds = sum(each.seconds for each in evolutions.values())
+    per_run = [int((each.history["generation"]).max()) + 1 for each in evolutions.values()]
+    visits = visit_counts(folder)
+    best = designs[0].group.name
+    unvisited = sum(count == 0 for count in visits.values())
+    last = [design for design in designs if design.individual.stage == len(GOAL_NAMES)]
+    alike = [design for design in designs if is_stable_gait(design)]
+    finished = sum(each.finished for each in evolutions.values())
+    rows = [
+        Row(
+            "evaluations of a run",
+            "160000",
+            f"{total // len(designs)}",
+            f"{len(designs)} runs, {finished} finished; generations {min(per_run)}-{max(per_run)}",
+        ),
+        Row("evaluations a second", "", f"{total / max(seconds, 1e-9):.0f}", "of one run"),
+        Row("subspaces never visited", "4", f"{unvisited}", f"of {len(visits)}, in all runs together"),
+        Row("evaluations in the best subspace", "61700", f"{visits[best]}", f"{best}, in all runs together"),
+        Row("runs with a gait at the last goal", "not every", f"{len(last)} of {len(designs)}"),
+        Row(
+            "runs with such a gait, 13-14 kg, bars up to 0.7 m, below 1000 W",
+            "",
+            f"{len(alike)} of {len(designs)}",
+            "counting six passive joints, as published masses do: ours have eight, 1 kg more",
+        ),
+    ]
+    for design in sorted(designs, key=lambda each: each.run):
+        own = design.individual
+        goal = GOAL_NAMES[own.stage - 1] if own.stage else "none"
+        rows.append(Row(f"run {design.run}", "", design.group.name, f"at the goal {goal}: {own.value:.4g}"))
+    if rival is not None:
+        ends = [each.stage == rival.stages for each in rival.best_of_run]
+        rows.append(
+            Row(
+                "runs of the rival at the last goal",
+                "",
+                f"{sum(ends)} of {len(ends)}",
+                f"{rival.evaluations} evaluations",
+            )
+        )
+    return rows
+
+
+def check_rows(
+    designs: list[FoundDesign], rival: evolve.Evolution | None, checks: Mapping[str, Any]
+) -> list[Row]:
+    """Return how far bests come when they are run again: the goal in each way."""
+    rows = []
+    titles = [design.title for design in designs] + ([RIVAL] if rival is not None else [])
+    for title in titles:
+        answers = _answers(f"{title},", checks)
+        parts = []
+        for way in WAYS:
+            if way in answers:
+                measures = answers[way]
+                goal = GOAL_NAMES[int(measures["stage"]) - 1]
+                parts.append(f"{way}: {goal}, {measures.get('time', np.nan):.1f} s")
+        if parts:
+            sound = answers.get("screened", {}).get("ok", 1.0)
+            rows.append(
+                Row(f"{title} run again", "", "; ".join(parts), "" if sound else "fails the finer screening")
+            )
+    return rows
+
+
+def _walk(design: FoundDesign) -> Trajectory:
+    """A walk of a design on soft ground, for pictures."""
+    return simulate(design.machine("soft"), DURATION, method="rk4", step=STEP, ledger=False)
+
+
+def rows() -> list[Row]:
+    """Carry out the whole study, in a folder of its name."""
+    return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
+
+
+STUDY = SearchStudy(
+    "kieboom-exoskeleton",
+    "An exoskeleton designed at once: topology, actuators, lengths and control",
+    f"Kieboom, chapter 5, tables 5.1 to 5.4. Designs are screened, then walk {DURATION:g} s on soft ground; "
+    "the best are run again on rigid ground. References count from an ordinary stride. Hours on two cores",
+    rows,
+    carry_out=carry_out,
+    takes=("runs", "generations", "population", "seed", "device", "precision", "crew"),
+)
