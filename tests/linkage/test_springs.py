@@ -48,3 +48,19 @@ def test_springs_without_parameters():
         UnknownNameError, match="springs lack the parameter 'j1_spring_stiffness': give those of"
     ):
         linkage.add_springs(four_bar(), FOUR_BAR, {})
+
+
+def test_a_spring_keeps_energy_and_gives_it_back():
+    """Without a damper nothing is lost: a spring that is wound up drives the limb, and is wound up again by
+    it; the sum of all accounts stays."""
+    machine = sprung().using(j3_spring_stiffness=STIFFNESS, j3_spring_rest=REST)
+    run = strut.simulate(machine, 3.0, rtol=1e-10, atol=1e-12)
+    kept = run.ledger.stored["j3_spring"]
+    assert kept[0] == pytest.approx(STIFFNESS / 2 * REST**2)  # 2.4 J
+    low = int(np.argmin(kept))
+    assert kept[0] - kept[low] > 0.5  # [J] that it has given
+    assert kept[low:].max() > 0.95 * kept[0]
+    total = sum(run.ledger.stored.values())
+    lost = sum(float(each[-1]) for each in run.ledger.dissipated.values())
+    assert total[-1] + lost == pytest.approx(total[0], abs=1e-6)
+    assert abs(float(run.ledger.dissipated["j3_spring_loss"][-1])) < 1e-12

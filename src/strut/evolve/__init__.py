@@ -7,6 +7,7 @@ from strut.evolve.evaluations.encoded import EncodedEvaluation
 from strut.evolve.evaluations.evaluation import OK, Evaluated, Evaluation
 from strut.evolve.evaluations.function import FunctionEvaluation, of_function
 from strut.evolve.evaluations.program import ProgramEvaluation, of_program
+from strut.evolve.evaluations.recorded_gradients import RecordedGradient, RecordedGradients
 from strut.evolve.evaluations.scenarios import FixedScenarios, Scenarios
 from strut.evolve.evaluations.system_runs import SystemEvaluation, of_system
 from strut.evolve.evaluations.tasks import TaskEvaluation
@@ -66,6 +67,8 @@ __all__ = [
     "Processes",
     "ProgramEvaluation",
     "RayWorkers",
+    "RecordedGradient",
+    "RecordedGradients",
     "Scenarios",
     "SearchComparison",
     "SearchFront",
