@@ -6,19 +6,22 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from strut import State, System
+from strut import State, System, walkers
 from strut.errors import StorageError
+from strut.gait import find
 from strut.gait.exchange import mirror
 from strut.simulate import simulate
 from strut.studies.human_beyond import force_peaks, push_rows, stability_rows
 from strut.studies.human_gait import FREQUENCY, human_walker, table_values
 from strut.studies.human_pushes import PushLimits
 from strut.studies.human_stability import (
+    NEAR_RETURN,
     STABILITY_FILE,
     GaitStability,
     deviation_growth,
     gait_machine,
     judge_bests,
+    nearly_returning,
     repeating_steps,
     settled_gait,
     walk_until_settled,
@@ -93,6 +96,17 @@ def test_a_deviation_grows_by_its_exponent(rate):
     arm = turning_arm(2, rate)
     walk = simulate(arm, 1 / FREQUENCY, method="rk4", step=1e-3)
     assert deviation_growth(arm, walk) == pytest.approx(np.exp(max(rate, 0) * 0.5 / FREQUENCY), rel=2e-3)
+
+
+def test_multipliers_of_what_nearly_returns_are_those_of_the_gait():
+    """A gait that does return exactly: the compass, by `gait.find`."""
+    compass = walkers.compass()
+    gait = find(compass)
+    near = {name: value + 1e-4 for name, value in gait.x0.items()}
+    multipliers, change = nearly_returning(compass, np.array([near[name] for name in compass.labels("x")]), 1)
+    assert change < NEAR_RETURN
+    np.testing.assert_allclose(np.abs(multipliers[:2]), np.abs(gait.multipliers[:2]), rtol=1e-3)
+    assert nearly_returning(compass, np.full(compass.size("x"), 0.7), 1) is None
 
 
 def test_peaks_of_a_force():

@@ -7,7 +7,11 @@ import pytest
 from strut import control
 from strut.errors import UnknownNameError
 from strut.studies import coman_gait, human_gait
+from strut.studies.coman_verification import coman_ways
+from strut.studies.gait_verification import Verified
 from strut.studies.human_impacts import FIRST_GAIT, impact_problems
+from strut.studies.human_verification import human_ways
+from strut.studies.kieboom_gaits import as_individual, gaits_for, human_row, verify_known
 from strut.studies.known_gaits import known_gait, known_gaits
 from strut.studies.mode_searches import MUTATION, mutated_populations
 from strut.studies.nested_modes import embed_populations
@@ -51,3 +55,27 @@ def test_variations_begin_with_the_known_gait_and_its_mutations():
     at = {name: k for k, name in enumerate(other.space.names)}
     assert {alike[1, 0, at[f"knee_stiffness_{k}"]] for k in range(1, 5)} == {known["knee_stiffness"]}
     assert (alike[0, 0, at["knee_stiffness_share_0"]] != alike[1, 0, at["knee_stiffness_share_0"]]).all()
+
+
+def test_a_row_says_what_is_kept_and_where_it_is_from():
+    gait = known_gait(FIRST_GAIT)
+    long = {"torque": 151.31, "speed": 1.238, "stance": 0.596}
+    verified = Verified("const", as_individual(gait), {"long": long}, {"fine": 6, "long": 6, "located": 5}, 6)
+    row = human_row(gait, verified)
+    assert row.published == "161.6, the best of const"
+    assert row.ours == "151.3 N m at 1.238 m/s, stance 60 %"
+    assert row.remark.startswith("at goals fine 6, long 6, located 5 of 6")
+    fallen = human_row(gait, Verified("const", as_individual(gait), {}, {"long": 1}, 6))
+    assert fallen.ours == "falls"
+
+
+@pytest.mark.slow  # every known gait in three ways, one of which locates all contacts: minutes
+def test_known_gaits_hold():
+    """At 0.1 ms, over 30 s and with located contacts; the first one, of another program, keeps all goals over
+    30 s alone."""
+    of_humans = verify_known(gaits_for("kieboom-human"), human_ways())
+    of_comans = verify_known(gaits_for("kieboom-coman"), coman_ways(limits=True))
+    assert of_humans[FIRST_GAIT].stages["long"] == 6
+    held = {name: each.holds for name, each in {**of_humans, **of_comans}.items() if name != FIRST_GAIT}
+    assert len(held) >= 6
+    assert all(held.values()), held

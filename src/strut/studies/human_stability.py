@@ -16,7 +16,7 @@ import numpy as np
 from strut import control, evolve, walkers
 from strut.errors import NoGaitError, StorageError
 from strut.files import put
-from strut.gait import Gait, find, locate_jumps
+from strut.gait import Gait, ReturnMap, find, locate_jumps
 from strut.gait.exchange import mirror
 from strut.simulate import Trajectory, simulate, simulate_batch
 from strut.studies.gait_verification import FINE_STEP
@@ -33,6 +33,12 @@ MAX_STEP_CHANGE = 0.05
 so many: one that does not after one step limps."""
 MAX_GAIT_STEPS = 6
 """After which a gait repeats that is looked for, at most."""
+NEAR_RETURN = 1e-6
+"""Change of a state over a gait, in its unit, at which multipliers are told where `gait.find` finds none: it
+gave up 1e-8 away from one whose largest multipliers are a pair of modulus 0.992, to which plain steps of
+Newton's method come."""
+NEWTON_ITERATIONS = 12
+"""Of that method, at most."""
 DEVIATION_SIZE = 1e-6
 """Of a small deviation whose growth is measured, in the units of the states."""
 GROWTH_STEPS = 40
@@ -50,8 +56,9 @@ class GaitStability:
     steps: after which it repeats, 0 where no gait was found. pitch: the trunk's largest [rad]. largest: the
     modulus of its largest multiplier, over all of its steps, with the assistance that it uses. alone: the
     same of the gait next to it without assistance; nan where there is none. reset: of a gait that uses none,
-    with landings that set the phase right. why: where there is no gait. growth: of a walk that comes to none,
-    by how much a small deviation grows a step, in the mean; above 1 it is chaotic.
+    with landings that set the phase right. why: where there is no gait, or where it returns within
+    `NEAR_RETURN` alone. growth: of a walk that comes to none, by how much a small deviation grows a step, in
+    the mean; above 1 it is chaotic.
     """
 
     steps: int
@@ -127,6 +134,23 @@ def settled_gait(walker: System, walk: Trajectory) -> Gait:
     return find(walker, walk.raw.x_end, steps=steps, starts=0, walk=0)
 
 
+def nearly_returning(walker: System, x: np.ndarray, steps: int) -> tuple[np.ndarray, float] | None:
+    """Return the multipliers of a gait of so many steps near some states, and by how much it misses its
+    beginning; None where Newton's method does not come to `NEAR_RETURN`."""
+    step_map = ReturnMap(walker, steps=steps, x0=x)
+    y = step_map.free(x)
+    for _ in range(NEWTON_ITERATIONS):
+        step = step_map(y)
+        if not step.ok:
+            return None
+        change = step.y - y
+        if np.abs(change).max() < NEAR_RETURN:
+            multipliers = np.linalg.eigvals(step.by_y)
+            return multipliers[np.argsort(-np.abs(multipliers))], float(np.abs(change).max())
+        y = y + np.linalg.solve(np.eye(len(y)) - step.by_y, change)
+    return None
+
+
 def deviation_growth(walker: System, walk: Trajectory) -> float:
     """Return by how much a small deviation from the end of a walk grows a step, in the (geometric) mean: the
     exponential of its largest Lyapunov exponent, by Benettin's way. nan where a run ends early."""
@@ -191,9 +215,7 @@ def judge_stability(mode: str, best: evolve.Individual) -> GaitStability:
     try:
         gait = settled_gait(walker, walk)
     except NoGaitError as error:
-        growth = deviation_growth(walker, walk)
-        why = f"no gait: {error.closest:.2g} away"
-        return GaitStability(0, pitch, np.nan, np.nan, np.nan, why=why, growth=growth)
+        return _without_exact_gait(walker, walk, pitch, error)
     largest = float(abs(gait.multipliers[0]))
     if pitch > ASSIST_ANGLE:
         try:
@@ -209,6 +231,20 @@ def judge_stability(mode: str, best: evolve.Individual) -> GaitStability:
         except (NoGaitError, StopIteration):
             reset = np.nan
     return GaitStability(gait.steps, pitch, largest, largest, reset)
+
+
+def _without_exact_gait(walker: System, walk: Trajectory, pitch: float, error: NoGaitError) -> GaitStability:
+    """What is known of a walk near which no gait returns exactly: multipliers of one that nearly does, or by
+    how much deviations grow."""
+    for steps in (1, 2):
+        near = nearly_returning(walker, walk.raw.x_end, steps)
+        if near is not None:
+            largest = float(abs(near[0][0]))
+            alone = largest if pitch <= ASSIST_ANGLE else np.nan
+            return GaitStability(steps, pitch, largest, alone, np.nan, why=f"returns to {near[1]:.1g}")
+    growth = deviation_growth(walker, walk)
+    why = f"no gait: {error.closest:.2g} away"
+    return GaitStability(0, pitch, np.nan, np.nan, np.nan, why=why, growth=growth)
 
 
 def judge_bests(
@@ -250,6 +286,7 @@ __all__ = [
     "gait_machine",
     "judge_bests",
     "judge_stability",
+    "nearly_returning",
     "repeating_steps",
     "reset_gait",
     "settled_gait",
