@@ -4,7 +4,7 @@ that walks go down to the optimum of its basin, of the goal that it is at."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 
 import casadi as ca
@@ -167,10 +167,14 @@ def refine_walk(
     numbers: all parameters, pins and control, of a design that walks for the whole duration. only: names of
     those that vary; all but the phases of steps unless given. speed: that is asked for [m/s]. iterations: of
     the optimiser, at most. Steps on which it would fall, come near a singularity or need a bar over 0.7 m
-    are not taken.
+    are not taken. Where a number lies outside of its range, the range is as wide.
     """
     begin = process_time()
-    varied = [q for q in walk.bounds() if only is None or q.name in only]
+    varied = [
+        replace(q, low=min(q.low, numbers[q.name]), high=max(q.high, numbers[q.name]))
+        for q in walk.bounds()
+        if only is None or q.name in only
+    ]
     own = {q.name: float(numbers[q.name]) for q in varied}
 
     def whole(values: Mapping[str, float]) -> dict[str, float]:

@@ -1,0 +1,88 @@
+"""Several tasks for one exoskeleton: one machine, controllers of their own, and goals of all."""
+
+import numpy as np
+import pytest
+
+import strut
+from strut import evolve
+from strut.errors import UnknownNameError
+from strut.studies.exoskeleton_tasks import (
+    WalkTask,
+    task_evaluation,
+    task_goals,
+    task_parameters,
+    task_problem,
+)
+from tests.studies.test_exoskeleton_refinement import PAIR, topology, walking_numbers
+
+TASKS = {
+    "slow": WalkTask(speed=0.8, frequency=0.8),
+    "fast": WalkTask(speed=1.0),
+    "step": WalkTask(speed=1.0, rise=0.02, edge=0.5),
+}
+DURATION = 1.2
+"""[s] Of a walk."""
+
+
+def test_what_is_shared_and_what_is_of_a_task():
+    """Pins and springs once; 19 parameters of each actuator and of the ankle for every task."""
+    near = walking_numbers()
+    parameters = {q.name: q for q in task_parameters(topology(), PAIR, TASKS, near, 0.1)}
+    shared = [name for name in parameters if "." not in name]
+    assert len(shared) == 8 + 4 * 3
+    assert len(parameters) == len(shared) + 3 * (3 * 19)
+    assert {"j1_along", "j2_stiffness", "slow.j1_reference_1", "step.ankle_damping_2"} <= set(parameters)
+    first = parameters["fast.ankle_stiffness_1"].first
+    assert first == (0.0, 200.0 + 1200.0)
+
+
+def test_goals_are_of_all_tasks():
+    evaluation = task_evaluation(topology(), PAIR, TASKS, duration=DURATION)
+    goals = task_goals(evaluation, TASKS, DURATION, {"peak_interaction": 500.0})
+    assert goals[0].value == "min(min(slow.time, fast.time), step.time)"
+    assert goals[2].until == (
+        "max(max(slow.peak_interaction, fast.peak_interaction), step.peak_interaction) <= 500.0"
+    )
+    assert goals[3].value == "(slow.power_absolute + fast.power_absolute + step.power_absolute)"
+    with pytest.raises(UnknownNameError, match="the task needs 'j1_along', which is not searched"):
+        evolve.SearchProblem({"j5_x": (0.0, 0.1)}, evaluation, goals)
+    # a design that carries no stride fails before it is run
+    names = tuple(walking_numbers())
+    flat = {**walking_numbers(), "j6_x": 0.0, "j6_z": 0.98}
+    answer = evaluation.tasks["slow"].evaluate(
+        names, np.array([[flat[name] for name in names]]), np.zeros(1, dtype=np.uint64)
+    )
+    assert answer.status == ("the linkage comes near a singularity along a stride",)
+
+
+@pytest.mark.timeout(3000)
+@pytest.mark.slow  # 19 coordinates on rigid ground with a step are compiled
+def test_one_exoskeleton_does_three_tasks():
+    """A tiny search around a design that walks: none of its tasks is forgotten, and the step is met."""
+    near = walking_numbers()
+    problem = task_problem(topology(), PAIR, TASKS, duration=DURATION, near=near, spread=0.01)
+    found = evolve.search(problem, evolve.Swarm(4), 2, seed=3)
+    best = found.best
+    print(best.stage, best.value, dict(best.measures))
+    assert best.stage >= 1  # it falls in no task
+    for task in TASKS:
+        assert best.measures[f"{task}.time"] == pytest.approx(DURATION)
+        assert best.measures[f"{task}.peak_interaction"] > best.measures[f"{task}.interaction"] / 6 > 1.0
+        assert best.measures[f"{task}.peak_power"] > 10.0
+    # the same design walks alone, and stands on the step where it is asked to
+    runs = problem.evaluation.tasks["step"]
+    names = (*runs.pins, *runs.tables.names)
+    own = {name: best.parameters.get(name, best.parameters.get(f"step.{name}")) for name in names}
+    numbers = runs._machine_numbers(own)
+    machine = runs.inner.system
+    states = {name: value for name, value in numbers.items() if name in machine.labels("x")}
+    tables: dict[str, list[float]] = {}
+    for label, value in numbers.items():
+        if label not in states:
+            tables.setdefault(label.partition("[")[0], []).append(value)
+    run = strut.simulate(machine.using(tables), DURATION, x0=states)
+    assert run.status == "done"
+    assert np.abs(run["closure_error"]).max() < 1e-8
+    points = [(run[f"{point}_x"], run[f"{point}_z"]) for point in ("heel_r", "ball_r", "heel_l", "ball_l")]
+    on_step = [z[x > TASKS["step"].edge + 1e-6].min(initial=1.0) for x, z in points]
+    assert min(on_step) == pytest.approx(TASKS["step"].rise, abs=1e-6)
