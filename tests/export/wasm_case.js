@@ -1,4 +1,4 @@
-/* Runs modules in Node, for tests: reads {wasm, js, t, every, p, options} and prints the states, discrete states and events. */
+/* Runs modules in Node, for tests: reads {wasm, js, t, every, p, options, from, x, z} and prints the states, discrete states and events. */
 const fs = require("fs"), order = JSON.parse(fs.readFileSync(0, "utf8")), { strutModule } = require(order.js);
 (async () => {
   const m = await strutModule(fs.readFileSync(order.wasm));
@@ -8,7 +8,9 @@ const fs = require("fs"), order = JSON.parse(fs.readFileSync(0, "utf8")), { stru
   let steps = 0, status = "";
   const began = process.cpuUsage();
   for (let n = 0; n < (order.times || 1); n++) {
-    m.initial(); m.begin(0);
+    m.initial();
+    if (order.x) { m.x.set(order.x); m.z.set(order.z); }
+    m.begin(order.from || 0);
     status = m.run(order.t);
     steps += m.steps;
   }
