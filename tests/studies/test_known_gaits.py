@@ -69,6 +69,7 @@ def test_a_row_says_what_is_kept_and_where_it_is_from():
     assert fallen.ours == "falls"
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.slow  # every known gait in three ways, one of which locates all contacts: minutes
 def test_known_gaits_hold():
     """At 0.1 ms, over 30 s and with located contacts; the first one, of another program, keeps all goals over

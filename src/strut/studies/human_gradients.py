@@ -37,6 +37,10 @@ SPEED_MARGIN = 0.001
 """[1] By which the speed is larger than the least that is asked."""
 KEPT_MARGIN = 0.5 * SPEED_MARGIN
 """[1] Part by which a gait may miss a goal with its margin so that it counts as kept."""
+NEAR_MARGIN = 0.02
+"""[1] Part by which a gait misses a goal, at most, that is moved back to where it keeps it, at the end."""
+MAX_CORRECTIONS = 4
+"""Of such a gait."""
 MAX_RETURN_ERROR = 1e-7
 """By how much a step may miss where it began, in the unit of each state, so that it counts as a gait."""
 MAX_CHORDS = 25
@@ -208,13 +212,15 @@ class GaitImprovement:
 @dataclass
 class _Record:
     """What was seen on the way. last_values: that were asked for at last; last: what came of it. near: the
-    last gait, from which chords begin. best: the gait of least torque that keeps all goals."""
+    last gait, from which chords begin. best: the gait of least torque that keeps all goals; lowest: that
+    misses them by little."""
 
     problem: GaitImprovement
     deadline: float
     tell: Callable[[str], None]
     near: GaitPoint
     best: GaitPoint
+    lowest: GaitPoint
     last: GaitPoint
     last_values: np.ndarray = field(default_factory=lambda: np.empty(0))
     gaits: int = 1
@@ -242,6 +248,8 @@ class _Record:
             self.near, self.gaits = point, self.gaits + 1
             if point.torque < self.best.torque and point.margins.min() > -KEPT_MARGIN:
                 self.best = point
+            if point.torque < self.lowest.torque and point.margins.min() > -NEAR_MARGIN:
+                self.lowest = point
             self.tell(
                 f"gait {self.gaits}: torque {point.torque:.2f} N m, least margin {point.margins.min():.4f}, "
                 f"best {self.best.torque:.2f} N m"
@@ -249,6 +257,19 @@ class _Record:
             return point
         self.tell("no gait there")
         return None
+
+    def correct_lowest(self) -> None:
+        """Move the lowest gait to where it keeps all goals, by the shortest way (Gauss-Newton's), so that it
+        may be the best."""
+        point = self.lowest
+        for _ in range(MAX_CORRECTIONS):
+            if point.torque >= self.best.torque:
+                return
+            self.near = point
+            gait = self._gait_at(corrected_values(point, self.problem.low, self.problem.high))
+            if gait is None:
+                return
+            point = gait
 
 
 def _without_gait(near: GaitPoint) -> GaitPoint:
@@ -261,6 +282,16 @@ def _without_gait(near: GaitPoint) -> GaitPoint:
             "margins": near.margins - 1,
         }
     )
+
+
+def corrected_values(point: GaitPoint, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return parameters near those of a gait at which the goals that it misses are kept, as far as slopes
+    tell; within bounds."""
+    span = high - low
+    missed = point.margins < 0
+    slopes = point.margins_by[missed] * span
+    parts = np.linalg.pinv(slopes) @ (KEPT_MARGIN / 5 - point.margins[missed])
+    return np.asarray(np.clip(point.values + parts * span, low, high))
 
 
 def improve_gait(
@@ -282,7 +313,9 @@ def improve_gait(
     if first is None:
         raise NoGaitError("the step of the gait to begin with ends early: nothing can be improved")
     span = problem.high - problem.low
-    record = _Record(problem, clock.monotonic() + 60 * minutes, tell, first, first, first, first.values)
+    record = _Record(
+        problem, clock.monotonic() + 60 * minutes, tell, first, first, first, first, first.values
+    )
     weight = FIRST_CHANGE / float(np.abs(first.torque_by * span).max())
     goals = {
         "type": "ineq",
@@ -303,6 +336,7 @@ def improve_gait(
         done, message = int(outcome.nit), str(outcome.message)
     except _OutOfTimeError:
         pass
+    record.correct_lowest()
     best = record.best
     return ImprovedGait(
         parameters=dict(zip(problem.parameters, best.values.tolist(), strict=True)),
