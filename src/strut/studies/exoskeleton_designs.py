@@ -10,7 +10,6 @@ from functools import cache, cached_property
 import numpy as np
 
 from strut import control, evolve, linkage
-from strut.control.phase_signal import PhaseSignal
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.studies.exoskeleton_gait import (
     ANKLE,
@@ -142,7 +141,7 @@ class DesignSpace:
                 raise ModelError(
                     f"'{name}' is fixed at {value:g}: {every[name].low:g} to {every[name].high:g} is allowed"
                 )
-        masks = {self._mask(group).tobytes(): name for name, group in self.groups.items()}
+        masks = {mask.tobytes(): name for name, mask in self._masks.items()}
         if len(masks) < len(self.groups):
             alike = next(name for name in self.groups if name not in masks.values())
             raise ModelError(
@@ -154,7 +153,7 @@ class DesignSpace:
     def all_parameters(self) -> dict[str, evolve.SearchParameter]:
         """By name, everything that the groups have, searched or fixed."""
         parameters: dict[str, evolve.SearchParameter] = {}
-        for q in _signal_parameters(active_signals(ANKLE)):
+        for q in _active_parameters(ANKLE):
             parameters[q.name] = control_parameter(q, ANKLE, ankle=True)
         for group in self.groups.values():
             for pin in linkage.pin_parameters(group.topology):
@@ -163,11 +162,10 @@ class DesignSpace:
                     name, pin.low, pin.high, unit=pin.unit, group=f"pins {group.number}"
                 )
             for joint in group.actuators:
-                for q in _signal_parameters(active_signals(joint)):
+                for q in _active_parameters(joint):
                     parameters[q.name] = control_parameter(q, joint)
             for joint in group.passive:
-                for what, signal in passive_signals(joint).items():
-                    q = signal.parameters[0]
+                for what, q in _passive_parameters(joint).items():
                     low, high = SPRING_RANGES[what]
                     parameters[q.name] = evolve.SearchParameter(
                         q.name, low, high, unit=q.unit, group=joint, first=FIRST_SPRINGS[what]
@@ -188,9 +186,9 @@ class DesignSpace:
         """Return the names of all parameters that a group has besides those of the ankle."""
         names = [pin_name(group.number, pin.name) for pin in linkage.pin_parameters(group.topology)]
         for joint in group.actuators:
-            names += [q.name for q in _signal_parameters(active_signals(joint))]
+            names += [q.name for q in _active_parameters(joint)]
         for joint in group.passive:
-            names += [signal.parameters[0].name for signal in passive_signals(joint).values()]
+            names += [q.name for q in _passive_parameters(joint).values()]
         return names
 
     @property
@@ -205,16 +203,21 @@ class DesignSpace:
 
     def _mask(self, group: DesignGroup) -> np.ndarray:
         """Which of the searched parameters an individual of a group has."""
-        own = {*self.own_names(group), *(q.name for q in _signal_parameters(active_signals(ANKLE)))}
+        own = {*self.own_names(group), *(q.name for q in _active_parameters(ANKLE))}
         return np.array([name in own for name in self.names])
+
+    @cached_property
+    def _masks(self) -> dict[str, np.ndarray]:
+        """By group, which of the searched parameters its individuals have."""
+        return {name: self._mask(group) for name, group in self.groups.items()}
 
     def rows_by_group(self, x: np.ndarray) -> dict[str, np.ndarray]:
         """Return by group the places of its individuals among rows of x, in the order of `names`; parameters
         that an individual does not have are nan."""
         present = ~np.isnan(x)
         rows = {}
-        for name, group in self.groups.items():
-            places = np.flatnonzero((present == self._mask(group)).all(axis=1))
+        for name, mask in self._masks.items():
+            places = np.flatnonzero((present == mask).all(axis=1))
             if len(places):
                 rows[name] = places
         if sum(map(len, rows.values())) != len(x):
@@ -258,9 +261,16 @@ def add_stride(names: Sequence[str], control_rows: np.ndarray, joint: str, strid
     return counted
 
 
-def _signal_parameters(signals: Mapping[str, PhaseSignal]) -> list[Param]:
-    """All parameters of the signals of a joint."""
-    return [q for signal in signals.values() for q in signal.parameters]
+@cache
+def _active_parameters(joint: str) -> tuple[Param, ...]:
+    """All parameters of a joint that is driven."""
+    return tuple(q for signal in active_signals(joint).values() for q in signal.parameters)
+
+
+@cache
+def _passive_parameters(joint: str) -> dict[str, Param]:
+    """The parameters of a spring by what they are."""
+    return {what: signal.parameters[0] for what, signal in passive_signals(joint).items()}
 
 
 def control_parameter(q: Param, joint: str, *, ankle: bool = False) -> evolve.SearchParameter:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from strut import evolve, linkage
 from strut.evolve.evaluations.evaluation import OK, Evaluated
 from strut.evolve.evaluations.system_runs import SystemEvaluation
 from strut.evolve.space import ParameterSpace
+from strut.evolve.streams import Purpose, RandomStream
 from strut.linkage.measures import ACTUATOR_MASS, PASSIVE_MASS
 from strut.linkage.spanning_tree import spanning_tree
-from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride
+from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, topologies_by_number
 from strut.studies.exoskeleton_gait import exoskeleton_walker
 from strut.studies.exoskeleton_measures import ANKLES, FEET, TARGET_SPEED
 from strut.studies.exoskeleton_pool import ForkedPool
@@ -36,6 +37,8 @@ LEGS = 2
 """Of the human."""
 SCREENED_TOGETHER = 32
 """Designs that are screened at once: more would leave cores idle, fewer repeat what all share."""
+TRIED_DESIGNS = 400
+"""Of each topology, from which first ones are taken that pass."""
 SOUND = 1 - 1e-9
 """[1] Soundness from which on a design walks."""
 
@@ -133,9 +136,33 @@ def initial_states(begin: Mapping[str, np.ndarray], own: Mapping[str, float]) ->
     return states
 
 
-def walk_evaluation(topology: linkage.Topology, duration: float, **options: Any) -> SystemEvaluation:
-    """Return what runs the machines of a topology on soft ground. options: of `simulate_batch`."""
-    walker = exoskeleton_walker(topology, ground="soft")
+@cache
+def sound_designs(number: int) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
+    """Return designs of a topology that carry a stride with bars that are short enough, values of its pins in
+    rows, and by pair of actuators which of them pass with it. They are always the same."""
+    topology = topologies_by_number()[number]
+    pins = linkage.pin_parameters(topology)
+    low, high = np.array([(each.low, each.high) for each in pins]).T
+    stream = RandomStream(number).draws(0, Purpose.BEGIN)
+    values = low + (high - low) * stream.uniform(TRIED_DESIGNS, len(pins))
+    longest = linkage.bar_lengths(topology, linkage.pin_positions(topology, values)).max(axis=1)
+    values = values[longest <= MAX_BAR_LENGTH]
+    starts = np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints] for side in SIDES])
+    motion = linkage.follow_postures(
+        topology, values, linkage.stride_postures(SCREENED_SAMPLES), SCREENED_MARGIN
+    )
+    begins = linkage.follow_postures(topology, values, starts).assembles
+    ok = {pair: linkage.screen(motion, pair).ok & begins for pair in topology.actuator_sets()}
+    some = np.any(list(ok.values()), axis=0)
+    return values[some], {pair: each[some] for pair, each in ok.items()}
+
+
+def walk_evaluation(
+    topology: linkage.Topology, pins: np.ndarray, duration: float, **options: Any
+) -> SystemEvaluation:
+    """Return what runs the machines of a topology on soft ground. pins: of a design that assembles. options:
+    of `simulate_batch`."""
+    walker = exoskeleton_walker(topology, pins, ground="soft")
     torques = [f"{joint}{side}_motor_torque" for joint in topology.joints for side in SIDES]
     measures = evolve.walk_measures(
         walker,
@@ -170,7 +197,10 @@ class ExoskeletonEvaluation:
         """By number of a topology, what runs its machines."""
         options = {"threads": 1, **self.options} if self.on_processor else dict(self.options)
         numbered = {group.number: group.topology for group in self.space.groups.values()}
-        return {number: walk_evaluation(each, self.duration, **options) for number, each in numbered.items()}
+        return {
+            number: walk_evaluation(each, sound_designs(number)[0][:1], self.duration, **options)
+            for number, each in numbered.items()
+        }
 
     @property
     def on_processor(self) -> bool:
@@ -343,5 +373,6 @@ __all__ = [
     "ExoskeletonEvaluation",
     "ScreenedDesigns",
     "screen_designs",
+    "sound_designs",
     "walk_evaluation",
 ]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,16 @@ from strut import evolve, linkage
 from strut.evolve.search import StopRequest
 from strut.evolve.searches.method import SearchState
 from strut.evolve.space import ParameterSpace
-from strut.evolve.streams import Draws, Purpose, RandomStream
+from strut.evolve.streams import Draws
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import (
     DURATION,
     MAX_BAR_LENGTH,
-    SCREENED_MARGIN,
-    SCREENED_SAMPLES,
     SOUND,
     ExoskeletonEvaluation,
+    sound_designs,
 )
 from strut.studies.exoskeleton_measures import walking_goals
-from strut.walkers.exoskeleton import SIDES
-from strut.walkers.human import POSTURE
 
 POPULATION, GENERATIONS, RUNS = 200, 800, 5
 """Of the search in the thesis; how often it was run is not printed."""
@@ -48,8 +44,6 @@ FIRST_SPEED = 0.1
 """[1] Part of the first range of a parameter that a particle may cross in the first generation."""
 SECONDS_PER_MINUTE = 60.0
 """[s]"""
-TRIED_DESIGNS = 400
-"""Of each topology, from which first ones are taken that pass."""
 
 
 def slow_down(space: ParameterSpace, velocities: np.ndarray, max_velocity: float) -> np.ndarray:
@@ -96,28 +90,6 @@ class ScreenedSwarm(evolve.MetamorphicSwarm):
                 if len(passing):
                     x[k, places] = designs[passing[int(chance[k] * len(passing))]]
         return state | {"x": x, "v": slow_down(space, state["v"], self.swarm.max_velocity)}
-
-
-@cache
-def sound_designs(number: int) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
-    """Return designs of a topology that carry a stride with bars that are short enough, values of its pins in
-    rows, and by pair of actuators which of them pass with it. They are always the same."""
-    group = next(each for each in chosen_groups([str(number)]).values())
-    topology = group.topology
-    pins = linkage.pin_parameters(topology)
-    low, high = np.array([(each.low, each.high) for each in pins]).T
-    stream = RandomStream(number).draws(0, Purpose.BEGIN)
-    values = low + (high - low) * stream.uniform(TRIED_DESIGNS, len(pins))
-    longest = linkage.bar_lengths(topology, linkage.pin_positions(topology, values)).max(axis=1)
-    values = values[longest <= MAX_BAR_LENGTH]
-    starts = np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints] for side in SIDES])
-    motion = linkage.follow_postures(
-        topology, values, linkage.stride_postures(SCREENED_SAMPLES), SCREENED_MARGIN
-    )
-    begins = linkage.follow_postures(topology, values, starts).assembles
-    ok = {pair: linkage.screen(motion, pair).ok & begins for pair in topology.actuator_sets()}
-    some = np.any(list(ok.values()), axis=0)
-    return values[some], {pair: each[some] for pair, each in ok.items()}
 
 
 def exoskeleton_goals(duration: float = DURATION) -> list[evolve.SearchGoal]:
@@ -225,5 +197,4 @@ __all__ = [
     "progress_line",
     "run_file",
     "search_exoskeletons",
-    "sound_designs",
 ]

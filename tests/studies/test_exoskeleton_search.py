@@ -1,0 +1,217 @@
+"""The search for exoskeletons: what is searched, screening before walks, restricted searches, and a small search
+from its first generation to its page."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+from strut import evolve, linkage
+from strut.errors import ModelError, UnknownNameError
+from strut.evolve.streams import Purpose, RandomStream
+from strut.studies import kieboom_exoskeleton as study
+from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
+from strut.studies.exoskeleton_evaluation import MAX_BAR_LENGTH, SOUND, screen_designs, sound_designs
+from strut.studies.exoskeleton_found import found_design, visit_counts
+from strut.studies.exoskeleton_gait import stride_references
+from strut.studies.exoskeleton_search import (
+    EXPLORE,
+    OWN,
+    SOCIAL,
+    exoskeleton_problem,
+    exoskeleton_swarm,
+    run_file,
+    search_exoskeletons,
+)
+from strut.studies.study import SearchOrder
+
+GROUP = "2-15"
+
+
+def test_126_groups_of_parameters():
+    """Two actuators of 19 parameters, four springs of 3, pins, and 19 of the ankle that all have."""
+    space = DesignSpace(chosen_groups())
+    assert len(space.groups) == 126
+    for group in space.groups.values():
+        pins = len(linkage.pin_parameters(group.topology))
+        assert len(space.own_names(group)) == 2 * 19 + 4 * 3 + pins
+    in_pools = {name for names in space.pools["design"].values() for name in names}
+    common = [name for name in space.names if name not in in_pools]
+    assert len(common) == 19
+    assert all(name.startswith("ankle_") for name in common)
+    bounds = {each.name: (each.low, each.high) for each in space.parameters}
+    assert bounds["t2_j1_along"] == (0.0, 1.0)  # of body joints: their rows of table 5.2 are exchanged
+    assert bounds["t2_j5_x"] == (-0.15, 0.15)
+    assert bounds["t2_j5_z"] == (0.1, 1.3)
+    assert bounds["j1_stiffness_1"] == (0.0, 12000.0)
+    assert bounds["j1_damping_1"] == (0.0, 60.0)
+    assert bounds["j1_reference_1"] == (-np.pi, np.pi)
+
+
+def test_individuals_are_told_apart_by_what_they_have():
+    space = DesignSpace(chosen_groups(["2", "4-13"]))
+    problem = evolve.MetamorphicSwarm(space.pools, swarm=evolve.Swarm(26))
+    state = problem.begin(
+        evolve.space.space_of(list(space.parameters)), RandomStream(1).draws(0, Purpose.BEGIN), 5
+    )
+    x = problem.ask(state, RandomStream(1).draws(0, Purpose.ASK))
+    rows = space.rows_by_group(x)
+    names = list(space.groups)
+    for name, places in rows.items():
+        assert [names[int(g)] for g in state["groups"][places, 0]] == [name] * len(places)
+    with pytest.raises(ModelError, match="an individual has the parameters of no exoskeleton"):
+        space.rows_by_group(np.full((1, len(space.names)), np.nan))
+
+
+def test_restricted_searches():
+    """A topology, a morphology, or a joint is kept, and the rest is searched."""
+    every = DesignSpace(chosen_groups(["2"]))
+    assert {group.number for group in every.groups.values()} == {2}
+    pins = {
+        pin_name(2, each.name): 0.5 * (each.low + each.high)
+        for each in linkage.pin_parameters(every.groups[GROUP].topology)
+    }
+    morphology = DesignSpace(chosen_groups([GROUP]), pins)
+    assert not set(morphology.names) & set(pins)
+    values, _ = morphology.values(morphology.groups[GROUP], np.zeros((2, len(morphology.names))))
+    assert values == pytest.approx(np.tile(list(pins.values()), (2, 1)))
+    joint = {name: 0.5 for name in every.names if name.startswith("j1_reference_share")}
+    chain = DesignSpace(chosen_groups([GROUP]), joint)
+    assert len(chain.names) == len(DesignSpace(chosen_groups([GROUP])).names) - len(joint)
+    with pytest.raises(UnknownNameError, match="there is no exoskeleton '2-99'"):
+        chosen_groups(["2-99"])
+    with pytest.raises(UnknownNameError, match="'t3_j1_along' is fixed, which no chosen exoskeleton has"):
+        DesignSpace(chosen_groups([GROUP]), {"t3_j1_along": 0.5})
+    with pytest.raises(ModelError, match="'t2_j5_x' is fixed at 3: -0.15 to 0.15 is allowed"):
+        DesignSpace(chosen_groups([GROUP]), {"t2_j5_x": 3.0})
+    both = {
+        name: 0.5
+        for number in (5, 7)
+        for name in DesignSpace(chosen_groups([str(number)])).names
+        if name.startswith(f"t{number}_") and not name.endswith(("_x", "_z"))
+    }
+    both |= {
+        name: (0.0 if name.endswith("_x") else 0.7)
+        for number in (5, 7)
+        for name in DesignSpace(chosen_groups([str(number)])).names
+        if name.startswith(f"t{number}_") and name.endswith(("_x", "_z"))
+    }
+    with pytest.raises(ModelError, match="cannot be told apart"):
+        DesignSpace(chosen_groups(["5-13", "7-13"]), both)
+
+
+def test_references_count_from_the_stride():
+    """With even shares and no deviation they are those that follow the stride, found elsewhere."""
+    group = chosen_groups([GROUP])[GROUP]
+    design = linkage.sketch_values(group.topology)
+    motion = linkage.follow_postures(group.topology, design, linkage.stride_postures(60))
+    tables = WornValues(group, design, np.empty(0)).tables
+    tree = linkage.spanning_tree(group.topology)
+    angles = motion.coordinates[:, : motion.along] @ tree.joint_turns().T
+    joints = list(group.topology.joints)
+    flat = np.array([[1.0 if "_share_" in name else 0.0 for name in tables.names]])
+    for joint in group.actuators:
+        counted = add_stride(tables.names, flat, joint, angles[:, :, joints.index(joint)])
+        numbers = dict(zip(tables.names, counted[0], strict=True))
+        for name, value in stride_references(motion)[joint].items():
+            assert numbers[name] == pytest.approx(value, abs=1e-12)
+
+
+def test_screening_leads_towards_what_passes():
+    """Soundness is 1 of what passes; of what assembles on a part of the stride it grows with that part."""
+    designs, passing = sound_designs(2)
+    group = chosen_groups([GROUP])[GROUP]
+    tables = WornValues(group, designs, np.empty(0)).tables
+    good = designs[passing[group.actuators]][:5]
+    assert len(good)
+    bad = good.copy()
+    names = [each.name for each in linkage.pin_parameters(group.topology)]
+    bad[:, names.index("j5_x")] = bad[:, names.index("j6_x")] = (
+        0.0  # all pins in a line: singular from the start
+    )
+    pins = np.vstack([good, bad])
+    control = np.full((len(pins), len(tables.names)), 0.5)
+    found = screen_designs([WornValues(group, pins, control)])[0]
+    assert found.walks[: len(good)].all()
+    assert (found.longest[: len(good)] <= MAX_BAR_LENGTH).all()
+    assert (found.soundness[len(good) :] < SOUND).all()
+    assert not found.walks[len(good) :].any()
+    for label, column in found.begin.items():  # loops are closed where a run begins
+        assert np.isfinite(column[: len(good)]).all(), label
+
+
+def test_migration_follows_the_curves():
+    """P_e is 1/20 at first and none later, P_g begins at 500 of 800 generations, and all add up to 1 at
+    most."""
+    swarm = evolve.MetamorphicSwarm({"p": {"a": ["x"], "b": ["y"]}}, explore=EXPLORE, own=OWN, social=SOCIAL)
+    rates = np.array([swarm.migration_probabilities(2, k, 800) for k in range(800)])
+    assert rates[0, 0] == pytest.approx(0.05, rel=1e-3)
+    assert rates[600:, 0].max() < 0.001
+    assert rates[:480, 2].max() < 0.01 < rates[520, 2]
+    assert rates[-1, 2] == pytest.approx(0.2, rel=1e-3)
+    assert rates.sum(axis=1).max() <= 1
+
+
+def test_a_search_may_keep_bests_alone(tmp_path):
+    """It finds the same, also when it is stopped and gone on with; visits of all subspaces are counted."""
+    problem = evolve.SearchProblem(
+        {"x": (-3, 3), "y": (-3, 3)},
+        evolve.of_function(lambda x=None, y=None: (x - 1) ** 2 if y is None else 1 + (y + 1) ** 2),
+        "value",
+    )
+    swarm = evolve.MetamorphicSwarm({"p": {"a": ["x"], "b": ["y"]}}, swarm=evolve.Swarm(6))
+    whole = evolve.search(problem, swarm, 7, output=tmp_path / "all.db")
+    seen = []
+
+    def stop(at):
+        seen.append(at.generation)
+        if at.generation == 2:
+            raise KeyboardInterrupt
+
+    first = evolve.search(problem, swarm, 7, output=tmp_path / "best.db", keep="best", progress=stop)
+    assert not first.finished
+    bests = evolve.search(problem, swarm, 7, output=tmp_path / "best.db", keep="best", resume=True)
+    assert bests.finished
+    assert bests.best.parameters == whole.best.parameters
+    assert bests.evaluations == whole.evaluations == 42
+    assert np.array_equal(bests.history["best_value"], whole.history["best_value"])
+    rows = sqlite3.connect(tmp_path / "best.db").execute("SELECT count(*) FROM individual").fetchone()
+    assert rows == (7,)
+    with evolve.store.closing(evolve.store.JobStore(tmp_path / "best.db", read_only=True)) as store:
+        state = store.read(0, 6).state
+    assert state["visits"].sum() == 42
+
+
+@pytest.mark.slow  # machines of two topologies are compiled, about a minute each
+def test_a_small_search_to_its_page(tmp_path):
+    """Ten particles over two topologies: stopped after a generation and gone on with, told in rows, drawn."""
+    problem = exoskeleton_problem(["2", "5"], duration=2.0, processes=2, lanes="auto")
+    swarm = exoskeleton_swarm(problem, 10)
+    space = problem.evaluation.space
+    state = swarm.begin(problem.space, RandomStream(1).draws(0, Purpose.BEGIN), 2)
+    rows = space.rows_by_group(swarm.ask(state, RandomStream(1).draws(0, Purpose.ASK)))
+    assert {space.groups[name].number for name in rows} == {2, 5}
+    part = search_exoskeletons(tmp_path, problem, generations=2, population=10, minutes=1e-9)
+    assert not part.finished
+    whole = search_exoskeletons(tmp_path, problem, generations=2, population=10)
+    assert whole.finished
+    assert whole.evaluations == 20
+    alone = search_exoskeletons(tmp_path / "alone", problem, generations=2, population=10)
+    assert alone.best.parameters == whole.best.parameters
+    assert alone.best.measures == whole.best.measures
+    assert whole.best.stage >= 3  # it walks
+    design = found_design(space, whole.best, 1)
+    assert design.walks
+    machine = design.machine("soft")
+    assert machine.name == "exoskeleton"
+    visits = visit_counts(tmp_path)
+    assert sum(visits.values()) == 20
+    outcome = study.carry_out(SearchOrder(tmp_path, search=False, verify=False), lambda _: None)
+    table = {row.quantity: row for row in outcome.rows}
+    assert table["evaluations of a run"].ours == "20"
+    assert table["run 1"].ours == design.group.name
+    assert "best 1: added mass [kg]" in table
+    assert 12.0 < float(table["best 1: added mass [kg]"].ours) < 20.0
+    assert outcome.pictures
+    assert outcome.maps
+    assert run_file(tmp_path, 1).is_file()
