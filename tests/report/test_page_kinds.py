@@ -1,0 +1,200 @@
+"""Every kind of page in a real browser: it says nothing on the console, asks nothing of a network, can be read by day,
+by night and on a phone and worked by keys, its cursor is linked, and its numbers are those of the result."""
+
+from types import SimpleNamespace
+
+import pytest
+
+import strut
+from strut import control, evolve, gait, optimal, ports, report, view, walkers
+from tests.ports.graphs import motor
+from tests.view.browser import LOOKS, Visit, browser
+from tests.view.test_browser import READABLE, TEXTS
+
+TIMED = "strutFigures().filter(f => f && f.figure.time)"
+"""Plots over time that are drawn."""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def made():
+    """What pages are made of, each made once."""
+    slope = walkers.compass(slope=strut.deg(3))
+    found = gait.find(slope)
+    walker = walkers.compass_driven()
+    return SimpleNamespace(walk=strut.simulate(slope, t=6), found=found, walker=walker)
+
+
+def of_run(made, place):
+    page = view.page(made.walk, place)
+    step = view.pages.headline.headline(made.walk)
+    return page, [step["speed"], step["step length"], f"{len(made.walk.events)}"]
+
+
+def of_gait(made, place):
+    branch = gait.follow(made.found.system, "slope", to=strut.deg(3.3), start=made.found, points=5)
+    cells = gait.basin(made.found, cells=(6, 5))
+    result = report.gait_result(made.found, branches=[branch], cells=cells)
+    walking = cells.outcomes["walks"]
+    return result.page(place), [
+        f"{made.found.speed:.5g}",
+        f"{abs(made.found.multipliers[0]):.5g}",
+        f'<td>walks</td><td class="number">{walking}</td>',
+    ]
+
+
+def of_design(made, place):
+    design = optimal.design(made.walker, cost="squared-torque", speed=0.7, slope=strut.deg(3))
+    assert design.ok
+    return report.design_result(design).page(place), [f"{design.speed:.5g}", f"{design.result.cost:.5g}"[:5]]
+
+
+def of_designs(made, place):
+    heavy = made.walker.using(hip_mass=12.0)
+    machines = {"as it is": made.walker, "heavy": heavy}
+    choice = optimal.design_each(machines, cost="squared-torque", speed=0.7, slope=strut.deg(3))
+    assert choice.ok
+    return report.designs_result(choice).page(place), [
+        "as it is",
+        "heavy",
+        f"costs least</dt><dd>{choice.best}",
+    ]
+
+
+def of_sweep(made, place):
+    sweep = optimal.trade_off(
+        made.walker, "speed", [0.7, 0.72], cost="squared-torque", slope=strut.deg(3), workers=1
+    )
+    assert sweep.ok
+    return report.sweep_result(sweep).page(place), [f"{sweep['cost'][0]:.9g}", f"{sweep['cost'][1]:.9g}"]
+
+
+def of_front(made, place):
+    table = {"cost": [1.0, 2.0, 3.0, 2.5], "speed": [0.5, 0.75, 0.7, 0.875]}
+    result = report.pareto_result(table, less=["cost"], more=["speed"], asked="strut pareto designs.csv")
+    return result.page(place), ["3 of 4 candidates", ">0.875<"]
+
+
+def of_comparison(made, place):
+    steeper = strut.simulate(walkers.compass(slope=strut.deg(3.5)), t=6)
+    page = view.comparison({"three": made.walk, "more": steeper}).save(place)
+    speeds = [view.pages.headline.headline(run)["speed"] for run in (made.walk, steeper)]
+    return page, speeds
+
+
+def of_job(made, place):
+    runs = evolve.of_system(walkers.slip(), 2.0, {"steps": "count.touchdown"}, rtol=1e-6)
+    problem = evolve.SearchProblem(
+        {"attack": (1.0, 1.3), "stiffness": (1e4, 4e4)}, runs, evolve.maximise("steps")
+    )
+    evolution = evolve.search(problem, evolve.Swarm(6), 3, seed=3, output=place.with_suffix(".db"))
+    page = report.evolution_result(place.with_suffix(".db")).page(place)
+    return page, [f"{evolution.best.parameters['stiffness']:.6g}", f"{evolution.evaluations} evaluations"]
+
+
+def of_held(made, place):
+    held = control.step_lqr(made.found, by=["hip_spring"])
+    return report.held_result(held).page(place), [f"{abs(held.gait.multipliers[0]):.5g}"]
+
+
+def of_graph(made, place):
+    graph = motor()
+    run = strut.simulate(ports.system(graph), 0.2)
+    return report.graph_report(graph, run).save(place), [f"{run.t1:g} s", "Parameters"]
+
+
+def of_table(made, place):
+    made.walk.save(place.with_suffix(".csv"), times=[0.0, 1.0, 2.0])
+    page = view.table_report(place.with_suffix(".csv")).save(place)
+    return page, [f"{made.walk.table([1.0])['stance'][0]:.9g}" if "stance" in made.walk.names.x else "3 rows"]
+
+
+KINDS = {
+    each.__name__.removeprefix("of_"): each
+    for each in (
+        of_run,
+        of_gait,
+        of_design,
+        of_designs,
+        of_sweep,
+        of_front,
+        of_comparison,
+        of_job,
+        of_held,
+        of_graph,
+        of_table,
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def pages(made, tmp_path_factory):
+    """A function of the kind: where its page is, and texts that stand on it."""
+    folder, written = tmp_path_factory.mktemp("kinds"), {}
+
+    def page(kind):
+        if kind not in written:
+            written[kind] = KINDS[kind](made, folder / f"{kind}.html")
+        return written[kind]
+
+    return page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_can_be_read_and_is_right(kind, pages, chromium):
+    path, texts = pages(kind)
+    document = path.read_text(encoding="utf-8")
+    assert [text for text in texts if text not in document] == []
+    assert path.stat().st_size < 5e5
+    for look in ("light", "dark", "phone"):
+        visit = Visit(chromium, path, **LOOKS[look])
+        visit.open_all()
+        assert visit.run("document.documentElement.scrollWidth <= innerWidth")
+        seen = visit.run(TEXTS)
+        assert len(seen) > 10
+        assert [each for each in seen if each["contrast"] < READABLE or each["size"] < 11] == []
+        assert (
+            visit.run(
+                "[...document.querySelectorAll('canvas, img, svg.plot')].filter(e => !(e.alt || e.ariaLabel)).length"
+            )
+            == 0
+        )
+        if look == "dark":
+            assert visit.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+        visit.alone()
+        visit.context.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_is_worked_by_keys_and_its_cursor_is_linked(kind, pages, chromium):
+    visit = Visit(chromium, pages(kind)[0], **LOOKS["light"])
+    if visit.run("!!document.getElementById('open-all')"):
+        folded = "document.querySelectorAll('main > section > details:not([open])').length"
+        visit.page.focus("#open-all")
+        before = visit.run(folded)
+        visit.page.keyboard.press("Enter")
+        assert visit.run(folded) == (
+            0 if before else visit.run("document.querySelectorAll('main > section').length")
+        )
+    visit.open_all()
+    if visit.run("!!document.querySelector('.player')"):
+        clock = "document.querySelector('.player output').textContent"
+        before = visit.run(clock)
+        visit.run("document.querySelector('.player').focus()")
+        for _ in range(4):
+            visit.page.keyboard.press("ArrowRight")
+        visit.until(f"{clock} !== {before!r}")
+        linked = visit.run("strutTime.now") is not None
+        timed = visit.run(f"{TIMED}.length")
+        if linked and timed and visit.run("!!document.getElementById('film')"):
+            cursors = visit.run(
+                f"{TIMED}.map(f => [+f.svg().querySelector('.cursor').getAttribute('x1'), f.axes().u(strutTime.now)])"
+            )
+            assert all(at == pytest.approx(where) for at, where in cursors)
+    visit.alone()
+    visit.context.close()
