@@ -34,6 +34,8 @@ DAMAGE = (
 )
 """What Python and its readers raise on a file that is not what it says: a place that reads one turns these
 into `StorageError`."""
+WRITTEN_LISTENERS: list[Callable[[Path], None]] = []
+"""Functions that are told of every file that was written whole: the command line announces them."""
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> Path:
@@ -73,6 +75,8 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> Path:
     finally:
         os.close(handle)
         scratch.unlink(missing_ok=True)
+    for listener in WRITTEN_LISTENERS:
+        listener(path)
     return path
 
 

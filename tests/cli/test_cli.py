@@ -74,11 +74,11 @@ def test_a_walk_tells_its_steps_and_leaves_a_page(capsys):
 def test_coman_stands_and_leaves_a_page(capsys):
     code, out, err = run(capsys, "run", "coman", "-t", "0:0.001:1")
     assert code == 0
-    assert "coman is stiff: by rkc in steps of 0.001 s; --method says otherwise" in " ".join(err.split())
+    assert "coman is stiff: by rkc in steps of 0.001 s; --integrator says otherwise" in " ".join(err.split())
     assert "done" in out
     assert "wrote coman.html" in err
     page = Path("coman.html").read_text(encoding="utf-8")
-    assert "strut run coman -t 0:0.001:1 --method rkc" in page
+    assert "strut run coman -t 0:0.001:1 --integrator rkc" in page
     assert 'id="film"' in page
     assert "r_knee_sag" in page
     assert "Normal forces alone" in page
@@ -98,8 +98,8 @@ def test_what_stands_on_feet_is_looked_at_though_it_makes_no_step():
 
 @pytest.mark.parametrize(
     "more",
-    [("--no-page",), ("--json",), ("--watch", "stance"), ("-o", "walk.csv")],
-    ids=["no-page", "json", "watch", "output"],
+    [("--no-page",), ("--json",), ("--print", "stance"), ("-o", "walk.csv")],
+    ids=["no-page", "json", "print", "output"],
 )
 def test_no_page_where_none_is_wanted(capsys, more):
     code, _, _ = run(capsys, "run", "compass", "-t", "2", *more)
@@ -115,11 +115,11 @@ def test_no_page_for_what_does_not_walk(capsys):
 
 def test_json_has_the_steps(capsys):
     _, out, _ = run(capsys, "run", "compass", "-t", "4", "--json")
-    steps = json.loads(out)["steps"]
+    steps = json.loads(out)["result"]["steps"]
     assert steps["whole"] == [True] * 5 + [False]
     assert len(steps["gravity (stored)"]) == len(steps["end"]) == 6
     _, out, _ = run(capsys, "run", "pendulum", "-t", "1", "--json")
-    assert "steps" not in json.loads(out)
+    assert "steps" not in json.loads(out)["result"]
 
 
 def test_a_directory_gets_everything(capsys):
@@ -164,7 +164,7 @@ def test_without_plotly_a_walk_still_walks(capsys, monkeypatch):
 
 def test_run_json(capsys):
     code, out, _ = run(capsys, "run", "rimless-wheel", "-t", "60", "--json", "--set", "slope=0.08")
-    data = json.loads(out)
+    data = json.loads(out)["result"]
     assert code == 0
     assert data["status"] == "done"
     assert data["final"]["steps"] > 40
@@ -176,14 +176,14 @@ def test_set_understands_units(capsys):
     _, out, _ = run(
         capsys, "run", "slip", "--set", "attack=64deg", "--set", "stiffness=15kN", "-t", "20", "--json"
     )
-    data = json.loads(out)
+    data = json.loads(out)["result"]
     assert data["parameters"]["attack"] == pytest.approx(np.radians(64))
     assert data["parameters"]["stiffness"] == 15e3
     assert data["status"] == "finished"
 
 
-def test_watch_prints_a_table(capsys):
-    code, out, _ = run(capsys, "run", "pendulum", "-t", "0:0.5:2", "--watch", "angle", "--watch", "tip_x")
+def test_columns_over_time(capsys):
+    code, out, _ = run(capsys, "run", "pendulum", "-t", "0:0.5:2", "--print", "angle", "--print", "tip_x")
     rows = [line.split("\t") for line in out.strip().splitlines()]
     assert code == 0
     assert rows[0] == ["t", "angle", "tip_x"]
@@ -214,8 +214,8 @@ def test_files_are_written(capsys, tmp_path):
 
 
 def test_fixed_step_methods_take_the_step_of_the_time(capsys):
-    _, out, _ = run(capsys, "run", "pendulum", "-t", "0:0.01:1", "--method", "rk4", "--json")
-    assert json.loads(out)["statistics"]["steps"] == 100
+    _, out, _ = run(capsys, "run", "pendulum", "-t", "0:0.01:1", "--integrator", "rk4", "--json")
+    assert json.loads(out)["result"]["statistics"]["steps"] == 100
 
 
 def test_a_run_that_ends_badly_says_why(capsys):
@@ -237,11 +237,11 @@ def test_a_run_that_ends_badly_says_why(capsys):
         (("run", "slip", "-t", "0:0:1"), "the step is 0 s"),
         (("run", "slip", "-t", "0:-1:1"), "the step is -1 s"),
         (("run", "slip", "-t", "soon"), "'soon' is not a number"),
-        (("run", "slip", "--watch", "leggg"), "'slip' has no 'leggg': did you mean 'leg'"),
-        (("run", "slip", "--method", "magic"), "method 'magic' is unknown"),
+        (("run", "slip", "--print", "leggg"), "'slip' has no 'leggg': did you mean 'leg'"),
+        (("run", "slip", "--integrator", "magic"), "method 'magic' is unknown"),
         (("run", "slip", "-o", "/nowhere/at/all.h5"), "the directory /nowhere/at does not exist"),
         (("run", "nothere.py"), "there is no such file"),
-        (("run", "slip", "--watch", "mass"), "'mass' is a parameter and does not change"),
+        (("run", "slip", "--print", "mass"), "'mass' is a parameter and does not change"),
         (("run", "slip", "--set", "mass=80s"), "does not fit a quantity in kg"),
         (("list", "nothing"), "there is no model 'nothing'"),
         (("run", "compass", "--set", "slop=3deg"), "system 'compass' has no 'slop': did you mean 'slope'"),
@@ -264,9 +264,9 @@ def test_a_system_from_a_file_of_ones_own(capsys, tmp_path):
     )
     code, out, _ = run(capsys, "run", str(tmp_path / "mine.py"), "-t", "1", "--json")
     assert code == 0
-    assert json.loads(out)["final"]["x"] == pytest.approx(np.exp(-1))
+    assert json.loads(out)["result"]["final"]["x"] == pytest.approx(np.exp(-1))
     _, out, _ = run(capsys, "run", f"{tmp_path / 'mine.py'}:grow", "-t", "1", "--json")
-    assert json.loads(out)["final"]["y"] == pytest.approx(np.e)
+    assert json.loads(out)["result"]["final"]["y"] == pytest.approx(np.e)
     code, _, err = run(capsys, "run", f"{tmp_path / 'mine.py'}:shrink")
     assert code == 2
     assert "'shrink'" in err
@@ -283,7 +283,7 @@ def test_a_robot_from_urdf(capsys, tmp_path):
     code, out, _ = run(
         capsys, "run", f"{tmp_path / 'arm.urdf'}:fixed", "-t", "1", "--set", "elbow=0.5", "--json"
     )
-    data = json.loads(out)
+    data = json.loads(out)["result"]
     assert code == 0
     assert data["ledger"]["residual"] < 1e-8
     assert {"shoulder", "elbow", "rail"} <= set(data["final"])
@@ -298,7 +298,7 @@ def test_a_robot_from_a_model_file(capsys, tmp_path):
     code, out, _ = run(
         capsys, "run", str(BIPED), "-t", "0.3", "--set", "hip_spring=100", "--set", "hip_l=-30deg", "--json"
     )
-    data = json.loads(out)
+    data = json.loads(out)["result"]
     assert code == 0
     assert data["ledger"]["residual"] < 1e-8
     assert data["final"]["hip_l"] != pytest.approx(data["final"]["hip_r"])
@@ -319,7 +319,7 @@ def test_a_robot_from_mjcf(capsys, tmp_path):
     )
     code, out, _ = run(capsys, "run", str(tmp_path / "arm.xml"), "-t", "0.2", "--json")
     assert code == 0
-    assert json.loads(out)["final"]["elbow"] > 0.1  # it falls
+    assert json.loads(out)["result"]["final"]["elbow"] > 0.1  # it falls
     code, _, err = run(capsys, "run", "arm.sdf")
     assert code == 2
     assert "FILE.toml, FILE.urdf or FILE.xml" in err
@@ -329,7 +329,9 @@ def test_vectors_by_component(capsys, tmp_path):
     (tmp_path / "vec.py").write_text(
         "from strut import State, System\nq = State('q', [1.0, 2.0])\ns = System('s', x=[q], flow={q: -q.sym})\n"
     )
-    code, out, _ = run(capsys, "run", f"{tmp_path / 'vec.py'}:s", "-t", "0:1:1", "--set", "q[1]=3", "-w", "q")
+    code, out, _ = run(
+        capsys, "run", f"{tmp_path / 'vec.py'}:s", "-t", "0:1:1", "--set", "q[1]=3", "--print", "q"
+    )
     assert code == 0
     assert out.splitlines()[0] == "t\tq[0]\tq[1]"
     assert [float(v) for v in out.splitlines()[1].split("\t")] == [0, 1, 3]
@@ -346,7 +348,7 @@ def test_list(capsys):
     for word in ("stiffness", "N/m", "touchdown", "allowed", "0 to 1e+12"):
         assert word in out
     _, out, _ = run(capsys, "list", "--json")
-    assert {m["name"] for m in json.loads(out)} == set(strut.walkers.CATALOGUE)
+    assert {m["name"] for m in json.loads(out)["result"]["machines"]} == set(strut.walkers.CATALOGUE)
     _, out, _ = run(capsys, "list")
     assert all(name in out for name in strut.walkers.MECHANISMS)
 
@@ -369,21 +371,21 @@ def test_list_builds_and_imports_no_machine():
 def test_export(capsys, tmp_path):
     code, out, _ = run(capsys, "export", "slip", "-o", str(tmp_path / "c"), "--set", "mass=70", "--json")
     assert code == 0
-    assert "slip.c" in json.loads(out)["files"]
+    assert "slip.c" in json.loads(out)["result"]["files"]
     assert "R(70.0)" in (tmp_path / "c" / "slip.c").read_text()
     subprocess.run(["make", "-s", "-C", tmp_path / "c"], check=True)
 
 
 def test_export_matlab(capsys, tmp_path):
-    code, out, _ = run(
+    code, out, err = run(
         capsys, "export", "rimless-wheel", "-o", str(tmp_path), "--set", "slope=5deg", "--matlab"
     )
     assert code == 0
-    assert "rimless_wheel_example" in out
+    assert "then rimless_wheel_example" in err
     assert "flow" in out
     assert f"p.slope = {float(np.radians(5))!r};" in (tmp_path / "rimless_wheel_parameters.m").read_text()
     code, out, _ = run(capsys, "export", "pendulum", "-o", str(tmp_path), "--matlab", "--json")
-    assert "pendulum_flow.m" in json.loads(out)["files"]
+    assert "pendulum_flow.m" in json.loads(out)["result"]["files"]
 
 
 def test_export_dynamics(capsys, tmp_path):
@@ -417,13 +419,13 @@ def test_export_dynamics(capsys, tmp_path):
             "--json",
         )
         assert code == 0
-        assert "twin_constraint_jacobian.m" in json.loads(out)["files"]
+        assert "twin_constraint_jacobian.m" in json.loads(out)["result"]["files"]
         assert "p.ratio = 3;" in (tmp_path / "t" / "twin_parameters.m").read_text()
     code, out, _ = run(capsys, "run", str(tmp_path / "mine.py"), "-t", "0.1", "--json")
-    assert json.loads(out)["status"] == "done"
+    assert json.loads(out)["result"]["status"] == "done"
     _, out, _ = run(capsys, "export", "coman", "-o", str(tmp_path / "c"), "--dynamics", "--matlab", "--json")
-    assert json.loads(out)["operations"]["inverse_dynamics"] <= 4106
-    assert all(file.endswith(".m") for file in json.loads(out)["files"])
+    assert json.loads(out)["result"]["operations"]["inverse_dynamics"] <= 4106
+    assert all(file.endswith(".m") for file in json.loads(out)["result"]["files"])
     code, _, err = run(capsys, "export", "slip", "-o", str(tmp_path / "s"), "--dynamics")
     assert code == 2
     assert "'slip' is a System, not a mechanism" in err
@@ -440,7 +442,7 @@ def test_doctor(capsys, monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler")
     code, out, _ = run(capsys, "doctor", "--json")
     assert code == 1
-    row = next(r for r in json.loads(out) if r["what"] == "C compiler")
+    row = next(r for r in json.loads(out)["result"]["checks"] if r["what"] == "C compiler")
     assert not row["ok"]
     assert "install gcc" in row["remedy"]
 
@@ -514,12 +516,14 @@ def test_limits_become_stops_on_request(capsys, tmp_path):
     path = tmp_path / "door.urdf"
     path.write_text(LIMITED)
     turning = ("--set", "hinge_rate=1", "-t", "1", "--json")
-    _, out, err = run(capsys, "run", str(path), *turning)
-    assert json.loads(out)["final"]["hinge"] == pytest.approx(1.0)
-    assert "joint 'hinge' has a limit, which nothing enforces: --stops" in err
-    _, out, err = run(capsys, "run", str(path), "--stops", *turning)
-    assert json.loads(out)["final"]["hinge"] < 0.15
-    assert "limit" not in err
+    _, out, _ = run(capsys, "run", str(path), *turning)
+    answer = json.loads(out)
+    assert answer["result"]["final"]["hinge"] == pytest.approx(1.0)
+    (said,) = answer["messages"]
+    assert "joint 'hinge' has a limit, which nothing enforces: --stops" in said["text"]
+    _, out, _ = run(capsys, "run", str(path), "--stops", *turning)
+    assert json.loads(out)["result"]["final"]["hinge"] < 0.15
+    assert not json.loads(out)["messages"]
 
 
 def test_parts_of_an_mjcf_are_left_out_knowingly(capsys, tmp_path):
@@ -563,7 +567,7 @@ def test_h_is_help(capsys, command):
 
 def test_help_keeps_its_brackets(capsys):
     _, out, _ = run(capsys, "run", "--help")
-    assert "How long, in seconds." in " ".join(out.replace("│", " ").split())
+    assert "When the run begins and ends [s]." in " ".join(out.replace("│", " ").split())
 
 
 def test_the_tab_key_completes_commands_and_machines():

@@ -19,11 +19,11 @@ def run(capsys, *arguments, code=0):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--method", "step", "--by", "hip_torque", "--index", "time"], "--index time is for"),
-        (["--method", "step"], "--method step needs --by"),
-        (["--method", "track"], "--method track needs --stiffness"),
-        (["--by", "hip_torque"], "is for --method step"),
-        (["--method", "pid"], "method 'pid' is unknown"),
+        (["--controller", "step", "--by", "hip_torque", "--index", "time"], "--index time is for"),
+        (["--controller", "step"], "--controller step needs --by"),
+        (["--controller", "track"], "--controller track needs --stiffness"),
+        (["--by", "hip_torque"], "is for --controller step"),
+        (["--controller", "pid"], "controller 'pid' is unknown"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(capsys, arguments, sentence):
@@ -33,9 +33,9 @@ def test_an_option_that_would_do_nothing_is_refused(capsys, arguments, sentence)
 
 def test_what_is_not_known_says_why(capsys):
     printed, _ = run(
-        capsys, "compass", "--set", "slope=4.5deg", "--method", "step", "--by", "hip_torque", "--json"
+        capsys, "compass", "--set", "slope=4.5deg", "--controller", "step", "--by", "hip_torque", "--json"
     )
-    data = json.loads(printed)
+    data = json.loads(printed)["result"]
     assert data["stable"] == {"before": False, "after": True}
     assert all(row["note"] for row in data["comparison"] if row["after"] is None)
 

@@ -17,7 +17,7 @@ def run(capsys, *arguments, code=0):
 
 
 def test_json_has_what_a_program_needs(capsys):
-    (gait,) = json.loads(run(capsys, "compass", "--set", "slope=3deg", "--json").out)
+    (gait,) = json.loads(run(capsys, "compass", "--set", "slope=3deg", "--json").out)["result"]["gaits"]
     assert set(gait) == {
         "x0", "period", "step_length", "speed", "multipliers", "residual", "cost_of_transport", "energy_per_step", "stable"
     }  # fmt: skip
@@ -44,7 +44,7 @@ def test_a_model_may_read_from_a_root(capsys, tmp_path):
 
 
 def test_all_gaits(capsys):
-    long, short = json.loads(run(capsys, "simplest", "--all", "--json").out)
+    long, short = json.loads(run(capsys, "simplest", "--all", "--json").out)["result"]["gaits"]
     assert long["stable"]
     assert not short["stable"]
 
@@ -54,9 +54,7 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
         capsys,
         "compass",
         "--sweep",
-        "slope=3deg:4.6deg",
-        "--points",
-        "20",
+        "slope=3deg:4.6deg:20",
         "--basin",
         "--cells",
         "9",
@@ -74,7 +72,7 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
     files = {"gait-1.html", "gait-1.json", "gait-1.h5", "sweep-1.csv", "basin-1.csv"}
     assert {p.name for p in (tmp_path / "out").iterdir()} == files | figures
     page = (tmp_path / "out" / "gait-1.html").read_text(encoding="utf-8")
-    assert "strut gait compass --sweep slope=3deg:4.6deg --points 20 --basin --cells 9" in page
+    assert "strut gait compass --sweep slope=3deg:4.6deg:20 --basin --cells 9" in page
     saved = view.Result.load(tmp_path / "out" / "gait-1.json")
     assert saved.data["gait"]["period"] == pytest.approx(0.734346391, abs=1e-9)
     assert saved.run.provenance["system"] == "compass"
@@ -85,7 +83,7 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
 
 def test_no_gait_is_one_sentence(capsys):
     assert "no gait of 'compass' was found" in run(capsys, "compass", "--set", "slope=-1deg", code=2).err
-    assert "write NAME=A:B" in run(capsys, "compass", "--sweep", "slope", code=2).err
+    assert "write --sweep NAME=A:B:N" in run(capsys, "compass", "--sweep", "slope", code=2).err
 
 
 def test_without_plotly_a_gait_is_still_saved(capsys, tmp_path, monkeypatch):
@@ -96,9 +94,15 @@ def test_without_plotly_a_gait_is_still_saved(capsys, tmp_path, monkeypatch):
 
 
 def test_a_sweep_that_cannot_begin_says_where_it_could(capsys):
-    said = run(capsys, "rimless-wheel", "--sweep", "slope=2deg:20deg", "--starts", "5", code=2).err
+    said = run(capsys, "rimless-wheel", "--sweep", "slope=2deg:20deg:9", "--starts", "5", code=2).err
     assert "A sweep begins at its first value, slope = 0.0349" in said.replace("\n", " ")
-    assert "allowed are -0.5 to 0.5 rad" in run(capsys, "compass", "--sweep", "slope=3deg:2", code=2).err
+    said = run(capsys, "compass", "--sweep", "slope=2deg:5deg", code=2).err
+    assert "'slope=2deg:5deg' does not say how many values there are" in said
+    said = run(capsys, "compass", "--sweep", "slope=2deg,5deg", code=2).err
+    assert "a gait is followed from one value to another: write slope=A:B:N" in " ".join(said.split())
+    said = run(capsys, "compass", "--sweep", "slop=2deg:5deg:9", code=2).err
+    assert "there is no 'slop': did you mean 'slope'" in " ".join(said.split())
+    assert "allowed are -0.5 to 0.5 rad" in run(capsys, "compass", "--sweep", "slope=3deg:2:9", code=2).err
 
 
 def test_a_device_is_for_basins_and_must_be_one(capsys):

@@ -36,7 +36,7 @@ def written(tmp_path, text, name="goal.toml"):
 
 def test_the_example_is_kept_and_listed(capsys, tmp_path):
     code, said = ran(capsys, "compass", "--goal", str(EXAMPLE), "--json", "-o", str(tmp_path / "out"))
-    document = json.loads(said.out)
+    document = json.loads(said.out)["result"]
     assert code == 0
     asked = document["goal"]["asked"]
     assert asked["slope"] == pytest.approx(math.radians(3))

@@ -39,7 +39,7 @@ def test_only_the_film(capsys, saved, opened, tmp_path):
     _, out, _ = run(
         capsys, "view", str(saved), "--film", "-o", str(tmp_path / "film.html"), "--no-open", "--json"
     )
-    assert json.loads(out) == {"file": str(tmp_path / "film.html"), "opened": False, "remark": ""}
+    assert json.loads(out)["result"] == {"file": str(tmp_path / "film.html"), "opened": False, "remark": ""}
     assert 'id="camera"' in (tmp_path / "film.html").read_text(encoding="utf-8")
     assert opened == []
 
@@ -58,7 +58,8 @@ def test_a_page_needs_no_plotly(capsys, saved, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     code, _, err = run(capsys, "view", str(saved), "--no-open")
     assert code == 0
-    assert not err
+    assert err.startswith("wrote ")
+    assert len(err.splitlines()) == 1
     assert "facts headline" in saved.with_name("walk.h5.html").read_text(encoding="utf-8")
 
 
@@ -72,7 +73,7 @@ def test_where_nothing_can_be_written_it_goes_elsewhere(capsys, saved, opened, m
 
     monkeypatch.setattr(strut.view, "animation", refused)
     _, out, _ = run(capsys, "view", str(saved), "--film", "--json")
-    assert json.loads(out)["file"].endswith("walk.html")
+    assert json.loads(out)["result"]["file"].endswith("walk.html")
     assert len(opened) == 1
 
 
@@ -94,7 +95,7 @@ def test_every_result_can_be_shown(capsys, saved, opened, tmp_path):
     for name in ("found.json", "walk.csv", "alone/table.csv", "alone"):
         code, out, _ = run(capsys, "view", str(tmp_path / name), "--json")
         assert code == 0
-        made[name] = Path(json.loads(out)["file"])
+        made[name] = Path(json.loads(out)["result"]["file"])
     assert [path.name for path in made.values()] == [
         "found.json.html",
         "walk.csv.html",
@@ -103,7 +104,7 @@ def test_every_result_can_be_shown(capsys, saved, opened, tmp_path):
     ]
     assert "0.7 m/s" in made["found.json"].read_text(encoding="utf-8")
     _, out, _ = run(capsys, "view", str(tmp_path / "walk.csv"), "--json", "--no-open")
-    assert "walk.h5, which lies beside walk.csv, has units" in json.loads(out)["remark"]
+    assert "walk.h5, which lies beside walk.csv, has units" in json.loads(out)["result"]["remark"]
     assert "A table has no units" in made["alone"].read_text(encoding="utf-8")
     assert len(opened) == 4
     code, _, _ = run(capsys, "view", str(tmp_path / "found.json"), "-o", str(tmp_path / "a.gif"), "--no-open")
@@ -115,7 +116,7 @@ def test_a_film_does_not_replace_the_page(capsys, saved):
     page = saved.with_name("walk.h5.html")
     page.write_text("the page")
     _, out, _ = run(capsys, "view", str(saved), "--film", "--no-open", "--json")
-    assert json.loads(out)["file"] == str(saved.with_name("walk.h5.film.html"))
+    assert json.loads(out)["result"]["file"] == str(saved.with_name("walk.h5.film.html"))
     assert page.read_text() == "the page"
 
 
@@ -123,7 +124,9 @@ def test_of_a_folder_its_own_page_is_shown(capsys, tmp_path):
     """Not what an earlier look at one of its files left; the page of a result before another; index.html before all."""
 
     def shown():
-        return Path(json.loads(run(capsys, "view", str(tmp_path), "--no-open", "--json")[1])["file"]).name
+        return Path(
+            json.loads(run(capsys, "view", str(tmp_path), "--no-open", "--json")[1])["result"]["file"]
+        ).name
 
     for name in (
         "basin-1.csv.html",

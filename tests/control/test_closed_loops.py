@@ -139,7 +139,7 @@ def test_the_command_holds_a_gait(tmp_path, capsys):
                 "compass",
                 "--set",
                 "slope=4.5deg",
-                "--method",
+                "--controller",
                 "step",
                 "--by",
                 "hip_torque",
@@ -147,14 +147,14 @@ def test_the_command_holds_a_gait(tmp_path, capsys):
             ]
         )
     assert left.value.code == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads(capsys.readouterr().out)["result"]
     assert data["method"] == "LQR from step to step"
     assert data["stable"] == {"before": False, "after": True}
     for words, said in (
-        (["--method", "lqg"], "method 'lqg' is unknown"),
-        (["--by", "hip_torque"], "--by hip_torque is for --method step"),
+        (["--controller", "lqg"], "controller 'lqg' is unknown"),
+        (["--by", "hip_torque"], "--by hip_torque is for --controller step"),
         (["--effort", "hip_torque"], "is no --effort: write NAME=NUMBER"),
-        (["--method", "track", "--effort", "a=1"], "are weights of lqr and step"),
+        (["--controller", "track", "--effort", "a=1"], "are weights of lqr and step"),
     ):
         with pytest.raises(SystemExit):
             main(["control", "compass", *words])

@@ -117,7 +117,7 @@ def test_the_command_prints_a_table_and_writes_a_picture(tmp_path):
     options = ("--searches", "cma-es,genetic", "--seeds", 2, "--evaluations", 120, "--json")
     answer = run(EXAMPLE, *options, "-o", picture)
     assert answer.exit_code == 0, answer.output
-    table = json.loads(answer.stdout)
+    table = json.loads(answer.stdout)["result"]
     assert set(table["search"]) == {"swarm (as in the job)", "cma-es", "genetic"}
     assert "evaluations" in picture.read_text()
     answer = run(EXAMPLE, "--searches", "swarm", "--seeds", 1, "--evaluations", 40)

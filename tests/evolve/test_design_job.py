@@ -39,7 +39,7 @@ def job(tmp_path):
 def test_starts_of_a_design_are_individuals_and_agree(job, tmp_path):
     answer = run("evolve", job, "-o", tmp_path / "run.db", "--on", "processes", "--workers", 2, "--json")
     assert answer.exit_code == 0, answer.output
-    data = json.loads(answer.output)
+    data = json.loads(answer.stdout)["result"]
     assert data["evaluations"] == 2
     assert not data["failures"]
     single = optimal.design(walkers.compass(), {"hip_spring": (0, 100)}, speed=0.8, slope=0.0)

@@ -248,7 +248,7 @@ def test_a_job_with_a_front_runs_and_is_shown(tmp_path):
     assert "front of" in answer.output
     assert "hypervolume" in run("jobs", path).output
     evolution = evolve.load_evolution(path)
-    again = json.loads(run("jobs", path, "--json").output)[0]
+    again = json.loads(run("jobs", path, "--json").stdout)["result"]["jobs"][0]
     assert again["hypervolume"] == evolution.front.hypervolume > 0
     assert again["best"]["value"] is None
     speeds, bounces = evolution.front.goals.values()

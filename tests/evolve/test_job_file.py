@@ -42,17 +42,20 @@ def test_a_job_runs_stops_and_is_shown(tmp_path):
     path, output = written(tmp_path, SMALL), tmp_path / "slip.db"
     answer = run("evolve", path, "-o", output, "--json")
     assert answer.exit_code == 0, answer.output
-    data = json.loads(answer.output)
+    data = json.loads(answer.stdout)["result"]
     assert data["finished"]
     assert data["evaluations"] == 54
     assert 10000 <= data["best"]["parameters"]["stiffness"] <= 40000
-    again = json.loads(run("jobs", output, "--json").output)
+    again = json.loads(run("jobs", output, "--json").stdout)["result"]["jobs"]
     assert again[0]["best"] == data["best"]
     assert again[0]["pid"] is None  # finished: no process works at it
     assert isinstance(run("evolve", path, "-o", output).exception, StorageError)
-    assert json.loads(run("evolve", path, "-o", output, "--resume", "--json").output)["best"] == data["best"]
+    assert (
+        json.loads(run("evolve", path, "-o", output, "--resume", "--json").stdout)["result"]["best"]
+        == data["best"]
+    )
     assert "finished" in run("jobs", output).output
-    both = json.loads(run("jobs", output, tmp_path / "none.db", "--json").output)
+    both = json.loads(run("jobs", output, tmp_path / "none.db", "--json").stdout)["result"]["jobs"]
     assert both[0]["finished"]
     assert "there is no file" in both[1]["error"]
     assert not list(tmp_path.glob("*.lock"))
@@ -62,14 +65,14 @@ def test_jobs_of_a_folder_are_shown(tmp_path, monkeypatch):
     for name in ("one.db", "two.db"):
         assert run("evolve", EXAMPLE, "-o", tmp_path / name, "--generations", "2").exit_code == 0
     monkeypatch.chdir(tmp_path)
-    assert [Path(job["file"]).name for job in json.loads(run("jobs", "--json").output)] == [
+    assert [Path(job["file"]).name for job in json.loads(run("jobs", "--json").stdout)["result"]["jobs"]] == [
         "one.db",
         "two.db",
     ]
-    assert len(json.loads(run("jobs", tmp_path, "--json").output)) == 2
+    assert len(json.loads(run("jobs", tmp_path, "--json").stdout)["result"]["jobs"]) == 2
     (tmp_path / "empty").mkdir()
     assert "no file of it ends in .db" in str(run("jobs", "empty").exception)
-    for request in (["--stop"], ["--export", "all.csv"]):
+    for request in (["--stop"], ["-o", "all.csv"]):
         assert "no job is named: give the file that strut evolve wrote" in str(
             run("jobs", *request).exception
         )
@@ -105,7 +108,7 @@ def test_programs_run_only_where_that_is_asked_for(tmp_path):
     assert isinstance(refused.exception, ModelError)
     assert "--run-code" in str(refused.exception)
     answer = run("evolve", path, "-o", tmp_path / "a.db", "--run-code", "--json")
-    assert json.loads(answer.output)["best"]["parameters"]["x"] == pytest.approx(0.3, abs=0.05)
+    assert json.loads(answer.stdout)["result"]["best"]["parameters"]["x"] == pytest.approx(0.3, abs=0.05)
 
 
 def test_python_models_run_only_where_that_is_asked_for(tmp_path):

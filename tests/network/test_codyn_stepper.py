@@ -168,13 +168,13 @@ def test_the_monitor_prints_what_selectors_find(tmp_path):
     path = tmp_path / "m.cdn"
     path.write_text('k = 4  node "n{1:3}" { x = "[@@1, 0]"  x\' = "[0, 1]" }', encoding="utf-8")
     result = CliRunner().invoke(
-        application(), ["monitor", str(path), "-t", "0:0.5:1", "-m", "/n[12]/.x", "-m", "k"]
+        application(), ["monitor", str(path), "-t", "0:0.5:1", "--print", "/n[12]/.x", "--print", "k"]
     )
     assert result.exit_code == 0, result.output
     lines = [line.split("\t") for line in result.stdout.splitlines()]
     assert lines[0] == ["t", "n1.x[0]", "n1.x[1]", "n2.x[0]", "n2.x[1]", "k"]
     assert [float(v) for v in lines[-1]] == [1, 1, 1, 2, 1, 4]
-    assert CliRunner().invoke(application(), ["monitor", str(path), "-m", "nothing"]).exit_code != 0
+    assert CliRunner().invoke(application(), ["monitor", str(path), "--print", "nothing"]).exit_code != 0
 
 
 @pytest.mark.parametrize("step", ["-1", "0"])

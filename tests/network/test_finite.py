@@ -33,14 +33,14 @@ def run(capsys, *arguments):
 def test_monitor(capsys, tmp_path, text, said):
     path = tmp_path / "wrong.cdn"
     path.write_text(text, encoding="utf-8")
-    code, out, err = run(capsys, "monitor", str(path), "-t", "0:0.1:1", "-m", said[1])
+    code, out, err = run(capsys, "monitor", str(path), "-t", "0:0.1:1", "--print", said[1])
     assert code == 1
     assert said in err
     assert len(out.splitlines()) == 12  # the rows are printed all the same
 
 
 @pytest.mark.parametrize(
-    "more", [("-w", "y"), ("-w", "y", "--json"), ("-o", "run.csv")], ids=["watch", "json", "save"]
+    "more", [("--print", "y"), ("--print", "y", "--json"), ("-o", "run.csv")], ids=["watch", "json", "save"]
 )
 def test_run_of_an_output(capsys, tmp_path, monkeypatch, more):
     monkeypatch.chdir(tmp_path)
@@ -58,7 +58,7 @@ def test_run_of_an_output(capsys, tmp_path, monkeypatch, more):
 def test_run_of_a_state(capsys, tmp_path, method):
     path = tmp_path / "wrong.cdn"
     path.write_text(STATE, encoding="utf-8")
-    code, _, err = run(capsys, "run", str(path), "-t", "0:0.1:1", "-w", "x", "--method", method)
+    code, _, err = run(capsys, "run", str(path), "-t", "0:0.1:1", "--print", "x", "--integrator", method)
     assert code == 1
     assert "state 'x' does not stay finite" in err
 

@@ -84,7 +84,7 @@ def test_parameters_stay_symbols():
 def test_the_command_line_runs_and_checks(tmp_path):
     path = tmp_path / "decay.cdn"
     path.write_text('integrator { method = "runge-kutta" }\nx = 1\nx\' = "-x"\n', encoding="utf-8")
-    told = CliRunner().invoke(application(), ["run", str(path), "-t", "0:0.1:1", "-w", "x"])
+    told = CliRunner().invoke(application(), ["run", str(path), "-t", "0:0.1:1", "--print", "x"])
     assert told.exit_code == 0, told.output
     last = told.output.strip().splitlines()[-1].split("\t")
     assert (float(last[0]), float(last[1])) == (1, pytest.approx(np.exp(-1), abs=1e-6))

@@ -71,10 +71,12 @@ def test_command_exports_the_machine(capsys, tmp_path):
         main([*words, "--json"])
     said = capsys.readouterr()
     assert left.value.code == 0
-    assert "build it: make -C" in said.err
+    answer = json.loads(said.out)
+    assert answer["messages"][-1]["text"].startswith("build it: make -C")
+    assert str(tmp_path / "c" / "compass.c") in answer["files"]
     rows = table(build(tmp_path / "c", "compass"))
     assert len(rows) == 10  # it walks for ten seconds, or the example would stop
-    assert json.loads(said.out)["ok"]
+    assert answer["result"]["ok"]
     with pytest.raises(SystemExit):
         main([*words, "--sweep", "speed=0.4:0.5:2"])
     assert "writes one machine and --sweep finds several" in capsys.readouterr().err

@@ -154,13 +154,7 @@ def test_ctrl_c_in_a_trade_off_returns_the_points_that_there_are(compass):
     ],
 )
 def test_ctrl_c_on_the_command_line_exits_with_130(stage, said, monkeypatch, capsys):
-    from contextlib import contextmanager
-
-    @contextmanager
-    def impatient():
-        yield stop_at(stage)
-
-    monkeypatch.setattr(commands, "stage_line", impatient)
+    monkeypatch.setattr(commands, "tell_stage", stop_at(stage))
     words = ["design", "compass", "--slope", "0", "--speed", "0.5"]
     with pytest.raises(SystemExit) as left:
         main(words)

@@ -183,7 +183,7 @@ def test_a_study_that_counts_trials_is_a_job(tmp_path, bowl_study, capsys):
     # the same command again finds nothing to do, --no-search tells the same
     for more in ([], ["--no-search"]):
         main_exits([*command, *more, "--json"], 0)
-        assert json.loads(capsys.readouterr().out)["rows"][0]["ours"] == "15"
+        assert json.loads(capsys.readouterr().out)["result"]["rows"][0]["ours"] == "15"
     # another seed is another job, and is not written over this one
     main_exits([*command[:-1], "3"], 2)
     assert "trials.db" in capsys.readouterr().err

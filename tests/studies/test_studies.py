@@ -116,7 +116,7 @@ def test_goswami():
 
 def test_reproduce_lists_and_refuses(capsys):
     main_exits(["reproduce", "--list", "--json"], 0)
-    assert {s["name"] for s in json.loads(capsys.readouterr().out)} == set(STUDIES)
+    assert {s["name"] for s in json.loads(capsys.readouterr().out)["result"]["studies"]} == set(STUDIES)
     main_exits(["reproduce", "garcia"], 2)
     assert "garcia-simplest" in capsys.readouterr().err
 

@@ -193,13 +193,14 @@ def test_forms_tell_what_does_not_apply(chromium, studios, folder):
         tab.page.select_option("#command", "gait")
         assert tab.page.is_enabled("#start")
         assert tab.page.is_enabled("#field-drive")
-        assert tab.page.is_disabled("#field-points")
-        assert tab.page.inner_text(".field:has(#field-points) .why") == "with --sweep alone"
-        tab.page.fill("#field-sweep", "slope=0.02:0.06")
-        assert tab.page.is_enabled("#field-points")
+        assert tab.page.is_disabled("#field-cells")
+        assert tab.page.inner_text(".field:has(#field-cells) .why") == "with --basin alone"
+        tab.page.fill("#field-sweep", "slope=0.02:0.06:20")
+        tab.page.check("#field-basin")
+        assert tab.page.is_enabled("#field-cells")
         tab.page.select_option("#command", "run")
         tab.page.select_option("#command", "gait")  # what was filled in is there again
-        assert tab.page.input_value("#field-sweep") == "slope=0.02:0.06"
+        assert tab.page.input_value("#field-sweep") == "slope=0.02:0.06:20"
         tab.open("own.py")
         tab.wait("#marks li.fine")
         tab.until("document.getElementById('tab-look').textContent.includes('nothing of it is run')")

@@ -1,7 +1,8 @@
 """The command `strut`: which commands there are, and how one is started.
 
-A command is a function whose signature is its options and whose docstring is its help. Only the file of the
-command that was asked for is imported; the help, which lists all, imports them all.
+A command is a function whose signature is its options and whose docstring is its help; `with_shared_options`
+adds those that all have. Only the file of the command that was asked for is imported; the help, which lists
+all, imports them all.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from strut.cli.answer import CommandAnswer, send
+from strut.cli.command import help_text, with_shared_options
 from strut.cli.console import log_to_stderr, notes
-from strut.errors import StrutError
+from strut.cli.exit_status import ERROR_EXIT
+from strut.errors import StrutError, did_you_mean
 from strut.gc_pause import pause_gc
 from strut.version import VERSION
 
@@ -41,20 +45,44 @@ COMMANDS = {
     "doctor": "strut.cli.doctor:doctor",
 }
 """Module and function of every command, by its name and in the order of the help."""
+WITHOUT_NUMBERS = {"export", "view", "live", "studio", "check", "graph", "doctor"}
+"""Commands that print no numbers which --digits could round."""
+REPEATING = {"show", "run", "gait", "design", "control", "export", "live", "check", "monitor", "graph"}
+"""Commands that read files which people edit, and can be run again when one changes."""
+OTHER_WORDS = {
+    ("run", "--method"): "--integrator",
+    ("run", "-w"): "--print",
+    ("run", "--param"): "--set",
+    ("design", "--method"): "--transcription",
+    ("design", "--step"): "--step-length",
+    ("design", "--time"): "--step-time",
+    ("design", "--duration"): "--step-time",
+    ("control", "--method"): "--controller",
+    ("gait", "--points"): "--sweep NAME=A:B:N",
+    ("gait", "--method"): "--section",
+    ("monitor", "-m"): "--print",
+    ("monitor", "--monitor"): "--print",
+    ("monitor", "-s"): "--seed",
+    ("live", "--show"): "--open",
+    ("jobs", "--export"): "--output",
+    ("reproduce", "--step"): "--integration-step",
+}
+"""Words that people try for an option, by command, and what it is called here."""
+ClickError: Any = typer.BadParameter.__mro__[2]
+"""What typer raises for words that no command takes: the class above those that it lets us name."""
 
 HELP = """Describe a walking machine once; simulate it, look at it, hand it over as C or MATLAB.
 
 [bold]Begin here[/bold]
 
   strut list                                      what there is to run
-
   strut run rimless-wheel -t 10                   ten seconds of walking
-
   strut run compass --set slope=3deg -o walk/     a page, data and plots
-
+  strut design compass --speed 0.5 --slope 0deg   the cheapest way to walk
   strut export slip -o firmware/                  the same machine as C99
 
-Every command has its own --help, or -h. The tab key completes after --install-completion."""
+Every command has its own --help, or -h, and --json, which prints one document for machines. The tab key \
+completes after --install-completion."""
 """What `strut --help` says."""
 
 
@@ -91,22 +119,74 @@ def application(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     app.callback()(common)
     for name in names:
         module, function = COMMANDS[name].split(":")
-        app.command(name)(getattr(importlib.import_module(module), function))
+        command = with_shared_options(
+            name,
+            getattr(importlib.import_module(module), function),
+            numbers=name not in WITHOUT_NUMBERS,
+            repeats=name in REPEATING,
+        )
+        app.command(name, help=help_text(command.__doc__ or ""))(command)
     return app
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; print an error that strut understands as one sentence, without a traceback.
+    """Run the command line and exit; print an error that strut understands as one sentence, without a
+    traceback.
 
     arguments: the words after `strut`; those of this process unless given.
     """
     log_to_stderr()
     words = sys.argv[1:] if arguments is None else arguments
-    names = words[:1] if words and words[0] in COMMANDS else COMMANDS
     try:
-        with pause_gc():  # of what is imported, everything stays
-            app = application(names)
-        app(args=words)
+        sys.exit(_run(words or ["--help"]))
     except StrutError as error:
-        notes.print(f"[red]error:[/red] {escape(str(error))}", soft_wrap=True)
-        sys.exit(2)
+        _print_error(str(error))
+    except ClickError as error:
+        # Nothing answered yet: these words never reached a command.
+        sentence = usage_sentence(error, words)
+        if "--json" in words:
+            refused = CommandAnswer(words[0] if words[0] in COMMANDS else "", json=True)
+            refused.error = {"kind": "UsageError", "text": sentence}
+            send(refused, ok=False)
+        _print_error(sentence)
+    except typer.Abort:
+        _print_error("the input ended")
+    sys.exit(ERROR_EXIT)
+
+
+def _run(words: list[str]) -> int:
+    """Run the words of a command line, and return the exit status."""
+    names: Iterable[str] = words[:1] if words[0] in COMMANDS else COMMANDS
+    with pause_gc():  # of what is imported, everything stays
+        app = application(names)
+    status = typer.main.get_command(app).main(args=words, standalone_mode=False)
+    return status if isinstance(status, int) else 0
+
+
+def _print_error(sentence: str) -> None:
+    notes.print(f"[red]error:[/red] {escape(sentence)}", soft_wrap=True)
+
+
+def usage_sentence(error: Any, words: list[str]) -> str:
+    """Return what is wrong with the words of a command line, what was meant, and where the help is."""
+    first = words[0] if words else ""
+    if first not in COMMANDS and not first.startswith("-"):
+        return f"strut has no command '{first}': {did_you_mean(first, list(COMMANDS))}"
+    where = f"strut {first}" if first in COMMANDS else "strut"
+    option = getattr(error, "option_name", "")
+    # an option that takes no value has one of these names, too: only unknown ones have possibilities
+    if option and hasattr(error, "possibilities"):
+        flags = [flag for each in error.ctx.command.params for flag in each.opts] if error.ctx else []
+        other = OTHER_WORDS.get((first, option))
+        hint = f"did you mean '{other}'?" if other else did_you_mean(option, flags).partition("known:")[0]
+        return (
+            f"{where} has no option '{option}': {hint.strip() or 'none is like it;'} {where} --help lists all"
+        )
+    message = error.format_message().rstrip(".")
+    extra = [word for word in words[1:] if word in message]
+    if "--watch" in words and extra and "extra argument" in message:
+        message += f"; --watch runs again when a file changes: to print '{extra[-1]}' over time, --print"
+    return f"{message[:1].lower()}{message[1:]}; {where} --help says more"
+
+
+__all__ = ["COMMANDS", "application", "main"]

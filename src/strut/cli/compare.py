@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from strut import evolve, report
-from strut.cli.console import as_json, notes, table
+from strut.cli.answer import present
 from strut.cli.evolve import read_described_job
-from strut.cli.options import Json, Root
+from strut.cli.options import Root, RunCode
+from strut.cli.progress import tell_progress
+from strut.cli.tables import table
 from strut.evolve.comparison import SEARCHES_LEFT_OUT
 from strut.evolve.searches import SEARCHES, search_settings
 
@@ -19,21 +20,27 @@ COMPARABLE_SEARCHES = [word for word in SEARCHES if word not in SEARCHES_LEFT_OU
 """Searches that can be named."""
 
 
-def compare(  # noqa: PLR0913 the options of a command are its arguments
+def compare(
     job: Annotated[Path, typer.Argument(metavar="JOB.toml", help="What is searched; its own search is one.")],
     *,
     searches: Annotated[
         str,
         typer.Option(
-            help=f"Which others, with commas between: {', '.join(COMPARABLE_SEARCHES)}; all unless given."
+            metavar="A,B",
+            show_default=False,
+            help=f"Which others, with commas between: {', '.join(COMPARABLE_SEARCHES)}; all unless given.",
         ),
     ] = "",
-    seeds: Annotated[int, typer.Option(help="From how many seeds each begins.")] = 10,
-    evaluations: Annotated[int, typer.Option(help="How many individuals each evaluates.")] = 2000,
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="From how many seeds each begins.")] = 10,
+    evaluations: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many individuals each evaluates.")
+    ] = 2000,
     best_known: Annotated[
         float | None,
         typer.Option(
-            "--best-known", help="The best value of all; the figure then shows the distance from it."
+            "--best-known",
+            metavar="VALUE",
+            help="The best value of all; the figure then shows the distance from it.",
         ),
     ] = None,
     output: Annotated[
@@ -42,14 +49,8 @@ def compare(  # noqa: PLR0913 the options of a command are its arguments
             "-o", "--output", metavar="FILE", help="The figure: .html, .png, .svg or .pdf; none unless given."
         ),
     ] = None,
-    run_code: Annotated[
-        bool,
-        typer.Option(
-            "--run-code", help="Run programs and Python files that the job names; refused unless given."
-        ),
-    ] = False,
+    run_code: RunCode = False,
     root: Root = [],
-    json: Json = False,
 ) -> None:
     """Compare searches on one problem: medians over seeds after equally many evaluations.
 
@@ -74,8 +75,8 @@ def compare(  # noqa: PLR0913 the options of a command are its arguments
     methods |= {word: SEARCHES[word]() for word in words if word != own}
 
     def tell(name: str, seed: int) -> None:
-        if not json and seed == 0:
-            notes.print(f"{escape(name)} ...")
+        count = list(methods).index(name) * seeds + seed
+        tell_progress(f"{name}, seed {seed + 1} of {seeds}", count / (len(methods) * seeds))
 
     comparison = evolve.compare(
         described.problem, methods, seeds=seeds, evaluations=evaluations, progress=tell
@@ -83,14 +84,9 @@ def compare(  # noqa: PLR0913 the options of a command are its arguments
     if output is not None:
         report.comparison_figure(comparison, best_known).save(output)
     columns = comparison.columns()
-    if json:
-        as_json({"goal": comparison.value_name, "file": None if output is None else str(output), **columns})
-        return
     heads = ["search", "evaluations", "at the last goal", "best", "median", "worst"]
-    rows = [
-        [f"{value:.6g}" if isinstance(value, float) else value for value in row]
-        for row in zip(*[columns[name] for name in heads], strict=True)
-    ]
-    table(f"{comparison.value_name}, from {seeds} seeds", heads, rows)
-    if output is not None:
-        notes.print(f"wrote {escape(str(output))}")
+    rows = [list(row) for row in zip(*[columns[name] for name in heads], strict=True)]
+    present(
+        {"goal": comparison.value_name, "file": None if output is None else str(output), **columns},
+        lambda: table(f"{comparison.value_name}, from {seeds} seeds", heads, rows),
+    )

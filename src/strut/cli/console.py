@@ -1,16 +1,12 @@
-"""The terminal: standard output and standard error, tables for people and JSON for machines."""
+"""The terminal: standard output for results, standard error for what is said beside them."""
 
 from __future__ import annotations
 
-import json
 import logging
-import math
-from numbers import Integral, Real
-from typing import Any
+import os
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 out = Console(highlight=False, emoji=False)
 notes = Console(stderr=True, highlight=False, emoji=False)
@@ -29,44 +25,10 @@ def log_to_stderr() -> None:
     log.setLevel(logging.INFO)
 
 
-def as_json(value: Any) -> None:
-    """Print one JSON document on standard output; what JSON cannot say (nan, inf) becomes null."""
-    import numpy as np  # here, because `strut list` starts sooner without it
-
-    def plain(item: Any) -> Any:
-        if isinstance(item, dict):
-            return {str(k): plain(v) for k, v in item.items()}
-        if isinstance(item, (list, tuple, np.ndarray)):
-            return [plain(v) for v in item]
-        if isinstance(item, (float, np.floating)):
-            return float(item) if math.isfinite(item) else None
-        if isinstance(item, (np.integer, np.bool_)):
-            return item.item()
-        return item
-
-    print(json.dumps(plain(value), indent=1))
-
-
-def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
-    """Print a table on standard output; numbers stand to the right."""
-    rich_table = Table(
-        title=escape(title) or None,
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-    )
-    for k, column in enumerate(columns):
-        rich_table.add_column(
-            escape(column), justify="left" if k == 0 or (rows and isinstance(rows[0][k], str)) else "right"
-        )
-    for row in rows:
-        rich_table.add_row(*[escape(_cell(cell)) for cell in row])
-    out.print(rich_table)
-    out.print()
-
-
-def _cell(value: Any) -> str:
-    is_fraction = isinstance(value, Real) and not isinstance(value, Integral)
-    return f"{value:.9g}" if is_fraction else str(value)
+def terminal_width() -> int | None:
+    """Return how many characters a line of standard output may have: as COLUMNS says, or the terminal; None
+    for a file or a pipe, whose lines may have any length."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    return out.size.width if out.is_terminal else None

@@ -13,35 +13,42 @@ import strut
 from strut import control as loops
 from strut import gait as gaits
 from strut import optimal
-from strut.cli.console import as_json, notes, out, table
+from strut.cli.answer import complain, hint, present, warn
+from strut.cli.console import out
 from strut.cli.model import Reading, find_model, with_settings
-from strut.cli.options import Json, Model, Root
+from strut.cli.options import Model, Root, Settings
+from strut.cli.progress import tell_progress, tell_stage
 from strut.cli.save import check_directory
+from strut.cli.tables import table
 from strut.control import HeldGait
 from strut.errors import ModelError, NoGaitError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.optimal import Design
 from strut.system import System
+from strut.units import number
 
-METHODS = ("lqr", "step", "track")
+CONTROLLERS = ("lqr", "step", "track")
 """What can hold a gait: from moment to moment, from step to step, springs that motors play."""
 
 
 def control(  # noqa: PLR0913 the options of a command are its arguments
     model: Model,
     *,
-    settings: Annotated[
-        list[str],
-        typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter: slope=4.5deg."),
-    ] = [],
+    settings: Settings = [],
     speed: Annotated[
-        float, typer.Option(metavar="M/S", help="Design a gait of this speed first; else the machine's own.")
-    ] = 0.0,
-    method: Annotated[
         str,
         typer.Option(
+            metavar="V",
+            help="Design a gait of this speed first \\[m/s]; the machine's own gait unless given.",
+            show_default=False,
+        ),
+    ] = "",
+    controller: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
             help="lqr: a linear-quadratic regulator from moment to moment; step: one from step to step, "
-            "which sets what --by names; track: springs and dampers that motors play (joint impedance)."
+            "which sets what --by names; track: springs and dampers that motors play (joint impedance).",
         ),
     ] = "lqr",
     by: Annotated[
@@ -71,19 +78,27 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     stiffness: Annotated[
         float,
         typer.Option(
+            metavar="K",
             help="Of track: how hard motors pull joints back to the plan [N m/rad, N/m]; not at all unless "
-            "given."
+            "given.",
+            show_default=False,
         ),
     ] = 0.0,
     damping: Annotated[
         float,
-        typer.Option(help="Of track: how hard motors brake the difference of rates [N m s/rad, N s/m]."),
+        typer.Option(
+            metavar="D",
+            help="Of track: how hard motors brake the difference of rates [N m s/rad, N s/m]; not at all "
+            "unless given.",
+            show_default=False,
+        ),
     ] = 0.0,
     index: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="Of lqr and track: what the motion is followed by: time, or a state that grows or falls all "
-            "through a step; auto takes the steadiest."
+            "through a step; auto takes the steadiest.",
         ),
     ] = "auto",
     noise: Annotated[
@@ -126,9 +141,9 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             help="Write a page, before and after, with figures and data, and held.h5.",
         ),
     ] = None,
-    json: Json = False,
 ) -> None:
-    """Hold a gait: close the loop, and say what is survived before and after.
+    """Hold a gait: close the loop around it with a controller, and say which pushes, steps and errors of
+    parameters the machine survives before and after.
 
     The model is a walker, whose gait is found, or designed at --speed; or a design.h5 that strut design
     wrote.
@@ -139,33 +154,33 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
 
       strut control compass --speed 0.8 -o held/
 
-      strut control compass --set slope=4.5deg --method step --by hip_torque
+      strut control compass --set slope=4.5deg --controller step --by hip_torque
 
-      strut control compass --speed 0.8 --method track --stiffness 200 --damping 20
+      strut control compass --speed 0.8 --controller track --stiffness 200 --damping 20
 
       strut control compass --speed 0.8 --noise stance=0.001 --noise swing=0.001 --disturbance hip_torque=1
 
       strut control walk/design.h5 --export firmware/
     """
-    if method not in METHODS:
-        raise ModelError(f"method '{method}' is unknown: {did_you_mean(method, METHODS)}")
-    if by and method != "step":
-        raise ModelError(f"--by {by} is for --method step: what it names is set once per step")
-    if index != "auto" and method == "step":
-        raise ModelError(f"--index {index} is for --method lqr and track: step acts once per step")
-    if method == "step" and not by:
-        raise ModelError("--method step needs --by: the inputs and parameters that it sets once per step")
-    if (stiffness or damping) and method != "track":
-        raise ModelError("--stiffness and --damping are for --method track")
-    if (deviation or effort) and method == "track":
+    if controller not in CONTROLLERS:
+        raise ModelError(f"controller '{controller}' is unknown: {did_you_mean(controller, CONTROLLERS)}")
+    if by and controller != "step":
+        raise ModelError(f"--by {by} is for --controller step: what it names is set once per step")
+    if index != "auto" and controller == "step":
+        raise ModelError(f"--index {index} is for --controller lqr and track: step acts once per step")
+    if controller == "step" and not by:
+        raise ModelError("--controller step needs --by: the inputs and parameters that it sets once per step")
+    if (stiffness or damping) and controller != "track":
+        raise ModelError("--stiffness and --damping are for --controller track")
+    if (deviation or effort) and controller == "track":
         raise ModelError(
-            "--deviation and --effort are weights of lqr and step: --method track has --stiffness and "
+            "--deviation and --effort are weights of lqr and step: --controller track has --stiffness and "
             "--damping"
         )
-    if method == "track" and not (stiffness or damping):
-        raise ModelError("--method track needs --stiffness [N m/rad], --damping [N m s/rad] or both")
-    if (noise or disturbance or limit) and method == "step":
-        raise ModelError("--noise, --disturbance and --limit are for --method lqr and track")
+    if controller == "track" and not (stiffness or damping):
+        raise ModelError("--controller track needs --stiffness [N m/rad], --damping [N m s/rad] or both")
+    if (noise or disturbance or limit) and controller == "step":
+        raise ModelError("--noise, --disturbance and --limit are for --controller lqr and track")
     if bool(noise) != bool(disturbance):
         raise ModelError(
             "--noise and --disturbance go together: an estimate weighs what is read against what may happen"
@@ -182,29 +197,24 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     }
     if output is not None:
         check_directory(output)
-    source = read_source(model, settings, speed, tuple(root))
+    source = read_source(model, settings, number(speed, "m/s") if speed else 0.0, tuple(root))
+    tell_progress("closing the loop, and asking what it survives")
     weights: dict[str, Any] = {"deviation": read_numbers("--deviation", deviation)}
-    if method == "lqr":
+    if controller == "lqr":
         result = loops.lqr(source, **weights, effort=read_numbers("--effort", effort), **loop_options)
-    elif method == "step":
+    elif controller == "step":
         names = [name.strip() for name in by.split(",") if name.strip()]
         result = loops.step_lqr(source, names, **weights, change=read_numbers("--effort", effort))
     else:
         result = loops.track(source, stiffness, damping, **loop_options)
-    if json:
-        as_json(result.data())
-    else:
-        held_text(result)
+    present(result.data, lambda: held_text(result))
     if output is not None:
         write_held(result, output, command_line())
     if export is not None:
-        exported = strut.export(result.system, export)
-        notes.print(
-            escape(f"wrote {len(exported.files)} files of C to {export}/; build it: make -C {export}"),
-            soft_wrap=True,
-        )
+        strut.export(result.system, export)
+        hint(f"build it: make -C {export}")
     if not result.stable:
-        notes.print("[red]not held: a multiplier is 1 or more[/red]")
+        complain("not held: a multiplier is 1 or more")
         raise typer.Exit(1)
 
 
@@ -227,7 +237,7 @@ def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path
     system = with_settings(find_model(model, Reading(roots=roots)), settings)
     if not speed:
         return find_own_gait(system)
-    design = optimal.design(system, speed=speed)
+    design = optimal.design(system, speed=speed, progress=tell_stage)
     if not design.ok:
         raise ModelError(f"no design of '{system.name}' at {speed:g} m/s: {'; '.join(design.wrong)}")
     return design
@@ -235,6 +245,7 @@ def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path
 
 def find_own_gait(system: System) -> Gait:
     """Return a walker's own gait. Raises NoGaitError, with what else can be done of a machine with motors."""
+    tell_progress("looking for a gait")
     try:
         return gaits.find(system)
     except NoGaitError as error:
@@ -281,11 +292,11 @@ def write_held(held: HeldGait, directory: Path, asked: str) -> None:
     """Write the page, the figures and the data of a gait that is held."""
     from strut.report import held_result
 
+    tell_progress(f"writing {directory}")
     folder = held_result(held, asked).folder(directory)
     held.save(directory / "held.h5")
-    notes.print(f"wrote {len(folder.files) + 1} files to {escape(str(directory))}/", soft_wrap=True)
     for why in folder.missing:
-        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+        warn(why)
 
 
 def command_line() -> str:

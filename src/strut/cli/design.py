@@ -23,7 +23,7 @@ from strut.cli.design_texts import (
     source_of,
 )
 from strut.cli.model import Reading, find_model, with_drive, with_settings
-from strut.cli.options import Model, Root
+from strut.cli.options import Drive, Model, Root, Section, Seed, Settings, Sweep, Workers
 from strut.cli.save import check_directory
 from strut.errors import ModelError
 from strut.optimal import COSTS, StepGoal
@@ -43,7 +43,15 @@ def take_goal_options(function: Callable[..., None]) -> Callable[..., None]:
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default="",
-            annotation=Annotated[str, typer.Option(each.flag, metavar=each.metavar, help=each.help)],
+            annotation=Annotated[
+                str,
+                typer.Option(
+                    each.flag,
+                    metavar=each.metavar,
+                    help=each.help.replace("[", "\\["),
+                    show_default=False,
+                ),
+            ],
         )
         for name, each in goal_fields(StepGoal).items()
     ]
@@ -62,7 +70,10 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     free: Annotated[
         str,
         typer.Option(
-            "--free", metavar="A,B", help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds."
+            "--free",
+            metavar="A,B",
+            help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds. None unless given.",
+            show_default=False,
         ),
     ] = "",
     cost: Annotated[
@@ -72,6 +83,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             metavar="NAME",
             help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT. "
             "squared-torque unless given, here or in --goal.",
+            show_default=False,
         ),
     ] = "",
     goal_file: Annotated[
@@ -79,53 +91,53 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--goal",
             metavar="FILE",
-            help="FILE.toml or FILE.json: all of these as keys (speed, slope, step_length, duration, torque, "
-            "...), and requirements of your own: \\[\\[require]] name, expression, low, high, equal, at "
-            "(path, begin, end, after, integral), phase; \\[within] NAME = [LOW, HIGH]; \\[free]; \\[cost] "
-            'with expressions; track = "angles.csv". Flags stand before the file.',
+            help="FILE.toml or FILE.json: all of these as keys (speed, slope, step_length, step_time, "
+            "torque, ...), and requirements of your own: \\[\\[require]] name, expression, low, high, equal, "
+            "at (path, begin, end, after, integral), phase; \\[within] NAME = [LOW, HIGH]; \\[free]; "
+            '\\[cost] with expressions; track = "angles.csv". Flags stand before the file.',
         ),
     ] = None,
-    drive: Annotated[
-        str,
-        typer.Option(
-            "--drive",
-            metavar="KIND",
-            help="How motors act: rigid; series, through springs; or parallel, with springs beside them. "
-            "Springs are found with the gait, "
-            "unless --set says what they are.",
-        ),
-    ] = "rigid",
+    drive: Drive = "rigid",
     root: Root = [],
-    settings: Annotated[
-        list[str],
-        typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays."),
-    ] = [],
+    settings: Settings = [],
     control: Annotated[
         str,
         typer.Option(
-            help="Inputs in an interval: constant, linear, quadratic, cubic; the last unless "
-            "hermite-simpson, which sees less."
+            metavar="KIND",
+            help="Inputs in an interval of the mesh: constant, linear, quadratic or cubic; cubic unless "
+            "given, and quadratic of hermite-simpson, which sees no more.",
+            show_default=False,
         ),
     ] = "",
-    method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
-    section: Annotated[
-        str, typer.Option(help="The event that ends a step, where strut does not know it.")
-    ] = "",
+    transcription: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Of the motion into numbers: radau, gauss or hermite-simpson (collocation), or shooting.",
+        ),
+    ] = "radau",
+    section: Section = "",
     intervals: Annotated[
-        int, typer.Option(help="To begin with; more are made where accuracy needs them.")
+        int,
+        typer.Option(
+            metavar="N", help="Of the mesh, to begin with; more are made where accuracy needs them."
+        ),
     ] = 10,
     starts: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             help=f"Different starts of the search, on all cores; the best is kept; how many agree is said. "
             f"{STARTS} unless given; 1 of each design with --sweep, --robust or --motor, and always with "
-            f"--stability."
+            f"--stability.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
+    seed: Seed = 0,
     budget: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="How long to go on after the first solution, to make it exact."),
+        typer.Option(
+            metavar="SECONDS", help="How long to go on after the first solution, to make it exact \\[s]."
+        ),
     ] = BUDGET,
     output: Annotated[
         Path | None,
@@ -137,14 +149,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "data, plots.",
         ),
     ] = None,
-    sweep: Annotated[
-        str,
-        typer.Option(
-            "--sweep",
-            metavar="NAME=FROM:TO:N",
-            help="A design for each of N values: of speed, slope, a parameter, the weight of a cost.",
-        ),
-    ] = "",
+    sweep: Sweep = "",
     motor: Annotated[
         str,
         typer.Option(
@@ -160,7 +165,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--gear",
             metavar="LOW:HIGH",
-            help="With --motor: bounds of the gear ratios that are looked for. 10:300 unless given; "
+            help="With --motor: bounds of the gear ratios [1] that are looked for. 10:300 unless given; "
             "--set NAME_gear_ratio=VALUE holds one.",
         ),
     ] = "",
@@ -169,7 +174,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--motor-spring",
             metavar="K:D",
-            help="With --motor: the spring between gear and joint, N m/rad and N m s/rad. 300:1 unless "
+            help="With --motor: the spring between gear and joint [N m/rad, N m s/rad]. 300:1 unless "
             "given; inf for none.",
         ),
     ] = "",
@@ -178,6 +183,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--start",
             metavar="N",
+            show_default=False,
             help="How it gets from standing into the gait, in N steps: the gait is found first; speed, step "
             "and time that are asked are of that gait. With -o it is written to DIR/gait.",
         ),
@@ -187,6 +193,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         typer.Option(
             "--stop",
             metavar="N",
+            show_default=False,
             help="How it gets from the gait to standing, in N steps; the gait as with --start.",
         ),
     ] = 0,
@@ -194,7 +201,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         str,
         typer.Option(
             "--robust",
-            metavar="NAME=FROM:TO:N",
+            metavar="NAME=A:B:N",
+            show_default=False,
             help="One machine for N values of a slope, a steady push or a parameter, all as likely: with the "
             "least expected cost.",
         ),
@@ -215,12 +223,14 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "first.",
         ),
     ] = False,
-    workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
+    workers: Workers = None,
     **goal: str,
 ) -> None:
     """Find how a walker should walk and be built, at once: gait, torques and parameters. The simulator
     replays what was found.
+
+    With --sweep there is a design for each of N values of speed, slope, step_length, step_time, another goal,
+    a parameter, or the weight of a cost (weight_energy); with --robust one machine for all of them.
 
     [bold]Examples[/bold]
 
@@ -232,11 +242,11 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design compass --slope 0 --speed 0.5 --export firmware/
 
-      strut design compass --drive series --cost squared-torque --speed 0.5 --step 0.35 --slope 0 --torque 100
+      strut design compass --drive series --speed 0.5 --step-length 0.35 --slope 0 --torque 100
 
       strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
 
-      strut design compass --motor rbe1211-csd17,maxon-re40-gp42c --speed 0.5 --step 0.35 --slope 0 -o c/
+      strut design compass --motor rbe1211-csd17,maxon-re40-gp42c --speed 0.5 --step-length 0.35 -o c/
 
       strut design compass --slope 0deg --free hip_spring=0:100 --sweep speed=0.3:0.6:7 -o b/
 
@@ -248,7 +258,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design compass --slope 0 --speed 0.5 --steps 2
 
-      strut design slip --free attack --speed 5.5 --time 0.3
+      strut design slip --free attack --speed 5.5 --step-time 0.3
 
       strut design runner --speed 2 --flight 0.1
 
@@ -262,7 +272,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
     named_cost = cost or ("" if goal_file is not None else default_cost)
     options = {"goal": "" if goal_file is None else str(goal_file), "free": free, "cost": named_cost}
     options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
-    options |= {"control": control, "method": method, "intervals": str(intervals)}
+    options |= {"control": control, "transcription": transcription, "intervals": str(intervals)}
     options |= {"starts": "" if starts is None else str(starts)}
     options |= {
         "budget": f"{budget:g}",
@@ -319,8 +329,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             name: value for name, value in read_goal(goal).items() if value is not None or name not in in_file
         },
         "section": section or None,
-        "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
-        "method": method,
+        "control": control or ("quadratic" if transcription == "hermite-simpson" else "cubic"),
+        "method": transcription,
         "intervals": intervals,
         "starts": (1 if sweep or robust or motor else STARTS) if starts is None else starts,
         "seed": seed,
@@ -333,7 +343,6 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         export=export,
         command=command,
         source=source_of(model, settings, system, drive),
-        json=json,
         goal_call=goal_call,
         sensitivity=sensitivity,
         transition=read_transition(start, stop),

@@ -14,13 +14,15 @@ from rich.markup import escape
 
 from strut import actuator, optimal
 from strut.actuator.motor import motor_named
-from strut.cli.console import as_json, notes, out, table
-from strut.cli.design_order import INTERRUPTED_EXIT, Order
+from strut.cli.answer import complain, note, number_text, plain_data, present, warn
+from strut.cli.console import out
+from strut.cli.design_order import Order
 from strut.cli.design_run import flag_hint, write_design
 from strut.cli.design_texts import read_range
-from strut.cli.finite import without_nan
+from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.model import with_settings
-from strut.cli.progress import stage_line
+from strut.cli.progress import tell_stage
+from strut.cli.tables import table
 from strut.errors import ModelError, ValueRangeError
 from strut.files import put
 from strut.optimal import Design, DesignsByName
@@ -134,14 +136,9 @@ def _read_spring(text: str) -> tuple[float, float]:
 def run_motors(order: Order, sweep: MotorSweep, machines: Mapping[str, System]) -> None:
     """Search for a design with each motor, print which costs least, and write what was found."""
     arguments = {n: v for n, v in order.arguments.items() if v is not None}
-    with stage_line() as progress:
-        choice = optimal.design_each(
-            machines, **arguments, progress=progress, report=lambda name, each: _say(name, each, order.json)
-        )
-    if order.json:
-        as_json(without_nan(motors_data(choice, sweep)))
-    else:
-        motors_text(choice, sweep)
+    choice = optimal.design_each(machines, **arguments, progress=tell_stage, report=_say)
+    present(lambda: motors_data(choice, sweep), lambda: motors_text(choice, sweep))
+    motors_notes(choice)
     if order.output is not None and choice.designs:
         write_motors(choice, sweep, order)
     if choice.interrupted:
@@ -150,11 +147,10 @@ def run_motors(order: Order, sweep: MotorSweep, machines: Mapping[str, System]) 
         raise typer.Exit(1)
 
 
-def _say(name: str, each: Design | str, quiet: bool) -> None:
+def _say(name: str, each: Design | str) -> None:
     """A line for a motor that is done, while others are still searched for."""
-    if not quiet and notes.is_terminal:
-        verdict = each if isinstance(each, str) else f"cost {each.result.cost:.5g}, {each.verdict}"
-        notes.print(escape(f"{name}: {verdict}"), soft_wrap=True)
+    verdict = each if isinstance(each, str) else f"cost {number_text(each.result.cost)}, {each.verdict}"
+    note(f"{name}: {verdict}")
 
 
 def motors_data(choice: DesignsByName, sweep: MotorSweep) -> dict[str, Any]:
@@ -173,27 +169,32 @@ def motors_data(choice: DesignsByName, sweep: MotorSweep) -> dict[str, Any]:
 
 
 def motors_text(choice: DesignsByName, sweep: MotorSweep) -> None:
-    """Print the motors as a table, the best of them, and what decides or is wrong."""
+    """Print the motors as a table, and the best of them."""
     first = next(iter(choice.designs.values()), None)
     if first is not None:
         out.print(f"[bold]{escape(first.system.name)}[/bold]: {escape(first.cost.meaning)}")
         out.print(escape(sweep.sentence) + "\n", soft_wrap=True)
     columns = choice.columns()
     table("", list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
-    for name, each in choice.designs.items():
-        for limit in each.active_limits:
-            notes.print(escape(f"{name}: {limit.sentence}{flag_hint(limit)}"), soft_wrap=True)
-        for why in (*each.turned_joints, *each.wrong):
-            notes.print(f"[yellow]{escape(f'{name}: {why}')}[/]", soft_wrap=True)
-    if choice.interrupted:
-        notes.print("interrupted: the motors that are not named were not tried", soft_wrap=True)
     best = choice.best_or_none
     if best is None:
-        notes.print("[red]no motor has a design that is ok[/red]")
         return
     gears = {name: v for name, v in choice.designs[best].parameters.items() if name.endswith(GEAR_ENDING)}
-    ratios = ", ".join(f"{name} {value:.4g}" for name, value in gears.items())
+    ratios = ", ".join(f"{name} {number_text(value)}" for name, value in gears.items())
     out.print(escape(f"{best} costs least" + (f", with {ratios}" if ratios else "")), soft_wrap=True)
+
+
+def motors_notes(choice: DesignsByName) -> None:
+    """Say what decides the designs of motors, and what is wrong with them."""
+    for name, each in choice.designs.items():
+        for limit in each.active_limits:
+            note(f"{name}: {limit.sentence}{flag_hint(limit)}")
+        for why in (*each.turned_joints, *each.wrong):
+            warn(f"{name}: {why}", plain=True)
+    if choice.interrupted:
+        note("interrupted: the motors that are not named were not tried")
+    if choice.best_or_none is None:
+        complain("no motor has a design that is ok")
 
 
 def write_motors(choice: DesignsByName, sweep: MotorSweep, order: Order) -> None:
@@ -215,13 +216,11 @@ def write_motors(choice: DesignsByName, sweep: MotorSweep, order: Order) -> None
     page = designs_result(choice, order.command, note=f"{sweep.sentence}. Each motor has its own folder.")
     folder = replace(page, again=again).folder(order.output)
     for why in folder.missing:
-        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    text = documents.dumps(without_nan(motors_data(choice, sweep)), indent=1)
+        warn(why)
+    text = documents.dumps(plain_data(motors_data(choice, sweep)), indent=1)
     put(order.output / "motors.json", text + "\n")
     for name, each in choice.designs.items():
         write_design(each, replace(order, source=sweep.source(order.source, repr(name))), order.output / name)
-    index = order.output / "index.html"
-    notes.print(escape(f"wrote motors.json and {index}; open it"), soft_wrap=True)
 
 
 __all__ = ["MotorSweep", "read_motors", "run_motors"]

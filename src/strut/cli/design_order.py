@@ -8,9 +8,6 @@ from typing import Any
 
 from strut.system import System
 
-INTERRUPTED_EXIT = 130
-"""What the command exits with after Ctrl-C, as shells have it: 128 and the number of the signal."""
-
 
 @dataclass(frozen=True, eq=False)
 class Order:
@@ -18,7 +15,7 @@ class Order:
 
     system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
         files. export: the folder for the machine as C.
-    command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
+    command: as it would be typed again. source: Python that makes the walker.
     goal_call: Python that reads the file of what is asked, if there is one. sensitivity: whether to say what
         parameters cost. transition: 'start' or 'stop' with its number of steps; None for the gait itself.
     """
@@ -29,10 +26,9 @@ class Order:
     export: Path | None
     command: str
     source: str
-    json: bool
     goal_call: str = ""
     sensitivity: bool = False
     transition: tuple[str, int] | None = None
 
 
-__all__ = ["INTERRUPTED_EXIT", "Order"]
+__all__ = ["Order"]

@@ -5,41 +5,40 @@ from __future__ import annotations
 import json as documents
 
 import typer
-from rich.markup import escape
 
 from strut import optimal
-from strut.cli.console import as_json, notes, out, table
-from strut.cli.design_order import INTERRUPTED_EXIT, Order
-from strut.cli.design_texts import read_sweep
-from strut.cli.finite import without_nan
-from strut.cli.progress import stage_line
+from strut.cli.answer import note, plain_data, present, warn
+from strut.cli.console import out
+from strut.cli.design_order import Order
+from strut.cli.design_sweep import read_design_sweep
+from strut.cli.exit_status import INTERRUPTED_EXIT
+from strut.cli.progress import tell_stage
+from strut.cli.tables import table
 from strut.files import put
 from strut.optimal import RobustDesign, Scenario
-from strut.optimal.walk.step_goal import SWEPT_UNITS
 
 
 def run_robust(order: Order, text: str) -> None:
     """Search for the machine with the least expected cost over scenarios, and print how it walks in each."""
-    units = {q.name: q.unit for group in "pu" for q in getattr(order.system, group)}
-    name, values = read_sweep(text, {**SWEPT_UNITS, **units})
+    swept = read_design_sweep(text, order, "--robust")
     arguments = {n: v for n, v in order.arguments.items() if v is not None}
     try:
-        with stage_line() as progress:
-            result = optimal.robust_design(
-                order.system,
-                arguments.pop("free"),
-                arguments.pop("cost"),
-                scenarios=[Scenario({name: value}) for value in values],
-                progress=progress,
-                **arguments,
-            )
+        result = optimal.robust_design(
+            order.system,
+            arguments.pop("free"),
+            arguments.pop("cost"),
+            scenarios=[Scenario({swept.name: value}) for value in swept.values],
+            progress=tell_stage,
+            **arguments,
+        )
     except KeyboardInterrupt:
-        notes.print("interrupted: not every scenario was solved yet")
+        note("interrupted: not every scenario was solved yet")
         raise typer.Exit(INTERRUPTED_EXIT) from None
-    if order.json:
-        as_json(without_nan(result.data()))
-    else:
-        robust_text(result)
+    present(result.data, lambda: robust_text(result))
+    for sentence in (*result.limit_sentences, *result.doubts):
+        note(sentence)
+    for why in result.wrong:
+        warn(why, plain=True)
     if order.output is not None:
         write_robust(result, order)
     if not result.ok:
@@ -47,7 +46,7 @@ def run_robust(order: Order, text: str) -> None:
 
 
 def robust_text(result: RobustDesign) -> None:
-    """Print a robust design: the machine, how it walks in every scenario, and what is wrong."""
+    """Print a robust design: the machine, and how it walks in every scenario."""
     out.print("[bold]one machine for every scenario[/bold]\n")
     units = {q.name: q.unit for q in result.designs[0].system.p}
     table(
@@ -56,10 +55,6 @@ def robust_text(result: RobustDesign) -> None:
     columns = result.columns()
     table("", list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
     out.print(result.cost_text, soft_wrap=True)
-    for sentence in (*result.limit_sentences, *result.doubts):
-        notes.print(escape(sentence), soft_wrap=True)
-    for why in result.wrong:
-        notes.print(f"[yellow]{escape(why)}[/]", soft_wrap=True)
 
 
 def write_robust(result: RobustDesign, order: Order) -> None:
@@ -71,12 +66,9 @@ def write_robust(result: RobustDesign, order: Order) -> None:
         title = f"{each.system.name}: {scenario.label}"
         folder = design_result(each, order.command, title).folder(order.output / f"scenario_{k}")
         for why in folder.missing:
-            notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    text = documents.dumps(without_nan(result.data()), indent=1)
+            warn(why)
+    text = documents.dumps(plain_data(result.data()), indent=1)
     put(order.output / "robust.json", text + "\n")
-    notes.print(
-        escape(f"wrote robust.json and {len(result.designs)} reports to {order.output}/"), soft_wrap=True
-    )
 
 
 __all__ = ["run_robust"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json as documents
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import typer
@@ -13,11 +13,13 @@ from rich.markup import escape
 
 import strut
 from strut import optimal
-from strut.cli.console import as_json, notes, out, table
-from strut.cli.design_order import INTERRUPTED_EXIT, Order
+from strut.cli.answer import complain, hint, note, number_text, plain_data, present, print_more, warn
+from strut.cli.console import out
+from strut.cli.design_order import Order
 from strut.cli.design_texts import python_text
-from strut.cli.finite import without_nan
-from strut.cli.progress import stage_line
+from strut.cli.exit_status import INTERRUPTED_EXIT
+from strut.cli.progress import tell_progress, tell_stage
+from strut.cli.tables import table
 from strut.files import put
 from strut.optimal import Design, StepGoal
 from strut.optimal.walk.active_limits import ActiveLimit
@@ -34,31 +36,31 @@ def run_design(order: Order) -> None:
     """Search for a design, print it, and write its report where one is asked."""
     if order.arguments.get("stair") is not None:
         doubt = climbing_doubt(on_stairs(order.system, order.arguments["stair"]))
-        notes.print(f"[yellow]{escape(doubt)}[/]" if doubt else "", soft_wrap=True, end="\n" if doubt else "")
+        if doubt:
+            warn(doubt, plain=True)
     gait: Design | None = None
     try:
-        with stage_line() as progress:
-            result = optimal.design(order.system, **order.arguments, progress=progress)
-            if order.transition is not None and result.ok:
-                gait, result = result, find_transition(result, order, progress)
+        result = optimal.design(order.system, **order.arguments, progress=tell_stage)
+        if order.transition is not None and result.ok:
+            gait, result = result, find_transition(result, order)
     except KeyboardInterrupt:
-        notes.print("interrupted: no motion was found yet")
+        note("interrupted: no motion was found yet")
         raise typer.Exit(INTERRUPTED_EXIT) from None
-    if order.json:
+
+    def data() -> dict[str, Any]:
         of_gait = {} if gait is None else {"gait_design": gait.data()}
-        as_json(result.data() | of_gait | (result.sensitivity_data() if order.sensitivity else {}))
-    else:
-        design_text(result)
-        if gait is not None:
-            notes.print(escape(gait_text(gait, order)), soft_wrap=True)
-        if order.sensitivity and not result.result.is_interrupted:
-            sensitivity_text(result)
+        return result.data() | of_gait | (result.sensitivity_data() if order.sensitivity else {})
+
+    present(data, lambda: design_text(result))
+    design_notes(result)
+    if gait is not None:
+        note(gait_text(gait, order))
+    if order.sensitivity and not result.result.is_interrupted:
+        sensitivity_text(result)
     if result.result.is_interrupted:
         raise typer.Exit(INTERRUPTED_EXIT)
     if order.transition is not None and result.result.problem.repeats is not None:
-        notes.print(
-            f"[red]no {order.transition[0]} was looked for: this gait, which it needs, is not ok[/red]"
-        )
+        complain(f"no {order.transition[0]} was looked for: this gait, which it needs, is not ok")
     if order.output is not None:
         write_design(result, order, order.output)
         if gait is not None:  # what it leads to or from is a design of its own
@@ -69,7 +71,7 @@ def run_design(order: Order) -> None:
         raise typer.Exit(1)
 
 
-def find_transition(gait: Design, order: Order, progress: Callable[..., None]) -> Design:
+def find_transition(gait: Design, order: Order) -> Design:
     """Return how the machine of a gait starts or stops: for the same cost, searched for in the same way."""
     assert order.transition is not None
     kind, steps = order.transition
@@ -77,7 +79,7 @@ def find_transition(gait: Design, order: Order, progress: Callable[..., None]) -
     names = (*of_limits, "control", "method", "intervals", "starts", "seed", "budget")
     asked = {name: value for name, value in order.arguments.items() if name in names and value is not None}
     find = optimal.start if kind == "start" else optimal.stop
-    return find(gait, steps, **asked, progress=progress)
+    return find(gait, steps, **asked, progress=tell_stage)
 
 
 def gait_text(gait: Design, order: Order) -> str:
@@ -89,52 +91,52 @@ def gait_text(gait: Design, order: Order) -> str:
     verb = "is" if len(flags) == 1 else "are"
     of_it = f"; {', '.join(flags)} {verb} asked of it, not of the {kind}" if flags else ""
     return (
-        f"the gait that this {kind} leads {'to' if kind == 'start' else 'from'}: {gait.speed:.4g} m/s, steps "
-        f"of {gait.step_length:.4g} m in {gait.step_time:.4g} s{of_it}"
+        f"the gait that this {kind} leads {'to' if kind == 'start' else 'from'}: "
+        f"{number_text(gait.speed)} m/s, steps of {number_text(gait.step_length)} m in "
+        f"{number_text(gait.step_time)} s{of_it}"
     )
 
 
 def export_design(result: Design, directory: Path) -> None:
     """Write the machine of a design as C, if there is one."""
     if not result.result.success:
-        text = f"[red]wrote no C to {escape(str(directory))}: a search that failed gives no machine[/red]"
-    else:
-        exported = strut.export(result.machine, directory)
-        text = escape(
-            f"wrote {len(exported.files)} files of C to {directory}/; build it: make -C {directory}"
-        )
-    notes.print(text, soft_wrap=True)
+        complain(f"wrote no C to {directory}: a search that failed gives no machine")
+        return
+    strut.export(result.machine, directory)
+    hint(f"build it: make -C {directory}")
 
 
 def design_text(result: Design) -> None:
-    """Print a design as a table, and where it failed, why."""
+    """Print a design as a table."""
     out.print(f"[bold]{escape(result.system.name)}[/bold]: {escape(result.cost.meaning)}\n", soft_wrap=True)
+    head = "value" if result.result.success else "where the search stopped"
+    table("", ["", head, "unit"], [list(row) for row in result.rows()])
+
+
+def design_notes(result: Design) -> None:
+    """Say which limits decide a design, what is doubtful about it, and where it failed, why."""
     r = result.result
-    table(
-        "",
-        ["", "value" if r.success else "where the search stopped", "unit"],
-        [list(row) for row in result.rows()],
-    )
     for limit in result.active_limits:
-        notes.print(escape(f"{limit.sentence}{flag_hint(limit)}"), soft_wrap=True)
+        note(f"{limit.sentence}{flag_hint(limit)}")
     for sentence in result.turned_joints:
-        notes.print(f"[yellow]{escape(sentence)}[/]", soft_wrap=True)
+        warn(sentence, plain=True)
     for why in result.wrong:
-        notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
+        warn(why, plain=True) if r.success else complain(why)
     for name, amount in r.worst.items() if not r.success else ():
-        notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
+        note(f"  violated by {amount:.3g}: {name}")
     if result.advice:
-        notes.print(escape(result.advice), soft_wrap=True)
+        note(result.advice)
 
 
 def sensitivity_text(result: Design) -> None:
     """Print what a unit more of every parameter that stays would cost."""
     rows = [[each.name, each.value, each.unit, each.slope] for each in result.sensitivities]
     if rows:
-        table("What the machine costs", ["parameter", "value", "unit", "cost grows, per unit more"], rows)
-        notes.print(escape(result.sensitivities[0].sentence), soft_wrap=True)
+        heads = ["parameter", "value", "unit", "cost grows, per unit more"]
+        print_more(lambda: table("What the machine costs", heads, rows))
+        note(result.sensitivities[0].sentence)
     else:
-        notes.print(escape(result.no_sensitivities), soft_wrap=True)
+        note(result.no_sensitivities)
 
 
 def flag_hint(limit: ActiveLimit) -> str:
@@ -147,6 +149,7 @@ def flag_hint(limit: ActiveLimit) -> str:
 def write_design(result: Design, order: Order, directory: Path) -> None:
     """Write the report: a page, the data, every figure; the numbers as design.json and plan.csv; and
     all of it as design.h5, for `optimal.load`."""
+    tell_progress(f"writing {directory}")
     again = python_text("design", order.source, order.arguments, order.goal_call)
     if order.transition is not None:
         again += f"\nmade = optimal.{order.transition[0]}(made, {order.transition[1]}, cost=made.cost.name)"
@@ -154,17 +157,14 @@ def write_design(result: Design, order: Order, directory: Path) -> None:
 
     page = design_result(result, order.command, sensitivity=order.sensitivity)
     folder = replace(page, again=again).folder(directory)
-    put(directory / "design.json", documents.dumps(without_nan(result.data()), indent=1) + "\n")
+    put(directory / "design.json", documents.dumps(plain_data(result.data()), indent=1) + "\n")
     t = np.linspace(0, result.result.duration, PLAN_ROWS)
     columns = result.result.at(t)
     rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
     put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
     result.save(directory / "design.h5")
     for why in folder.missing:
-        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    index = directory / "index.html"
-    look = f"; open {index}" if index.name in folder.files else ""
-    notes.print(escape(f"wrote {len(folder.files) + 3} files to {directory}/{look}"), soft_wrap=True)
+        warn(why)
 
 
 __all__ = ["run_design"]

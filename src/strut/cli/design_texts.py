@@ -18,7 +18,7 @@ from strut.units import number
 
 COMMAND_DEFAULTS = {
     "control": "",
-    "method": "radau",
+    "transcription": "radau",
     "intervals": 10,
     "seed": 0,
     "budget": f"{BUDGET:g}",
@@ -38,17 +38,11 @@ def read_goal(texts: Mapping[str, str]) -> dict[str, float | tuple[float, float]
     return values
 
 
-def read_sweep(text: str, units: dict[str, str]) -> tuple[str, list[float]]:
-    """Return name and values of NAME=FROM:TO:N, or NAME=A,B,C."""
-    name, equals, rest = (part.strip() for part in text.partition("="))
-    unit, parts = units.get(name, ""), rest.split(":")
-    if equals and len(parts) == 3 and parts[2].strip().isdigit() and int(parts[2]) > 1:
-        return name, np.linspace(number(parts[0], unit), number(parts[1], unit), int(parts[2])).tolist()
-    if equals and len(parts) == 1 and "," in rest:
-        return name, [number(part, unit) for part in rest.split(",")]
-    raise ValueRangeError(
-        f"'{text}' is no sweep: write NAME=FROM:TO:N, for example speed=0.6:1.2:7, or NAME=A,B,C"
-    )
+def field_of_word(word: str) -> str:
+    """Return the field of a `StepGoal` that has this flag, without its dashes: duration of step_time; the
+    word itself where none has."""
+    flags = {each.flag.lstrip("-").replace("-", "_"): name for name, each in goal_fields(StepGoal).items()}
+    return flags.get(word, word)
 
 
 def read_cost(text: str) -> str | dict[str, float]:
@@ -74,7 +68,14 @@ def source_of(model: str, settings: list[str], system: System, drive: str) -> st
 def python_text(verb: str, source: str, arguments: Mapping[str, Any], goal_call: str = "") -> str:
     """Return Python that does what the command did. goal_call: what reads the file of what is asked, if there
     is one: what cannot be written as Python stands in it."""
-    anyway = {**COMMAND_DEFAULTS, "budget": BUDGET, "control": "cubic", "cost": "squared-torque", "free": {}}
+    anyway = {
+        **COMMAND_DEFAULTS,
+        "method": "radau",
+        "budget": BUDGET,
+        "control": "cubic",
+        "cost": "squared-torque",
+        "free": {},
+    }
     anyway["starts"] = 1
     lines = [
         f"    {name}={value!r},"

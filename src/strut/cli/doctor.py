@@ -13,8 +13,8 @@ from typing import Any
 
 import typer
 
-from strut.cli.console import as_json, table
-from strut.cli.options import Json
+from strut.cli.answer import present
+from strut.cli.tables import table
 from strut.codegen import (
     cache_directory,
     check_private_directory,
@@ -118,13 +118,22 @@ def examine() -> list[dict[str, Any]]:
     return rows
 
 
-def doctor(json: Json = False) -> None:
+def doctor() -> None:
     """Say what was found on this machine: compiler, cores, versions, cache, GPU; and what to do where
-    something is missing."""
+    something is missing. Exits with 1 where something that is needed is not well.
+
+    [bold]Examples[/bold]
+
+      strut doctor
+
+      strut doctor --json
+    """
     rows = examine()
-    if json:
-        as_json(rows)
-    else:
-        table("", ["what", "found", ""], [[r["what"], r["found"], r["remedy"]] for r in rows])
+    present(
+        {"checks": rows},
+        lambda: table(
+            "", ["what", "found", "what to do"], [[r["what"], r["found"], r["remedy"]] for r in rows]
+        ),
+    )
     if not all(r["ok"] for r in rows):
         raise typer.Exit(1)

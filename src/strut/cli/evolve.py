@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-import time as clock
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from strut import evolve as populations
-from strut.cli.console import as_json, notes, table
+from strut.cli.answer import note, note_written, number_text, present
 from strut.cli.model import Reading, find_model
-from strut.cli.options import Json, Root
+from strut.cli.options import Device, Root, RunCode, Workers
+from strut.cli.progress import tell_progress
+from strut.cli.tables import table
 from strut.errors import ModelError, did_you_mean
 from strut.evolve.job_file import Job, read_job
 from strut.system import System
@@ -30,8 +28,6 @@ WORKER_OPTIONS = {
     "ray": ("workers", "address", "token-file", "priority"),
 }
 """Where a job can run, and the options that belong to it."""
-LOG_INTERVAL = 10.0
-"""Time [s] between lines of progress where no terminal shows a bar."""
 
 
 def evolve(  # noqa: PLR0913 options of a command
@@ -58,12 +54,7 @@ def evolve(  # noqa: PLR0913 options of a command
             "where a file ended.",
         ),
     ] = None,
-    run_code: Annotated[
-        bool,
-        typer.Option(
-            "--run-code", help="Run programs and Python files that the job names; refused unless given."
-        ),
-    ] = False,
+    run_code: RunCode = False,
     polish: Annotated[
         bool,
         typer.Option(
@@ -71,9 +62,7 @@ def evolve(  # noqa: PLR0913 options of a command
             help="Improve the best of each run at its end by exact gradients, where goals are smooth.",
         ),
     ] = False,
-    device: Annotated[
-        str, typer.Option(help="Where runs of a machine are done: cpu, or cuda for a graphics card.")
-    ] = "cpu",
+    device: Device = "cpu",
     on: Annotated[
         str,
         typer.Option(
@@ -82,10 +71,7 @@ def evolve(  # noqa: PLR0913 options of a command
             "cluster, joined by --address, or else started on this machine.",
         ),
     ] = "here",
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes, or cores of a cluster that is started: all unless given.", min=1),
-    ] = None,
+    workers: Workers = None,
     address: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="The cluster to join; RAY_ADDRESS unless given."),
@@ -98,10 +84,10 @@ def evolve(  # noqa: PLR0913 options of a command
         ),
     ] = None,
     priority: Annotated[
-        float | None, typer.Option(help="Jobs share a cluster in proportion to this; 1 unless given.")
+        float | None,
+        typer.Option(metavar="P", help="Jobs share a cluster in proportion to this; 1 unless given."),
     ] = None,
     root: Root = [],
-    json: Json = False,
 ) -> None:
     """Search with a population: swarms, evolution, goals in stages.
 
@@ -126,7 +112,7 @@ def evolve(  # noqa: PLR0913 options of a command
         described = described.on_device(device)
     path = output or Path(f"{described.name}.db")
     where = _workers(on, workers, address=address, token_file=token_file, priority=priority)
-    with closing(where) as crew, _progress(described, quiet=json) as tell:
+    with closing(where) as crew:
         evolution = populations.search(
             described.problem,
             described.method,
@@ -136,19 +122,17 @@ def evolve(  # noqa: PLR0913 options of a command
             polish=described.polish or polish,
             output=path,
             resume=resume,
-            progress=tell,
+            progress=lambda at: tell_progress(_progress_text(at), at.fraction),
             workers=crew,
         )
-    if json:
-        as_json(evolution_data(evolution, path))
-        return
-    _print_evolution(described, evolution)
+    note_written(path)
+    present(lambda: evolution_data(evolution, path), lambda: _print_evolution(described, evolution))
+    _say_evolution(evolution)
     if not evolution.finished:
         again = f"strut evolve {job} -o {path} --resume" + (" --run-code" if run_code else "")
         again += "" if generations is None else f" --generations {generations}"
         again += "" if on == "here" else f" --on {on}" + (f" --address {address}" if address else "")
-        notes.print(f"stopped; {escape(again)} goes on")
-    notes.print(f"wrote {escape(str(path))}")
+        note(f"stopped; {again} goes on")
 
 
 def _workers(
@@ -171,7 +155,7 @@ def _workers(
     if on == "processes":
         return populations.Processes(count)
     if not (address or os.environ.get("RAY_ADDRESS")):
-        notes.print("starting a cluster on this machine, which ends with the job")
+        note("starting a cluster on this machine, which ends with the job")
     elif count is not None:
         raise ModelError("--workers is of no use where a cluster is joined: it has the cores that it has")
     return populations.RayWorkers(address, token_file=token_file, priority=priority or 1.0, cores=count)
@@ -192,8 +176,8 @@ def read_described_job(job: Path, *, run_code: bool, roots: tuple[Path, ...]) ->
 def standing_text(evolution: populations.Evolution) -> str:
     """Return how good the best is, for a table."""
     if evolution.front is not None:
-        return f"front of {len(evolution.front)}, hypervolume {evolution.front.hypervolume:.6g}"
-    return f"{evolution.best.value:.6g}" if evolution.best.stage else ""
+        return f"front of {len(evolution.front)}, hypervolume {number_text(evolution.front.hypervolume)}"
+    return number_text(evolution.best.value) if evolution.best.stage else ""
 
 
 def _read_goal(path: Path, walker: System, roots: tuple[Path, ...]) -> tuple[dict[str, Any], str]:
@@ -212,38 +196,6 @@ def _find_beside(text: str, folder: Path, run_code: bool, roots: tuple[Path, ...
     return find_model(str(beside), Reading(roots=roots))
 
 
-@contextmanager
-def _progress(job: Job, *, quiet: bool) -> Iterator[Any]:
-    """A bar on standard error with the goal that is worked at and its best value."""
-    if quiet:
-        yield None
-        return
-    if not notes.is_terminal:
-        last = clock.monotonic()
-
-        def print_line(at: populations.SearchProgress) -> None:
-            nonlocal last
-            if clock.monotonic() - last > LOG_INTERVAL:
-                last = clock.monotonic()
-                notes.print(escape(_progress_text(at)))
-
-        yield print_line
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=notes, transient=True) as bar:
-        task = bar.add_task(escape(job.name), total=1.0)
-
-        def tell(at: populations.SearchProgress) -> None:
-            bar.update(task, completed=at.fraction, description=_progress_text(at))
-
-        yield tell
-
-
 def _progress_text(at: populations.SearchProgress) -> str:
     """Return how far a job is, as a line."""
     goal = f"goal {at.stage} of {at.stages}, " if at.stages > 1 else ""
@@ -255,12 +207,12 @@ def _progress_text(at: populations.SearchProgress) -> str:
 
 
 def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
-    """Print the best, the best of each run, and why evaluations failed."""
+    """Print the best, and the best of each run."""
     best = evolution.best
     goals = job.problem.staged_goals.goals
     units = {each.name: each.unit for each in job.problem.space.parameters}
-    rows = [[name, f"{value:.6g}", units[name]] for name, value in best.parameters.items()]
-    rows += [[name, f"{value:.6g}", ""] for name, value in best.measures.items()]
+    rows = [[name, float(value), units[name]] for name, value in best.parameters.items()]
+    rows += [[name, float(value), ""] for name, value in best.measures.items()]
     if evolution.front is not None:
         _print_front(evolution.front)
     if best.stage:
@@ -276,16 +228,18 @@ def _print_evolution(job: Job, evolution: populations.Evolution) -> None:
         table(
             "best of each run",
             ["run", "goal", "value"],
-            [[each.run + 1, each.stage, f"{each.value:.6g}"] for each in evolution.best_of_run],
+            [[each.run + 1, each.stage, float(each.value)] for each in evolution.best_of_run],
         )
-    if best.status != populations.OK:
-        notes.print(escape(best.status))
+
+
+def _say_evolution(evolution: populations.Evolution) -> None:
+    """Say what is doubtful about the best, and why evaluations failed."""
+    if evolution.best.status != populations.OK:
+        note(evolution.best.status)
     for name in evolution.at_bounds:
-        notes.print(
-            f"{escape(name)} lies on a bound of its range, which decides it: search further if it may"
-        )
+        note(f"{name} lies on a bound of its range, which decides it: search further if it may")
     for word, count in sorted(evolution.failures.items(), key=lambda item: -item[1])[:5]:
-        notes.print(f"{count} evaluations failed: {escape(word)}")
+        note(f"{count} evaluations failed: {word}")
 
 
 def _print_front(front: populations.ParetoFront) -> None:
@@ -294,9 +248,9 @@ def _print_front(front: populations.ParetoFront) -> None:
     places = np.unique(np.linspace(0, len(front) - 1, min(len(front), MAX_FRONT_ROWS)).astype(int)).tolist()
     part = "" if len(places) == len(front) else f", {len(places)} of them"
     table(
-        f"front of {len(front)} individuals{part}: hypervolume {front.hypervolume:.6g}",
+        f"front of {len(front)} individuals{part}: hypervolume {number_text(front.hypervolume)}",
         list(columns),
-        [[f"{column[k]:.5g}" for column in columns.values()] for k in places],
+        [[float(column[k]) for column in columns.values()] for k in places],
     )
 
 

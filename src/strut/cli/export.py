@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 import strut
-from strut.cli.console import as_json, out, table
+from strut.cli.answer import hint, present
 from strut.cli.model import (
     Reading,
     find_mechanism,
@@ -18,7 +17,9 @@ from strut.cli.model import (
     with_parameters,
     with_settings,
 )
-from strut.cli.options import Drive, Ignore, Json, Model, Root, Settings, Stops
+from strut.cli.options import Drive, Ignore, Model, Root, Settings, Stops
+from strut.cli.progress import tell_progress
+from strut.cli.tables import table
 from strut.errors import ModelError
 from strut.export.functions import LANGUAGES
 
@@ -26,13 +27,13 @@ from strut.export.functions import LANGUAGES
 def export(  # noqa: PLR0913 the options of a command are its arguments
     model: Model,
     *,
-    directory: Annotated[
+    output: Annotated[
         Path,
         typer.Option(
             "-o",
             "--output",
             metavar="DIR",
-            help="Where to write, created if needed; a file .wasm for WebAssembly.",
+            help="Where to write, created if needed; FILE.wasm for WebAssembly.",
         ),
     ],
     settings: Settings = [],
@@ -54,7 +55,6 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
             "MATLAB (with --matlab, that alone).",
         ),
     ] = False,
-    json: Json = False,
 ) -> None:
     """Write a machine as C99: a header, a source, the runtime, an example and a Makefile. Or as MATLAB
     functions.
@@ -81,50 +81,36 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
         )
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
-    wasm = directory.suffix == ".wasm"
+    wasm = output.suffix == ".wasm"
     if wasm and (matlab or dynamics):
-        raise ModelError(f"-o {directory.name} asks for WebAssembly: leave out --matlab and --dynamics")
+        raise ModelError(f"-o {output.name} asks for WebAssembly: leave out --matlab and --dynamics")
     how = Reading(stops, tuple(ignore), tuple(root))
+    tell_progress(f"writing {model} to {output}")
     if dynamics:
         machine = with_parameters(find_mechanism(model, how), settings)
         languages = ("matlab",) if matlab else LANGUAGES
-        exported = strut.export_functions(
-            machine.name, strut.mechanism.functions(machine), directory, languages
-        )
+        exported = strut.export_functions(machine.name, strut.mechanism.functions(machine), output, languages)
     else:
         found_system, own = find_runnable(model, how, None)
         system = with_settings(with_drive(found_system, drive), settings)
         exported = (
-            strut.export_matlab(system, directory)
+            strut.export_matlab(system, output)
             if matlab
-            else strut.export(system, directory, jacobians=jacobians, **own)
+            else strut.export(system, output, jacobians=jacobians, **own)
         )
-    if json:
-        as_json(
-            {
-                "directory": str(exported.directory),
-                "files": list(exported.files),
-                "operations": exported.operations,
-            }
-        )
-        return
-    table(
-        f"wrote {len(exported.files)} files to {exported.directory}",
-        ["function", "operations"],
-        [[n, c] for n, c in exported.operations.items()],
+    present(
+        {
+            "directory": str(exported.directory),
+            "files": list(exported.files),
+            "operations": exported.operations,
+        },
+        lambda: table("", ["function", "operations"], [[n, c] for n, c in exported.operations.items()]),
     )
     example = next((Path(file).stem for file in exported.files if file.endswith("_example.m")), "")
     if example:
-        out.print(
-            f"run it in MATLAB or Octave: cd {escape(str(exported.directory))}, then {example}",
-            soft_wrap=True,
-        )
+        hint(f"run it in MATLAB or Octave: cd {exported.directory}, then {example}")
     if wasm:
         script = (exported.directory / exported.files[1]).resolve()
-        out.print(
-            f"open it: const {{ strutModule }} = require('{escape(str(script))}')  (Node), or by a script "
-            f"element in a page",
-            soft_wrap=True,
-        )
+        hint(f"open it: const {{ strutModule }} = require('{script}')  (Node), or by a script element")
     elif not (matlab or dynamics):
-        out.print(f"build it: make -C {escape(str(exported.directory))}", soft_wrap=True)
+        hint(f"build it: make -C {exported.directory}")

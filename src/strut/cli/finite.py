@@ -1,16 +1,13 @@
-"""`check_finite`: numbers that are infinite or not a number end a command, before they pass for results; and
-`without_nan`: JSON without them."""
+"""`check_finite`: numbers that are infinite or not a number end a command, before they pass for results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 
-from strut.cli.console import notes
+from strut.cli.answer import complain
 
 
 def check_finite(t: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
@@ -26,20 +23,8 @@ def check_finite(t: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
     row, name = first
     value = np.asarray(columns[name], dtype=float).reshape(len(t), -1)[row]
     kind = "not a number" if np.isnan(value).any() else "infinite"
-    notes.print(
-        f"[red]'{escape(name)}' is {kind} at t = {t[row]:.9g} s[/red]: what follows means nothing; the model "
-        f"divides by zero, leaves the "
-        "domain of a root or logarithm, or diverges (try a shorter step)",
-        soft_wrap=True,
-        highlight=False,
+    complain(
+        f"'{name}' is {kind} at t = {t[row]:.9g} s: what follows means nothing; the model divides by zero, "
+        f"leaves the domain of a root or logarithm, or diverges (try a shorter step)"
     )
     raise typer.Exit(1)
-
-
-def without_nan(item: Any) -> Any:
-    """Return data for JSON, None for numbers that are not finite."""
-    if isinstance(item, dict):
-        return {k: without_nan(v) for k, v in item.items()}
-    if isinstance(item, (list, tuple)):
-        return [without_nan(v) for v in item]
-    return None if isinstance(item, float) and not np.isfinite(item) else item

@@ -12,13 +12,16 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.console import as_json, notes, out, table
+from strut.cli.answer import note, present, warn
+from strut.cli.console import out
 from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
-from strut.cli.options import Drive, Model, Root
+from strut.cli.options import Device, Drive, Model, Root, Section, Seed, Settings, Sweep
+from strut.cli.progress import tell_progress
 from strut.cli.save import check_directory
+from strut.cli.sweeps import read_sweep
+from strut.cli.tables import table
 from strut.errors import ModelError, NoGaitError, ValueRangeError, did_you_mean
 from strut.files import put
 from strut.gait import Basin
@@ -27,7 +30,6 @@ from strut.gait.gait import Gait
 from strut.report.gait import LISTED_GAITS, RESIDUAL_FLOOR
 from strut.simulate import DEVICES
 from strut.system import System
-from strut.units import number
 from strut.view.units import shown_unit, title_with_unit
 
 
@@ -44,11 +46,9 @@ class Findings:
     doubled: list[list[Branch]]
     basins: list[Basin]
 
-    def data(self) -> Any:
-        """Return what `strut gait --json` prints: a list of gaits, or with a sweep or basins a document."""
-        document: Any = [g.data() for g in self.gaits]
-        if self.branches or self.basins:
-            document = {"gaits": document}
+    def data(self) -> dict[str, Any]:
+        """Return what `strut gait --json` gives as its result."""
+        document: dict[str, Any] = {"gaits": [g.data() for g in self.gaits]}
         if self.branches:
             document["branches"] = [
                 branch_data(b) | {"doubled": [branch_data(d) for d in m]}
@@ -71,33 +71,21 @@ class Findings:
 def gait(  # noqa: PLR0913 the options of a command are its arguments
     model: Model,
     *,
-    settings: Annotated[
-        list[str],
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Another value for a parameter or for the state to begin at: slope=3deg.",
-        ),
-    ] = [],
+    settings: Settings = [],
     everything: Annotated[
         bool, typer.Option("--all", help="All gaits that can be found, stable or not.")
     ] = False,
-    sweep: Annotated[
-        str, typer.Option("--sweep", metavar="NAME=A:B", help="Follow the gait from A to B of a parameter.")
-    ] = "",
-    points: Annotated[int, typer.Option(min=2, help="Of a sweep, at least.")] = 100,
+    sweep: Sweep = "",
     basin: Annotated[
         bool, typer.Option("--basin", help="Which states around the gait lead back to it.")
     ] = False,
-    cells: Annotated[int, typer.Option(min=2, help="Of the basin, along each side.")] = 100,
-    device: Annotated[
-        str, typer.Option(help="Where the runs of a basin are done: cpu, or cuda, a graphics card.")
-    ] = "cpu",
-    starts: Annotated[int, typer.Option(min=0, help="Random states to search from.")] = 400,
-    seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
-    section: Annotated[
-        str, typer.Option(help="The event that ends a step, where strut does not know it.")
-    ] = "",
+    cells: Annotated[int, typer.Option(metavar="N", min=2, help="Of the basin, along each side.")] = 100,
+    device: Device = "cpu",
+    starts: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Random states that the search begins from.")
+    ] = 400,
+    seed: Seed = 0,
+    section: Section = "",
     drive: Drive = "rigid",
     root: Root = [],
     output: Annotated[
@@ -110,9 +98,11 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
             "PNG.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")] = False,
 ) -> None:
-    """Find the gaits of a walker: limit cycles, multipliers, energy.
+    """Find the gaits of a walker: limit cycles, their stability (multipliers), period, speed and energy.
+
+    With --sweep the gait is followed as a parameter changes, in N gaits or more, past folds and from
+    doublings on; it begins at the first value.
 
     [bold]Examples[/bold]
 
@@ -120,7 +110,7 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
 
       strut gait compass --all --json
 
-      strut gait simplest --sweep slope=0.005:0.018 -o simplest/
+      strut gait simplest --sweep slope=0.005:0.018:100 -o simplest/
 
       strut gait round-foot --basin
     """
@@ -131,9 +121,10 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     if device != "cpu" and not basin:
         raise ModelError(f"--device {device} is for the runs of a basin: give --basin too, or leave it out")
     system = with_settings(with_drive(find_model(model, Reading(roots=tuple(root))), drive), settings)
-    name, low, high = _range(system, sweep) if sweep else ("", math.nan, math.nan)
+    name, low, high, points = _range(system, sweep) if sweep else ("", math.nan, math.nan, 0)
     if sweep:
         system = system.using({name: low})
+    tell_progress("looking for a gait" if not everything else "looking for all gaits")
     try:
         gaits_found = (
             gaits.find_all(system, section or None, starts=starts, seed=seed)
@@ -148,19 +139,21 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
             f"gait"
         )
         raise NoGaitError(more, error.closest, error.fell) from error
-    branches = (
-        [gaits.follow(system, name, high, start=g, points=points) for g in gaits_found] if sweep else []
-    )
-    findings = Findings(
-        gaits=gaits_found,
-        branches=branches,
-        doubled=[doubled_branches(b) for b in branches],
-        basins=[gaits.basin(g, cells=cells, device=device) for g in gaits_found] if basin else [],
-    )
+    branches = []
+    for k, g in enumerate(gaits_found if sweep else []):
+        tell_progress(f"following gait {k + 1} of {len(gaits_found)} over {name}", k / len(gaits_found))
+        branches.append(gaits.follow(system, name, high, start=g, points=points))
+    doubled = [doubled_branches(b) for b in branches]
+    basins = []
+    for k, g in enumerate(gaits_found if basin else []):
+        tell_progress(
+            f"basin of gait {k + 1} of {len(gaits_found)}, {cells} x {cells} runs", k / len(gaits_found)
+        )
+        basins.append(gaits.basin(g, cells=cells, device=device))
+    findings = Findings(gaits=gaits_found, branches=branches, doubled=doubled, basins=basins)
     options = {  # by name, what was asked and the default
         "all": (everything, False),
         "sweep": (sweep, ""),
-        "points": (points, 100),
         "basin": (basin, False),
         "device": (device, "cpu"),
         "cells": (cells, 100),
@@ -169,21 +162,10 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         "section": (section, ""),
         "drive": (drive, "rigid"),
     }
-    files: list[Path] = []
     if output is not None:
-        asked = command_line(model, settings, options)
-        files = write_files(output, findings, asked, python_of(model, drive))
-    if json:
-        as_json(findings.data())
-        return
-    findings_text(findings)
-    if files:
-        pages = [path for path in files if path.suffix == ".html"] or files
-        out.print(
-            f"wrote {len(files)} files to {output}; look at {', '.join(map(str, pages))}",
-            soft_wrap=True,
-            markup=False,
-        )
+        tell_progress(f"writing {output}")
+        write_files(output, findings, command_line(model, settings, options), python_of(model, drive))
+    present(findings.data, lambda: findings_text(findings))
 
 
 def findings_text(findings: Findings) -> None:
@@ -250,11 +232,9 @@ def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
     ]
     if bifurcations:
         table("bifurcations", ["kind", "of gaits of steps", name], bifurcations)
-    notes.print(f"the branch ended: {branch.ended}", markup=False)
+    note(f"the branch ended: {branch.ended}")
     for each in doubled:
-        notes.print(
-            f"its gaits of {each.steps} steps, followed from the doubling, ended: {each.ended}", markup=False
-        )
+        note(f"its gaits of {each.steps} steps, followed from the doubling, ended: {each.ended}")
 
 
 def branch_data(branch: Branch) -> dict[str, Any]:
@@ -272,28 +252,28 @@ def branch_data(branch: Branch) -> dict[str, Any]:
     }
 
 
-def _range(system: System, text: str) -> tuple[str, float, float]:
-    """Parse NAME=A:B, with units; returns name, A and B. Raises what `System.using` raises for A and B."""
-    name, equals, ends = text.partition("=")
-    low, colon, high = ends.partition(":")
-    if not equals or not colon:
-        raise ValueRangeError(f"'{text}' is no sweep: write NAME=A:B, for example slope=2deg:5deg")
-    unit = next((q.unit for q in system.p if q.name == name), "")
-    ends_at = number(low, unit), number(high, unit)
-    for value in ends_at:
-        system.using({name: value})  # refuses what is out of its bounds
-    return name, *ends_at
+def _range(system: System, text: str) -> tuple[str, float, float, int]:
+    """Read NAME=A:B:N; returns name, A, B and N. Raises what `System.using` raises for A and B."""
+    swept = read_sweep(text, {q.name: q.unit for q in system.p})
+    if not swept.evenly:
+        raise ValueRangeError(
+            f"'{text}' lists values, and a gait is followed from one value to another: write "
+            f"{swept.name}=A:B:N"
+        )
+    ends = swept.values[0], swept.values[-1]
+    for value in ends:
+        system.using({swept.name: value})  # refuses what is out of its bounds
+    return swept.name, *ends, len(swept.values)
 
 
-def write_files(directory: Path, findings: Findings, asked: str, source: str) -> list[Path]:
+def write_files(directory: Path, findings: Findings, asked: str, source: str) -> None:
     """Write of every gait a page with its sweep and its basin, the data of all that, and the figures; and
     tables of numbers.
 
-    asked: the command that was given. source: Python that makes the system. Returns the files.
+    asked: the command that was given. source: Python that makes the system.
     """
     from strut.report import gait_result
 
-    files: list[Path] = []
     for k, g in enumerate(findings.gaits):
         result = gait_result(
             g,
@@ -303,13 +283,12 @@ def write_files(directory: Path, findings: Findings, asked: str, source: str) ->
             title=f"{g.system.name}: gait {k + 1}",
             source=source,
         )
-        folder = result.folder(directory, f"gait-{k + 1}")
-        files += [directory / name for name in folder.files]
-        for why in folder.missing:
-            notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-    files += [put(directory / f"sweep-{k + 1}.csv", branch_csv(b)) for k, b in enumerate(findings.branches)]
-    files += [put(directory / f"basin-{k + 1}.csv", basin_csv(b)) for k, b in enumerate(findings.basins)]
-    return files
+        for why in result.folder(directory, f"gait-{k + 1}").missing:
+            warn(why)
+    for k, b in enumerate(findings.branches):
+        put(directory / f"sweep-{k + 1}.csv", branch_csv(b))
+    for k, cells in enumerate(findings.basins):
+        put(directory / f"basin-{k + 1}.csv", basin_csv(cells))
 
 
 def branch_csv(branch: Branch) -> str:

@@ -101,6 +101,8 @@ class GoalReader:
     def goal(self, name: str, each: GoalField) -> Any:
         """Return what is asked by a field of a `StepGoal`: a number or a text with a unit; bounds as a pair
         or LOW:HIGH; numbers by name of an input."""
+        word = each.flag.lstrip("-").replace("-", "_")
+        name = word if word in self.table.data else name
         value = self.table.take(name, None)
         if value is None:
             return None

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from strut import evolve as populations
-from strut.cli.console import as_json, notes, table
+from strut.cli.answer import note, present
 from strut.cli.evolve import evolution_data, standing_text
-from strut.cli.options import Json
+from strut.cli.tables import table
 from strut.errors import ModelError, StrutError
 from strut.evolve.job_lock import Request, request_of_job
 
@@ -44,14 +43,15 @@ def jobs(
     ] = False,
     go_on: Annotated[bool, typer.Option("--go-on", help="Let those that wait go on.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="End them; strut evolve --resume goes on.")] = False,
-    export: Annotated[
+    output: Annotated[
         Path | None,
         typer.Option(
+            "-o",
+            "--output",
             metavar="FILE",
             help="Write every individual of one job as a table: .csv, .parquet, .h5 or .mat (MATLAB).",
         ),
     ] = None,
-    json: Json = False,
 ) -> None:
     """Show how far jobs are, also while they run: whether they run, generations, stages and the best so far.
 
@@ -65,25 +65,26 @@ def jobs(
 
       strut jobs slip.db --pause
 
-      strut jobs slip.db --export slip.csv
+      strut jobs slip.db -o slip.csv
     """
     flags: dict[Request, bool] = {"pause": pause, "go on": go_on, "stop": stop}
     requests = [word for word, flag in flags.items() if flag]
     if len(requests) > 1:
         raise ModelError(f"jobs are asked to {' and to '.join(requests)}: give one of them")
-    if not files and (requests or export is not None):
+    if not files and (requests or output is not None):
         raise ModelError(
             "no job is named: give the file that strut evolve wrote, as in strut jobs RUN.db --pause"
         )
     files = job_files(files or [Path()])
-    if export is not None and len(files) != 1:
-        raise ModelError(f"--export writes one job, and {len(files)} are given: one at a time")
+    if output is not None and len(files) != 1:
+        raise ModelError(f"-o {output} is of one job, and {len(files)} are given: one at a time")
     for path in files if requests else ():
         request_of_job(path, requests[0])
     for path in files if requests else ():
-        _acknowledge(path, requests[0], quiet=json)
-    if export is not None:
-        notes.print(f"wrote {escape(str(populations.export_individuals(files[0], export)))}")
+        _acknowledge(path, requests[0])
+    if output is not None:
+        written = populations.export_individuals(files[0], output)
+        present({"file": str(files[0]), "table": str(written)}, lambda: None)
         return
     rows, data, meanings = [], [], []
     for path in files:
@@ -92,8 +93,7 @@ def jobs(
         except StrutError as error:  # one that cannot be shown does not hide the others
             state = populations.job_state(path, finished=False).word if path.is_file() else ""
             data.append({"file": str(path), "error": str(error), "state": state})
-            if not json:
-                notes.print(escape(": ".join(filter(None, (path.name, state, str(error))))))
+            note(": ".join(filter(None, (path.name, state, str(error)))))
             continue
         holder = populations.job_state(path, finished=evolution.finished)
         process = {"pid": holder.pid or None, "host": holder.host or None}  # no 0: `kill 0` ends the asker
@@ -101,13 +101,10 @@ def jobs(
         rows.append(_row(path, evolution, holder))
         place = f" (process {holder.pid} on {holder.host})" if holder.pid else ""
         meanings.append(f"{path.name} is {holder.word}{place}: {STATE_MEANINGS[holder.word]}")
-    if json:
-        as_json(data)
-        return
     heads = ["file", "state", "runs", "generations", "evaluations", "failed", "goal", "best"]
-    table("jobs", heads, rows)
+    present({"jobs": data}, lambda: table("jobs", heads, rows))
     for meaning in meanings:
-        notes.print(escape(meaning))
+        note(meaning)
 
 
 def job_files(places: list[Path]) -> list[Path]:
@@ -122,13 +119,12 @@ def job_files(places: list[Path]) -> list[Path]:
     return files
 
 
-def _acknowledge(path: Path, request: Request, *, quiet: bool) -> None:
+def _acknowledge(path: Path, request: Request) -> None:
     """Wait a little until a job does what it was asked, and say whether it does."""
     word = ANSWERS[request]
     answers = populations.wait_for_state(path, (word,), ANSWER_SECONDS).word == word
-    if not quiet:
-        state = f"it is {word}" if answers else f"it will be {word} after the shares that are under way"
-        notes.print(escape(f"{path.name} was asked to {request}: {state}"))
+    state = f"it is {word}" if answers else f"it will be {word} after the shares that are under way"
+    note(f"{path.name} was asked to {request}: {state}")
 
 
 def _row(path: Path, evolution: populations.Evolution, state: populations.JobState) -> list[Any]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from strut.cli.console import as_json, out
+from strut.cli.answer import present
+from strut.cli.console import out
+from strut.cli.look import open_page
 from strut.cli.model import Reading, find_runnable, with_drive, with_settings
-from strut.cli.options import Drive, Ignore, Json, Model, Root, Settings, Stops
+from strut.cli.options import Drive, Ignore, Model, Open, Root, Settings, Stops
+from strut.cli.progress import tell_progress
 from strut.live import live_page
 
 
@@ -20,7 +21,7 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
     *,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The page; by default MODEL-live.html here."),
+        typer.Option("-o", "--output", metavar="FILE", help="The page; MODEL-live.html, here, unless given."),
     ] = None,
     settings: Settings = [],
     drive: Drive = "rigid",
@@ -43,8 +44,7 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
             help="A page of a run, a gait or a design (.html), which gets a switch to the live one.",
         ),
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="Open it in a browser.")] = False,
-    json: Json = False,
+    show: Open = False,
 ) -> None:
     """Write a page on which a machine runs: one file, offline, for any browser of 2023 or later.
 
@@ -57,15 +57,16 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
 
       strut live compass --set slope=3deg
 
-      strut live machine.py:biped -o biped.html --show
+      strut live machine.py:biped -o biped.html --open
     """
     found_system, own = find_runnable(model, Reading(stops, tuple(ignore), tuple(root)), None)
     system = with_settings(with_drive(found_system, drive), settings)
-    path = live_page(system, output or Path(f"{system.name}-live.html"), gait=gait, page=page, **own)
-    if json:
-        as_json({"page": str(path), "bytes": path.stat().st_size})
-    else:
-        size = path.stat().st_size / 1e3
-        out.print(f"wrote {escape(str(path))}, {size:.0f} kB: open it in a browser", soft_wrap=True)
-    if show:
-        webbrowser.open(path.resolve().as_uri())
+    place = output or Path(f"{system.name}-live.html")
+    tell_progress(f"writing {place}")
+    path = live_page(system, place, gait=gait, page=page, **own)
+    size = path.stat().st_size
+    opened = show and open_page(path)
+    present(
+        {"page": str(path), "bytes": size, "opened": opened},
+        lambda: out.print(f"a page of {size / 1e3:.0f} kB: open it in a browser"),
+    )

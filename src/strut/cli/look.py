@@ -15,8 +15,10 @@ import typer
 from rich.markup import escape
 
 import strut
-from strut.cli.console import as_json, notes, out
-from strut.cli.options import Json
+from strut.cli.answer import note, present, warn
+from strut.cli.console import out
+from strut.cli.options import Open
+from strut.cli.progress import tell_progress
 from strut.errors import StorageError
 
 OPENED_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
@@ -76,8 +78,7 @@ def view(
             "--live", help="Of a job, RUN.db: keep the page up to date until the job ends; Ctrl-C leaves."
         ),
     ] = False,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
-    json: Json = False,
+    show: Open = True,
 ) -> None:
     """Look at what was saved: a page with motion, plots and numbers, in the browser. Nothing is sent
     anywhere.
@@ -100,26 +101,33 @@ def view(
     if len(files) > 1:
         _refuse_alone(film=film, live=live)
         page = compare_files(files, output or Path("comparison.html"))
-        _show(page, "", no_open=no_open, json=json)
+        _show(page, "", show=show)
         return
     if live:
-        _view_live(file, output, no_open=no_open or json)
+        _view_live(file, output, show=show)
         return
+    tell_progress(f"writing the page of {file}")
     pages, remark = page_of(file, output, film)
-    _show(pages[0] if isinstance(pages, list) else pages, remark, no_open=no_open, json=json)
+    _show(pages[0] if isinstance(pages, list) else pages, remark, show=show)
 
 
-def _show(page: Path, remark: str, *, no_open: bool, json: bool) -> None:
+def _show(page: Path, remark: str, *, show: bool) -> None:
     """Open a file in the browser, and say where it is."""
-    opened = not no_open and open_in_browser(page)
-    if json:
-        as_json({"file": str(page), "opened": opened, "remark": remark})
-        return
+    opened = show and open_page(page)
+    present(
+        {"file": str(page), "opened": opened, "remark": remark},
+        lambda: out.print(escape(str(page.resolve())), soft_wrap=True),
+    )
     if remark:
-        notes.print(f"[yellow]note:[/yellow] {escape(remark)}", soft_wrap=True)
-    out.print(escape(str(page.resolve())), soft_wrap=True)
-    if not opened and not no_open:
-        notes.print("no display or browser was found here: open this file where there is one")
+        warn(remark, plain=True)
+
+
+def open_page(page: Path) -> bool:
+    """Open a file in the browser; say so where there is none. Returns whether it was opened."""
+    opened = open_in_browser(page)
+    if not opened:
+        note("no display or browser was found here: open this file where there is one")
+    return opened
 
 
 def _refuse_alone(*, film: bool, live: bool) -> None:
@@ -161,23 +169,26 @@ def _best_data(path: Path) -> Path:
     return candidates[0]
 
 
-def _view_live(file: Path, output: Path | None, *, no_open: bool) -> None:
+def _view_live(file: Path, output: Path | None, *, show: bool) -> None:
     """Keep a page of a job up to date until it ends."""
     if file.suffix.lower() != JOB_SUFFIX:
         raise StorageError(f"cannot follow '{file.name}': --live shows a job, a file of strut evolve (.db)")
     page = output or file.with_name(f"{file.name}.html")
 
-    def show(path: Path) -> None:
-        out.print(escape(str(path.resolve())), soft_wrap=True)
-        if not no_open:
-            open_in_browser(path)
-        notes.print("the page follows the job until it ends; Ctrl-C leaves it as it is")
+    def tell(path: Path) -> None:
+        opened = show and open_page(path)
+        present(
+            {"file": str(path), "opened": opened, "remark": ""},
+            lambda: out.print(escape(str(path.resolve())), soft_wrap=True),
+        )
+        note("the page follows the job until it ends; Ctrl-C leaves it as it is")
+        tell_progress("following the job")
 
     try:
-        state = strut.report.follow_job(file, page, on_ready=show)
+        state = strut.report.follow_job(file, page, on_ready=tell)
     except KeyboardInterrupt:
         return
-    notes.print(f"the job is {state.word}")
+    note(f"the job is {state.word}")
 
 
 def page_of(file: Path, output: Path | None, film: bool) -> Written:

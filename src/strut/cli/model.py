@@ -13,10 +13,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.markup import escape
 
 from strut import actuator, contact, mechanism, ports
-from strut.cli.console import notes
+from strut.cli.answer import note, warn
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
 from strut.system import System
@@ -171,7 +170,7 @@ def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
 
     net = network.load(path, roots=roots)
     for line in net.said:
-        notes.print(escape(line), soft_wrap=True)
+        note(line)
     _warn(net.warnings)
     return net
 
@@ -186,7 +185,7 @@ def lower_network(net: network.Network) -> System:
 
 def _warn(problems: Iterable[object]) -> None:
     for problem in problems:
-        notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
+        warn(str(problem))
 
 
 def _load_with_warnings(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
@@ -196,7 +195,7 @@ def _load_with_warnings(load: Callable[[], Mechanism], how: Reading) -> Mechanis
         warnings.simplefilter("always")
         loaded = load()
     for warning in caught:
-        notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
+        warn(str(warning.message))
     if loaded.limits and not how.stops:
         count = len(loaded.limits)
         what = (
@@ -204,7 +203,7 @@ def _load_with_warnings(load: Callable[[], Mechanism], how: Reading) -> Mechanis
             if count == 1
             else f"{count} joints have limits"
         )
-        notes.print(f"note: {what}, which nothing enforces: --stops makes soft stops of them", soft_wrap=True)
+        note(f"{what}, which nothing enforces: --stops makes soft stops of them")
     return loaded
 
 
@@ -287,7 +286,10 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
             )
         unit = units[name.split("[")[0]]
         parts = text.strip("[]() ").split(",")
-        values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
+        try:
+            values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
+        except ValueRangeError as error:
+            raise ValueRangeError(f"--set {setting}: {error}") from None
     return system.using(values) if values else system
 
 

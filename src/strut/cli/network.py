@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 
 from strut import network, ports
-from strut.cli.console import as_json, notes, out
+from strut.cli.answer import complain, current_answer, present, print_columns, send
+from strut.cli.console import out
 from strut.cli.finite import check_finite
-from strut.cli.look import open_in_browser
+from strut.cli.look import open_page
 from strut.cli.model import find_graph, find_network, lower_network, parse_times
-from strut.cli.options import Root
+from strut.cli.options import Open, Print, Root, Seed, Times
+from strut.cli.progress import paused_progress, tell_progress
 from strut.cli.repl import Session, converse
 from strut.errors import StrutError, UnknownNameError, ValueRangeError
 from strut.files import put
@@ -23,7 +24,7 @@ from strut.network.model import Item
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(help="Networks, FILE.cdn.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE.cdn...", help="Networks.")],
     root: Root = [],
 ) -> None:
     """Read networks and say what is wrong with them: every mistake with its place, and what led there.
@@ -31,23 +32,35 @@ def check(
     [bold]Examples[/bold]
 
       strut check oscillators.cdn
+
+      strut check examples/network/*.cdn --watch
     """
-    wrong = False
-    for path in files:
+    rows: list[dict[str, Any]] = []
+    for k, path in enumerate(files):
+        tell_progress(f"reading {path}", k / len(files))
         try:
             net = find_network(str(path), root)
             system = lower_network(net)
         except StrutError as error:
-            wrong = True
-            notes.print(f"[red]{escape(str(path))}[/red]", soft_wrap=True)
-            notes.print(escape(str(error)), soft_wrap=True, highlight=False)
+            rows.append({"file": str(path), "ok": False, "error": str(error)})
+            complain(f"{path}\n{error}")
             continue
-        counts = (
-            f"{len(net.nodes)} nodes, {len(net.edges)} edges, {system.size('x')} states, "
-            f"{len(system.events)} events"
-        )
-        out.print(f"{escape(str(path))}: {counts}", soft_wrap=True, highlight=False)
-    if wrong:
+        counts = {
+            "nodes": len(net.nodes),
+            "edges": len(net.edges),
+            "states": system.size("x"),
+            "events": len(system.events),
+        }
+        rows.append({"file": str(path), "ok": True, **counts})
+
+    def print_rows() -> None:
+        for row in rows:
+            if row["ok"]:
+                counted = ", ".join(f"{row[word]} {word}" for word in ("nodes", "edges", "states", "events"))
+                out.print(f"{row['file']}: {counted}", soft_wrap=True, markup=False)
+
+    present({"networks": rows}, print_rows)
+    if not all(row["ok"] for row in rows):
         raise typer.Exit(1)
 
 
@@ -56,38 +69,27 @@ ALL_VARIABLES = "recurse(children) . variables"
 
 
 def monitor(
-    file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
-    t: Annotated[
-        str,
-        typer.Option(
-            "-t", "--time", metavar="BEGIN:STEP:END", help="When; END alone takes the file's own step."
-        ),
-    ] = "10",
-    watch: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m",
-            "--monitor",
-            metavar="SELECTOR",
-            help="What to print: p1.y, or any selector; again for more. Else everything.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("-s", "--seed", help="Of random numbers.")] = 0,
+    file: Annotated[Path, typer.Argument(metavar="FILE.cdn", help="A network.")],
+    t: Times = "10",
+    printed: Print = [],
+    seed: Seed = 0,
     root: Root = [],
 ) -> None:
     """Run a network in whole steps, as the original's monitor does, and print a row for each. Events are
     taken at the ends of steps, or as soon after as the model says with `within`; `strut run` takes them at
-    their moments, and is faster.
+    their moments, and is faster. Without STEP the file's own is taken.
+
+    --print takes any selector, p1.y or '"h{1:5}".x'; everything is printed unless it is given.
 
     [bold]Examples[/bold]
 
-      strut monitor slip.cdn -t 10 -m slip.x -m slip.y
+      strut monitor slip.cdn -t 10 --print slip.x --print slip.y
 
-      strut monitor oscillators.cdn -t 0:0.01:8 -m '"h{1:5}".x'
+      strut monitor oscillators.cdn -t 0:0.01:8 --print '"h{1:5}".x'
     """
     times = parse_times(t)
     net = find_network(str(file), root)
-    variables = [item for selector in watch or [ALL_VARIABLES] for item in _variables(net, selector)]
+    variables = [item for selector in printed or [ALL_VARIABLES] for item in _variables(net, selector)]
     called = net.system_names()
     rows = net.run_steps(
         (times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed
@@ -103,9 +105,7 @@ def monitor(
         columns |= (
             {name: value} if value.ndim == 1 else {f"{name}[{k}]": value[:, k] for k in range(value.shape[1])}
         )
-    print("\t".join(columns))
-    for row in zip(*columns.values(), strict=True):
-        print("\t".join(f"{v:.12g}" for v in row))
+    present({"columns": columns}, lambda: print_columns(columns))
     check_finite(rows.t, {**rows.values, **columns})
 
 
@@ -130,14 +130,15 @@ def _variables(net: network.Network, selector: str) -> list[network.Variable]:
 
 
 def graph(
-    file: Annotated[Path, typer.Argument(help="A network, FILE.cdn, or a bond graph, FILE.toml.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A network, FILE.cdn, or a bond graph, FILE.toml.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Where to write; FILE.svg unless given."),
     ] = None,
     root: Root = [],
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a line.")] = False,
+    show: Open = False,
 ) -> None:
     """Draw a network as SVG: nodes where its layout puts them, the others near what they are connected to,
     and edges as arrows. Or a bond graph, with half arrows and causal strokes.
@@ -163,19 +164,16 @@ def graph(
         net = find_network(str(file), root)
         put(path, net.graph())
         nodes, edges = len(net.nodes), len(net.edges)
-    if show and not open_in_browser(path):
-        notes.print("no display or browser was found here: open this file where there is one")
-    if json:
-        as_json({"file": str(path), "nodes": nodes, "edges": edges})
-    else:
-        out.print(
-            f"{escape(str(path))}: {nodes} nodes, {edges} edges",
-            soft_wrap=True,
-            highlight=False,
-        )
+    opened = show and open_page(path)
+    present(
+        {"file": str(path), "nodes": nodes, "edges": edges, "opened": opened},
+        lambda: out.print(f"{path}: {nodes} nodes, {edges} edges", soft_wrap=True, markup=False),
+    )
 
 
-def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")], root: Root = []) -> None:
+def repl(
+    file: Annotated[Path, typer.Argument(metavar="FILE.cdn", help="A network.")], root: Root = []
+) -> None:
     """Talk with a network: look at it, set values, calculate, let it run step by step, plot. Lines come from
     the terminal or a pipe.
 
@@ -185,4 +183,13 @@ def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")], roo
 
       echo "run 10; x" | tr ";" "\\n" | strut repl oscillators.cdn
     """
-    converse(Session(find_network(str(file), root)), lambda text: print(text, flush=True))
+    answer = current_answer()
+    answer.one_line = True
+
+    def say(text: str) -> None:
+        answer.result, answer.sent = {"text": text}, False
+        send(answer, ok=True) if answer.json else print(text, flush=True)
+
+    session = Session(find_network(str(file), root))
+    with paused_progress():
+        converse(session, say)

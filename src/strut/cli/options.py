@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share: one word, one meaning, one sentence of help."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+MODEL_SUFFIXES = (".toml", ".py", ".cdn", ".urdf", ".xml")
+"""Suffixes of files that describe machines."""
 
 
 def complete_model(incomplete: str) -> list[str]:
@@ -19,16 +22,15 @@ def complete_model(incomplete: str) -> list[str]:
     return [name for name in (*SYSTEM_DESCRIPTIONS, *files) if name.startswith(incomplete)]
 
 
-MODEL_SUFFIXES = (".toml", ".py", ".cdn", ".urdf", ".xml")
-"""Suffixes of files that describe machines."""
+# ---- what a command is about ----
+
 Model = Annotated[
     str,
     typer.Argument(
-        help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function "
-        "returning one) of your own; "
-        "or a robot: FILE.toml (a model file of ours, on the ground that its table contact describes), "
-        "FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's "
-        "MJCF); or a network, FILE.cdn; or a bond graph, FILE.toml.",
+        metavar="MODEL",
+        help="A name from [bold]strut list[/bold]; or a file: FILE.toml (a model file or a bond graph), "
+        "FILE.cdn (a network), FILE.urdf or FILE.urdf:fixed, FILE.xml (MuJoCo's MJCF); or FILE.py:NAME, a "
+        "System or Mechanism of your own, or a function that returns one.",
         autocompletion=complete_model,
     ),
 ]
@@ -37,10 +39,32 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, "
-        "stiffness=20kN.",
+        help="Another value for a parameter, an initial state or an input, in its unit or with one: "
+        "slope=3deg, stiffness=20kN. May be given more than once.",
     ),
 ]
+Drive = Annotated[
+    str,
+    typer.Option(
+        "--drive",
+        metavar="KIND",
+        help="How motors act: rigid; series, through a spring, the motor having an inertia; parallel, with a "
+        "spring beside them; or a motor of the catalogue, driven by voltage: rbe1211-csd17, "
+        "maxon-re40-gp42c. strut design finds the springs, unless --set holds them.",
+    ),
+]
+Section = Annotated[
+    str,
+    typer.Option(
+        "--section",
+        metavar="EVENT",
+        help="The event that ends a step, where the model does not say.",
+        show_default=False,
+    ),
+]
+
+# ---- how files are read ----
+
 Stops = Annotated[
     bool, typer.Option("--stops", help="Of FILE.urdf and FILE.xml: make soft stops of joint limits.")
 ]
@@ -49,28 +73,88 @@ Ignore = Annotated[
     typer.Option(
         "--ignore",
         metavar="NAME",
-        help="Of FILE.xml: leave this out knowingly, for example tendon; may be given more than once.",
+        help="Of FILE.xml: leave this out knowingly, for example tendon. May be given more than once.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
-Drive = Annotated[
-    str,
-    typer.Option(
-        "--drive",
-        metavar="KIND",
-        help="How motors act: rigid; series, through a spring, the motor having an inertia; or parallel, "
-        "with a spring beside them; or a motor of the catalogue, driven by voltage: rbe1211-csd17, "
-        "maxon-re40-gp42c.",
-    ),
-]
-"""An option of all commands that make a machine move."""
-
 Root = Annotated[
     list[Path],
     typer.Option(
         "--root",
         metavar="DIR",
-        help="A folder from which the model may read, besides its own; again for more.",
+        help="A folder from which the model may read, besides its own. May be given more than once.",
     ),
 ]
-"""An option of all commands that read a model from a file."""
+RunCode = Annotated[
+    bool,
+    typer.Option("--run-code", help="Run programs and Python files that the job names: refused otherwise."),
+]
+
+# ---- how it is calculated ----
+
+Times = Annotated[
+    str,
+    typer.Option(
+        "-t",
+        "--time",
+        metavar="[BEGIN:[STEP:]]END",
+        help="When the run begins and ends \\[s]. STEP is the distance of printed and saved rows and, for "
+        "integrators of fixed steps, of the integration.",
+    ),
+]
+Sweep = Annotated[
+    str,
+    typer.Option(
+        "--sweep",
+        metavar="NAME=A:B:N",
+        help="N values of a parameter from A to B, in its unit or with one: slope=2deg:5deg:7.",
+        show_default=False,
+    ),
+]
+Print = Annotated[
+    list[str],
+    typer.Option(
+        "-p",
+        "--print",
+        metavar="NAME",
+        help="Print this state or output over time, in columns. May be given more than once.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of random numbers.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Processes; as many as there are cores unless given."),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        "--device", metavar="WHERE", help="Where many runs are done: cpu, or cuda, a graphics card."
+    ),
+]
+
+# ---- what comes out ----
+
+Open = Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON document for machines instead of tables.", show_default=False
+    ),
+]
+Digits = Annotated[
+    int | None,
+    typer.Option(
+        "--digits",
+        metavar="N",
+        min=1,
+        max=17,
+        help="Significant digits of printed numbers; 5 unless given. JSON and files have all.",
+    ),
+]
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch",
+        help="Run again whenever a file that was read changes, until Ctrl-C.",
+        show_default=False,
+    ),
+]

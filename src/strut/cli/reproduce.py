@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import time as clock
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from strut.cli.console import as_json, notes, out, table
+from strut.cli.answer import note, present
+from strut.cli.console import out
+from strut.cli.options import Device
+from strut.cli.progress import tell_progress
+from strut.cli.tables import table
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 
 if TYPE_CHECKING:
@@ -21,49 +23,88 @@ PAGE = "index.html"
 """The page of a study that searches, in its folder."""
 BAND_COLOR = "#888888"
 """Of what is usual, behind curves."""
-LOG_INTERVAL = 5.0
-"""Time [s] between lines of progress."""
 
 
 def reproduce(  # noqa: PLR0913 -- options of a command
-    name: Annotated[str, typer.Argument(help="Of a study; --list shows them.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of a study; --list shows them, and so does no name.")
+    ] = "",
     *,
     every: Annotated[bool, typer.Option("--list", help="Which studies there are.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")] = False,
     output: Annotated[
         str,
         typer.Option(
-            "--output",
             "-o",
+            "--output",
+            metavar="FILE|DIR",
             help="Also write a page, .html: the table, and curves where a study has some. Of a study that "
             "searches: the folder that keeps its searches, which are gone on with.",
         ),
     ] = "",
     runs: Annotated[
         int,
-        typer.Option(min=0, help="Of each search of a study that searches; 0: as many as were published."),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Runs of each search of a study that searches; as many as were published unless given.",
+            show_default=False,
+        ),
     ] = 0,
     generations: Annotated[
-        int, typer.Option(min=0, help="Of each search; 0: as many as were published.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Of each search; as many as were published unless given.",
+            show_default=False,
+        ),
+    ] = 0,
+    population: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Individuals of a generation; as many as were published unless given.",
+            show_default=False,
+        ),
     ] = 0,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Of a study that counts trials; its own number unless given.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Of a study that counts trials; its own number unless given."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of the random numbers of a study; its own unless given.")
+        int | None, typer.Option(metavar="N", help="Of random numbers; the study's own unless given.")
     ] = None,
-    device: Annotated[
-        str, typer.Option(help="Where a study that searches runs its machines: cpu, or cuda for a card.")
-    ] = "cpu",
-    precision: Annotated[str, typer.Option(help="Of these runs: double, or single.")] = "double",
+    device: Device = "cpu",
+    precision: Annotated[
+        str, typer.Option(metavar="KIND", help="Of the numbers of these runs: double, or single.")
+    ] = "double",
     crew: Annotated[
-        int, typer.Option(min=0, help="Threads of a card that do each run, 1, 2, 4 or 8; 0: chosen for you.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Threads of a card that do each run, 1, 2, 4 or 8; chosen for you unless given.",
+            show_default=False,
+        ),
     ] = 0,
-    step: Annotated[
-        float, typer.Option(min=0, help="Of integration [s] in a search; 0: the study's own.")
+    integration_step: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Of the integration in a search \\[s]; the study's own unless given.",
+            show_default=False,
+        ),
     ] = 0.0,
     minutes: Annotated[
-        float, typer.Option(min=0, help="After which a search stops, to be gone on with later; 0: never.")
+        float,
+        typer.Option(
+            metavar="T",
+            min=0,
+            help="After which a search stops \\[min], to be gone on with later; never unless given.",
+            show_default=False,
+        ),
     ] = 0.0,
     search: Annotated[
         bool, typer.Option(help="Search; or tell of what is in the folder, searched no further.")
@@ -73,6 +114,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     ] = True,
 ) -> None:
     """Compute a published result anew, and print what was published beside what strut finds.
+
+    Some take seconds, others search for hours: those go on where they were stopped.
 
     [bold]Examples[/bold]
 
@@ -91,8 +134,9 @@ def reproduce(  # noqa: PLR0913 -- options of a command
 
     if every or not name:
         rows = [[s.name, s.title, s.source] for s in STUDIES.values()]
-        as_json([{"name": n, "title": t, "source": w} for n, t, w in rows]) if json else table(
-            "studies", ["name", "title", "source"], rows
+        present(
+            {"studies": [{"name": n, "title": t, "source": w} for n, t, w in rows]},
+            lambda: table("studies", ["name", "title", "source"], rows),
         )
         return
     if name not in STUDIES:
@@ -104,80 +148,64 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             runs=runs or None,
             generations=generations or None,
             trials=trials,
+            population=population or None,
             seed=seed,
             device=device,
             precision=precision,
             crew=crew or "auto",
-            step=step or None,
+            step=integration_step or None,
             minutes=minutes or None,
             search=search,
             verify=verify,
         )
         _check_order(study, order)
         outcome = _search(study, order)
-        _print_rows(study, outcome.rows, json)
+        _present_rows(study, outcome.rows)
         return
-    if runs or generations or minutes or trials or seed or device != "cpu" or precision != "double":
+    counts = (runs, generations, population, minutes, trials, seed)
+    if any(counts) or device != "cpu" or precision != "double":
         raise ValueRangeError(
-            f"'{name}' does not search: --runs, --generations, --trials, --seed, --minutes, --device and "
-            f"--precision are of studies that do"
+            f"'{name}' does not search: --runs, --generations, --population, --trials, --seed, --minutes, "
+            "--device and --precision are of studies that do"
         )
     if output and not output.endswith(".html"):
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
+    tell_progress(f"computing {name}")
     results = study.rows()
     if output:
         _write_page(study, SearchOutcome(results, study.plots(), pictures=study.pictures()), output)
-    _print_rows(study, results, json)
+    _present_rows(study, results)
 
 
 def _check_order(study: SearchStudy, order: SearchOrder) -> None:
     """Refuse what a study does not take; raises ValueRangeError."""
     usual = {field.name: field.default for field in fields(order)}
-    for word in ("runs", "generations", "trials", "seed", "device", "precision", "crew"):
+    for word in ("runs", "generations", "population", "trials", "seed", "device", "precision", "crew"):
         if word not in study.takes and getattr(order, word) != usual[word]:
             allowed = ", ".join(f"--{each}" for each in (*study.takes, "minutes"))
             raise ValueRangeError(f"'{study.name}' has no --{word}: it takes {allowed}")
 
 
 def _search(study: SearchStudy, order: SearchOrder) -> SearchOutcome:
-    """Carry out a study that searches, with a line now and then on standard error; write its page, where what
-    it found is verified."""
-    last = 0.0
-
-    def tell(line: str) -> None:
-        nonlocal last
-        if clock.monotonic() - last > LOG_INTERVAL:
-            last = clock.monotonic()
-            notes.print(escape(line))
-
+    """Carry out a study that searches; write its page, where what it found is verified."""
     assert study.carry_out is not None
-    outcome = study.carry_out(order, tell)
+    outcome = study.carry_out(order, tell_progress)
     if order.verify:
-        page = order.folder / PAGE
-        _write_page(study, outcome, str(page))
-        notes.print(f"wrote {escape(str(page))}")
-    notes.print(f"searches are in {escape(str(order.folder))}; the same command goes on with them")
+        _write_page(study, outcome, str(order.folder / PAGE))
+    note(f"searches are in {order.folder}; the same command goes on with them")
     return outcome
 
 
-def _print_rows(study: Study, results: list[Row], json: bool) -> None:
-    """Print what was published beside what strut finds."""
-    if json:
-        as_json(
-            {
-                "name": study.name,
-                "title": study.title,
-                "source": study.source,
-                "rows": [asdict(row) for row in results],
-            }
-        )
-        return
-    out.print(f"[bold]{study.title}[/bold]\n{study.source}\n")
-    table(
-        "",
-        ["quantity", "published", "ours", "remark"],
-        [[r.quantity, r.published, r.ours, r.remark] for r in results],
-    )
+def _present_rows(study: Study, results: list[Row]) -> None:
+    """Give what was published beside what strut finds."""
+
+    def print_rows() -> None:
+        out.print(f"[bold]{study.title}[/bold]\n{study.source}\n", soft_wrap=True)
+        heads = ["quantity", "published", "ours", "remark"]
+        table("", heads, [[r.quantity, r.published, r.ours, r.remark] for r in results])
+
+    rows = [asdict(row) for row in results]
+    present({"name": study.name, "title": study.title, "source": study.source, "rows": rows}, print_rows)
 
 
 def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from rich.markup import escape
 
 import strut
-from strut.cli.console import notes
+from strut.cli.answer import warn
+from strut.cli.progress import tell_progress
 from strut.errors import MissingExtraError, StorageError
 from strut.ports import BondGraph
-from strut.simulate.live_result import add_live_page, pages_written
+from strut.simulate.live_result import add_live_page
 from strut.simulate.trajectory import Trajectory
 
 FILM_SUFFIXES = (".gif", ".mp4")
@@ -66,35 +66,24 @@ def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
     grid: times of the rows of a table [s]. asked: the command that was given. source: Python that makes the
         system. graph: the bond graph that the system was made of, if it was.
     """
+    tell_progress(f"writing {path}")
     if path.suffix == ".html" and graph is not None:
-        note_pages(add_live_page(run, strut.report.graph_report(graph, run, asked=asked).save(path)))
+        add_live_page(run, strut.report.graph_report(graph, run, asked=asked).save(path))
     elif path.suffix == ".html":
-        note_pages(strut.view.page(run, path, asked=asked, source=source))
+        strut.view.page(run, path, asked=asked, source=source)
     elif path.suffix in FILM_SUFFIXES:
-        note_written(strut.view.animation(run, path))
+        strut.view.animation(run, path)
     elif path.is_dir() or not path.suffix:
-        folder = strut.view.folder(run, path, grid, asked, source)
-        notes.print(f"wrote {len(folder.files)} files to {escape(str(folder.directory))}/", soft_wrap=True)
-        for why in folder.missing:
-            notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+        for why in strut.view.folder(run, path, grid, asked, source).missing:
+            warn(why)
     else:
-        note_written(run.save(path, grid if path.suffix == ".csv" else None))
+        run.save(path, grid if path.suffix == ".csv" else None)
 
 
 def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> None:
     """Write the page that nobody asked for: where it cannot be written, print a warning."""
+    tell_progress(f"writing {path}")
     try:
-        note_pages(strut.view.page(run, path, asked=asked, source=source))
+        strut.view.page(run, path, asked=asked, source=source)
     except (MissingExtraError, StorageError) as error:
-        notes.print(f"[yellow]warning:[/yellow] no page: {escape(str(error))}", soft_wrap=True)
-
-
-def note_pages(page: Path) -> None:
-    """Say which page was written, and which live one beside it."""
-    for path in pages_written(page):
-        note_written(path)
-
-
-def note_written(path: Path) -> None:
-    """Say on standard error which file was written."""
-    notes.print(f"wrote {escape(str(path))}", soft_wrap=True)
+        warn(f"no page: {error}")

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from rich.markup import escape
-from rich.table import Table
 
-from strut.cli.console import out, table
+from strut.cli.answer import current_digits, number_text
+from strut.cli.console import out
+from strut.cli.tables import table
 from strut.errors import UnknownNameError
 from strut.simulate.trajectory import Trajectory
 from strut.system import Event, System
@@ -23,7 +24,7 @@ MAX_PRINTED_STEPS = 8
 """Steps of a walk that are printed at most; the page and --json have more."""
 
 
-def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, Any]:
+def run_data(trajectory: Trajectory, printed: list[str], grid: np.ndarray | None) -> dict[str, Any]:
     """Return everything that `strut run --json` prints."""
     names, raw = trajectory.names, trajectory.raw
     final = dict(zip(names.x, raw.x_end[: len(names.x)], strict=True)) | dict(
@@ -56,34 +57,34 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
                 **steps.changes,
                 "residual": steps.residual,
             }
-    if watch:
-        data["watch"] = watched_columns(trajectory, watch, grid)
+    if printed:
+        data["columns"] = printed_columns(trajectory, printed, grid)
     return data
 
 
 def components(trajectory: Trajectory, name: str) -> list[str]:
     """Return the labels to print for a name: itself, or every component of a vector."""
     if name in trajectory.names.p:
-        raise UnknownNameError(f"'{name}' is a parameter and does not change: watch a state or an output")
+        raise UnknownNameError(f"'{name}' is a parameter and does not change: print a state or an output")
     trajectory[name]
     labels = trajectory.keys()
     return [label for label in labels if label == name or label.startswith(f"{name}[")]
 
 
-def watched_columns(
-    trajectory: Trajectory, watch: list[str], grid: np.ndarray | None
+def printed_columns(
+    trajectory: Trajectory, names: list[str], grid: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """Return columns t and the watched names, at all points or on the grid as far as the run went."""
+    """Return columns t and these names, at all points or on the grid as far as the run went."""
     if grid is None:
-        return {"t": trajectory.t, **{name: trajectory[name] for name in watch}}
+        return {"t": trajectory.t, **{name: trajectory[name] for name in names}}
     moments = trajectory.at(grid[grid <= trajectory.t1 * (1 + 1e-12)])
-    return {"t": moments.t, **{name: moments[name] for name in watch}}
+    return {"t": moments.t, **{name: moments[name] for name in names}}
 
 
 def run_text(trajectory: Trajectory) -> None:
     """Print a run as tables: how it ended, final state, events, energy, and energy per step."""
     names, raw = trajectory.names, trajectory.raw
-    s, end = trajectory.statistics, quantity(trajectory, f"{trajectory.t1:.9g}", "s")
+    s, end = trajectory.statistics, quantity(trajectory, number_text(trajectory.t1), "s")
     out.print(
         f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {end}: "
         f"[bold]{trajectory.status}[/bold]"
@@ -134,21 +135,8 @@ def run_text(trajectory: Trajectory) -> None:
 
 def steps_text(trajectory: Trajectory) -> None:
     """Print the energy account step by step: the first and the last ones of many."""
-    steps = ledger_table(trajectory, most_columns=4, most_rows=MAX_PRINTED_STEPS)
-    rich = Table(
-        title=escape(title_with_unit(trajectory, "energy per step", "J")),
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-    )
-    for name in steps.head:
-        rich.add_column(escape(name.replace(" (", "\n(")), justify="right")
-    for row in steps.rows:
-        rich.add_row(*[escape(cell) for cell in row])
-    out.print(rich)
-    out.print()
+    steps = ledger_table(trajectory, most_columns=4, most_rows=MAX_PRINTED_STEPS, digits=current_digits())
+    table(title_with_unit(trajectory, "energy per step", "J"), steps.head, steps.rows)
 
 
 def system_text(system: System) -> None:
@@ -160,7 +148,7 @@ def system_text(system: System) -> None:
             rows = []
             for q in quantities:
                 value = (
-                    ", ".join(f"{v:g}" for v in q.value)
+                    ", ".join(number_text(v) for v in q.value)
                     if isinstance(q.value, np.ndarray)
                     else _short(q.value, "computed")
                 )

@@ -8,9 +8,11 @@ import typer
 from rich.markup import escape
 
 import strut
-from strut.cli.console import as_json, out, table
+from strut.cli.answer import number_text, present
+from strut.cli.console import out
 from strut.cli.model import Reading, find_model, with_settings
-from strut.cli.options import Ignore, Json, Model, Root, Settings, Stops
+from strut.cli.options import Ignore, Model, Root, Settings, Stops
+from strut.cli.tables import table
 from strut.system import System
 
 GROUP_WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
@@ -30,7 +32,6 @@ def show(
     stops: Stops = False,
     ignore: Ignore = [],
     root: Root = [],
-    json: Json = False,
 ) -> None:
     """Show what a model is made of: states, inputs, parameters, events, its account of energy; or its
     equations, to read and to calculate with.
@@ -47,14 +48,12 @@ def show(
     if equations or sympy:
         written = strut.equations(system)
         lines = [str(row) for row in written.sympy]
-        if json:
-            as_json({"name": system.name, "latex": written.latex, "sympy": lines})
-        else:
-            print("\n".join(lines) if sympy else written.latex)
-    elif json:
-        as_json(_data(system))
+        present(
+            {"name": system.name, "latex": written.latex, "sympy": lines},
+            lambda: print("\n".join(lines) if sympy else written.latex),
+        )
     else:
-        _print_tables(system)
+        present(lambda: _data(system), lambda: _print_tables(system))
 
 
 def _data(system: System) -> dict[str, object]:
@@ -83,11 +82,19 @@ def _value(value: object) -> object:
     return values[0] if len(values) == 1 else values
 
 
+def _value_text(value: object) -> str:
+    """A value for people."""
+    plain = _value(value)
+    if isinstance(plain, list):
+        return ", ".join(number_text(each) for each in plain)
+    return number_text(plain) if isinstance(plain, (int, float)) else str(plain)
+
+
 def _print_tables(system: System) -> None:
     """Print quantities, then events, outputs and the account of energy by name."""
     out.print(f"[bold]{escape(system.name)}[/bold] {escape(system.description)}", soft_wrap=True)
     rows = [
-        [word, q.name, str(_value(q.value)), q.unit, q.description]
+        [word, q.name, _value_text(q.value), q.unit, q.description]
         for group, word in GROUP_WORDS.items()
         for q in getattr(system, group)
     ]

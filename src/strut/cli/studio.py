@@ -10,7 +10,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from strut.cli.console import notes, out
+from strut.cli.answer import current_answer, note, present, send
+from strut.cli.console import out
+from strut.cli.options import Open
+from strut.cli.progress import paused_progress
 from strut.errors import StorageError
 from strut.studio import CommandForm, FormField, Workspace, serve
 from strut.studio.server import PORT
@@ -21,7 +24,9 @@ folder."""
 NOT_IN_FORMS = {
     "json",
     "no_page",
+    "digits",
     "watch",
+    "printed",
     "show",
     "help",
     "resume",
@@ -56,7 +61,6 @@ FIELD_NEEDS = {
 }
 """What options need of a model, by command and name."""
 BELONGS_TO = {
-    ("gait", "points"): "sweep",
     ("gait", "cells"): "basin",
     ("gait", "device"): "basin",
     ("design", "gear"): "motor",
@@ -75,11 +79,12 @@ def studio(
     ] = Path(),
     *,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where it listens, on this machine alone; 0 for any.")
+        int,
+        typer.Option(
+            metavar="N", min=0, max=65535, help="Where it listens, on this machine alone; 0 for any."
+        ),
     ] = PORT,
-    no_open: Annotated[
-        bool, typer.Option("--no-open", help="Print the address, but open no browser.")
-    ] = False,
+    show: Open = True,
 ) -> None:
     """Edit models in the browser, with their mistakes marked as you type, and run them, find their gaits,
     design them and search with populations from there. Files stay plain files in your folder, and results go
@@ -103,12 +108,19 @@ def studio(
     selected = "" if place.is_dir() else place.name
 
     def tell(address: str) -> None:
-        out.print(escape(address), soft_wrap=True)
-        notes.print(f"the studio of {escape(str(workspace.folder))} runs until Ctrl-C", soft_wrap=True)
-        if not no_open:
+        present(
+            {"address": address, "folder": str(workspace.folder)},
+            lambda: out.print(escape(address), soft_wrap=True),
+        )
+        note(f"the studio of {workspace.folder} runs until Ctrl-C")
+        if current_answer().json:
+            send(current_answer(), ok=True)  # at once: whoever started it needs the address
+        if show:
             webbrowser.open(address)
 
-    serve(workspace, command_forms(), port=port, selected=selected, on_ready=tell)
+    forms = command_forms()
+    with paused_progress():
+        serve(workspace, forms, port=port, selected=selected, on_ready=tell)
 
 
 def command_forms() -> list[CommandForm]:
@@ -153,5 +165,5 @@ def _field(command: str, option: Any) -> FormField:
 
 
 def _plain(text: str) -> str:
-    """Help without marks for bold type."""
-    return re.sub(r"\[/?bold\]", "", text)
+    """Help without marks for bold type and for brackets."""
+    return re.sub(r"\[/?bold\]", "", text).replace("\\[", "[")

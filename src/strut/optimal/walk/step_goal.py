@@ -281,7 +281,7 @@ class StepGoal:
             unit="m/s",
             flag="--speed",
             metavar="V",
-            help="How fast it walks, in m/s, or LOW:HIGH; else as its passive gait.",
+            help="How fast it walks [m/s], a number or LOW:HIGH; as its passive gait unless given.",
             meaning="how fast it walks, a number or bounds (low, high). Where neither speed nor step_length "
             "nor duration is given, as fast as the passive gait.",
             pair=True,
@@ -295,7 +295,7 @@ class StepGoal:
             unit="rad",
             flag="--slope",
             metavar="ANGLE",
-            help="Of the ground, positive downhill: 3deg.",
+            help="Of the ground [rad, or 3deg], positive downhill; the model's own unless given.",
             meaning="of the ground, positive downhill.",
             on_walker=lambda walker, value: on_slope(walker, cast(float, value)),
         )
@@ -305,7 +305,7 @@ class StepGoal:
             unit="m",
             flag="--stair",
             metavar="RISE",
-            help="By how much the ground rises with every step, in m; negative downstairs.",
+            help="By how much the ground rises with every step [m]; negative downstairs.",
             meaning="by how much the ground rises with every step, negative downstairs: level treads, as "
             "long as a step. For walkers that change legs at every step (`contact.stepping`).",
             on_walker=lambda walker, value: on_stairs(walker, as_number(value)),
@@ -314,9 +314,9 @@ class StepGoal:
     step_length: float | tuple[float, float] | None = requirement(
         GoalField(
             unit="m",
-            flag="--step",
+            flag="--step-length",
             metavar="LENGTH",
-            help="Length of a step in m, or LOW:HIGH.",
+            help="Length of a step [m], a number or LOW:HIGH; near that of its passive gait unless given.",
             meaning="a number or bounds (low, high); by default within a factor of four of that of the "
             "passive gait (of feet with heel and toe, of 1.5 of the stride that the search begins with).",
             pair=True,
@@ -330,9 +330,9 @@ class StepGoal:
     duration: float | tuple[float, float] | None = requirement(
         GoalField(
             unit="s",
-            flag="--time",
+            flag="--step-time",
             metavar="TIME",
-            help="Duration of a step in s, or LOW:HIGH.",
+            help="Duration of a step [s], a number or LOW:HIGH; near that of its passive gait unless given.",
             meaning="of a step, a number or bounds (low, high); by default within a factor of four of that "
             "of the passive gait.",
             pair=True,
@@ -348,7 +348,7 @@ class StepGoal:
             unit="s",
             flag="--flight",
             metavar="TIME",
-            help="Time in the air of a step in s, or LOW:HIGH: it runs, or hops on one leg.",
+            help="Time in the air of a step [s], a number or LOW:HIGH: it runs, or hops on one leg.",
             meaning="time in the air of a step, a number or bounds (low, high): it runs, or hops on one leg. "
             "For machines whose base floats (`contact.rigid`); by default at least 0.05 s of those that say "
             "they run (`Walk.flight`), none of others.",
@@ -365,7 +365,7 @@ class StepGoal:
             unit="N m",
             flag="--torque",
             metavar="MOST",
-            help="Largest torque in N m.",
+            help="Largest torque [N m]; weight by step length unless given.",
             meaning="of every input, at most, or of some by name; by default, of inputs without bounds of "
             "their own, weight by step length of the passive gait. What only counts work would else take "
             "any torque for a short time.",
@@ -380,7 +380,7 @@ class StepGoal:
             unit="",
             flag="--friction",
             metavar="MU",
-            help="Friction that the feet must not exceed.",
+            help="Friction [1] that the feet must not exceed; that of the ground, or 1, unless given.",
             meaning="coefficient that the feet must not exceed; by default that of the walker's own ground, "
             "or 1 where that has no limit and the walker says what it needs. math.inf: no limit.",
             check=check_number(lambda mu: mu > 0, ": the coefficient must be positive"),
@@ -394,7 +394,7 @@ class StepGoal:
             unit="",
             flag="--steps",
             metavar="N",
-            help="Steps until the motion repeats; of 2, left and right may differ, and so may the legs.",
+            help="Steps until the motion repeats, 1 unless given; of 2, left and right may differ.",
             meaning="how many steps the motion has until it repeats; by default one, which where left and "
             "right are exchanged its mirror image follows. Of two, left and right steps may differ, and so "
             "may the legs themselves. `speed`, `step_length` and `duration` are then means.",
@@ -406,7 +406,7 @@ class StepGoal:
             unit="m",
             flag="--clearance",
             metavar="HEIGHT",
-            help="Of the swing foot where it passes the other, on a floating base in mid-swing, in m; stiff "
+            help="Of the swing foot where it passes the other, on a floating base in mid-swing [m]; stiff "
             "legs have none.",
             meaning="height of the swing foot where it passes the other; on a floating base in the middle of "
             "its swing, by time, and less towards its ends, as a parabola is. It then stays above the ground "
@@ -423,7 +423,7 @@ class StepGoal:
             unit="",
             flag="--stability",
             metavar="R",
-            help="No multiplier is larger; below 1 it is stable.",
+            help="No multiplier is larger [1]; below 1 it is stable by itself.",
             meaning="every multiplier of the walker that follows its plan is at most this; below 1 it is "
             "stable by itself.",
             check=check_number(lambda r: r > 0, ": multipliers have a size, it must be positive"),

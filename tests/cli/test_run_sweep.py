@@ -1,0 +1,69 @@
+"""`strut run --sweep`: one run for each value, against closed forms."""
+
+import json
+import math
+
+import pytest
+
+import strut
+from strut.cli import main
+
+
+def run(capsys, *arguments):
+    """Exit status, standard output, standard error."""
+    with pytest.raises(SystemExit) as left:
+        main(["run", *arguments])
+    said = capsys.readouterr()
+    return left.value.code, said.out, said.err
+
+
+def test_a_walk_pays_what_the_slope_gives(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("compass", "--sweep", "slope=2.5deg:3.5deg:3", "-t", "20", "-o", "out", "--json")
+    code, out, _ = run(capsys, *words)
+    document = json.loads(out)
+    assert code == 0
+    assert document["files"] == [f"out/{name}" for name in ("sweep.csv", "run_1.h5", "run_2.h5", "run_3.h5")]
+    result = document["result"]
+    assert result["values"] == pytest.approx([math.radians(each) for each in (2.5, 3.0, 3.5)])
+    # of a periodic walk without motors, energy lost over weight and distance is the sine of the slope
+    costs = result["columns"]["cost of transport"]
+    assert costs == pytest.approx([math.sin(value) for value in result["values"]], rel=1e-4)
+    assert result["columns"]["speed [m/s]"] == sorted(result["columns"]["speed [m/s]"])
+    saved = strut.Trajectory.load(tmp_path / "out" / "run_2.h5")
+    assert saved.ok
+    assert len((tmp_path / "out" / "sweep.csv").read_text().splitlines()) == 4
+
+
+def test_a_run_that_falls_is_a_row_and_not_well(capsys):
+    code, out, _ = run(capsys, "compass", "--sweep", "slope=3deg,5deg", "-t", "8")
+    assert code == 1
+    assert "done" in out
+    assert "fall" in out
+
+
+def test_what_is_printed_is_that_of_the_end(capsys):
+    code, out, _ = run(capsys, "pendulum", "--sweep", "angle=0.1,0.2", "--print", "rate", "-t", "1", "--json")
+    assert code == 0
+    ends = json.loads(out)["result"]["columns"]["rate [rad/s]"]
+    for angle, end in zip((0.1, 0.2), ends, strict=True):
+        alone = strut.simulate(strut.walkers.pendulum().using(angle=angle), t=1.0, rtol=1e-10, atol=1e-12)
+        assert end == pytest.approx(alone["rate"][-1], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--sweep", "slop=1:2:3"], "there is no 'slop': did you mean 'slope'?"),
+        (["--sweep", "slope=1:2:3"], "allowed are -0.5 to 0.5 rad"),
+        (
+            ["--sweep", "slope=2deg:3deg:3", "-o", "a.html"],
+            "write -o FILE.csv for a table of them, or -o DIR",
+        ),
+        (["--sweep", "slope=2deg"], "is one value and no sweep"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words, sentence, capsys):
+    code, _, err = run(capsys, "compass", *words)
+    assert code == 2
+    assert sentence in " ".join(err.split())
