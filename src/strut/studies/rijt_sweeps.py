@@ -4,138 +4,33 @@ variables; and whether what he says of each (chapter 6) holds here too."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
+from strut.studies.rijt_readings import (
+    CHEST,
+    COM,
+    FEET,
+    PARAMETER_GRIDS,
+    SQUARE,
+    VARIABLES,
+    VARIATIONS,
+    Sweep,
+    readings_that_hold,
+    sweep,
+)
 from strut.studies.rijt_scenarios import OUR_CHOICES, SCENARIOS, measure
 from strut.studies.rijt_tables import SOURCE
 from strut.studies.study import Plot, Row, Study
 
-COM, HEIGHT, FEET, CHEST = (
-    "CoM error [m]",
-    "vertical CoM error [m]",
-    "feet error [m]",
-    "chest deviation [rad]",
-)
-TORQUE, FORCE, SQUARE = "joint torque [N m]", "ground force [N]", "squared torque [N^2 m^2]"
-"""Names of analysis variables, as `ScenarioRun.variables` has them."""
-VARIABLES = (COM, HEIGHT, FEET, CHEST, TORQUE, FORCE, SQUARE)
-"""The analysis variables of the thesis."""
-PARAMETER_GRIDS: dict[str, tuple[float, ...]] = {
-    "torque_limit": (160, 180, 200, 210, 220, 240, 260, 300, 400, 500),
-    "force_limit": (500, 600, 700, 750, 800, 900, 1000, 1250, 1500),
-    "force_weight": (1e-8, 1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0),
-    "acceleration_weight": (1e-4, 1e-2, 1.0, 10.0, 100.0, 1e3),
-    "momentum_weight": (0.1, 1.0, 10.0, 100.0, 1e3, 1e4),
-    "feet_weight": (1e3, 1e4, 1e5, 1e6, 1e7),
-    "chest_weight": (1e2, 1e3, 1e4, 1e5, 1e6, 1e7),
-    "com_stiffness": (250, 500, 1000, 1500, 2500, 4000),
-    "feet_stiffness": (100, 250, 500, 1000, 2000, 4000),
-}
-"""By parameter: the values that are tried. His are not printed."""
-CAUSE_REMARKS = {
-    (
-        "relaxed",
-    ): "would hold if runs counted whose programs had no solution and were relaxed (joints were to "
-    "brake harder than motors can)",
-    ("unsolved",): "would hold if runs counted in which our solver left programs unsolved",
-    ("relaxed", "unsolved"): "would hold if runs counted in which programs were relaxed or left unsolved",
-}
-"""Remarks where a statement of his does not hold here, by causes of failing without which it would."""
-VARIATIONS: dict[str, dict[str, float]] = {
-    "": {},
-    "swings of at least 0.4 m": {"shortest": 0.4},
-    "steps of 0.25 s": {"step_time": 0.25},
-    "gains that are critically damped (a ratio of 1)": {"damping_ratio": 1.0},
-    "gains with a damping ratio of 0.5": {"damping_ratio": 0.5},
-    "a saturation of 1000 N": {"momentum_limit": 1000.0},
-    "no damping of angular momentum": {"spin_gain": 0.0},
-    "a chest of 400 1/s^2": {"chest_stiffness": 400.0},
-}
-"""What was varied, one at a time, to see what statements depend on, by what it is in words; the first is what
-we took. All but the damping ratio are not printed. The ratio is: by its formula it is 1/sqrt(2), which the
-thesis calls critical; a ratio of 1 reads the word, and 0.5 is neither."""
 UNKNOWN_CAUSE = (
-    "no cause is known: it would not hold either if runs counted that did not fall but had relaxed or "
-    f"unsolved programs, nor with {', '.join(list(VARIATIONS)[1:])}, each alone"
+    "no cause is known: it holds neither if runs count that were relaxed or unsolved, nor for the swinging "
+    f"foot alone, nor for a grid that begins later, nor with {', '.join(list(VARIATIONS)[1:])}, alone or two "
+    "of these three at once"
 )
-"""Remark where it does not hold without them either, nor with other choices."""
-Outcome = tuple[dict[str, str], dict[str, tuple[float, float]]]
-"""Why a run failed, by cause, and its analysis variables (none of a run that fell)."""
+"""Remark where a statement does not hold in any of the ways in which it was read."""
 SAME_MEAN_SLACK = 0.1
 """[1] Relative difference up to which two means count as the same."""
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """One parameter over its grid, in one scenario.
-
-    failed: why each run failed, empty where it did not. means, peaks: by variable, in its unit; nan where a
-        run failed.
-    """
-
-    parameter: str
-    scenario: str
-    values: tuple[float, ...]
-    failed: tuple[str, ...]
-    means: dict[str, np.ndarray]
-    peaks: dict[str, np.ndarray]
-
-    def mean(self, variable: str, value: float) -> float:
-        """The mean of a variable at a value of the grid."""
-        return float(self.means[variable][self.values.index(value)])
-
-    def works(self, value: float) -> bool:
-        """Whether the scenario succeeds there."""
-        return not self.failed[self.values.index(value)]
-
-    @property
-    def good_values(self) -> list[float]:
-        """The values at which the scenario succeeds."""
-        return [value for value in self.values if self.works(value)]
-
-    def mean_texts(self, variable: str) -> str:
-        """The means of a variable, in words."""
-        return ", ".join(
-            f"{value:g}: {mean:.3g}" if not why else f"{value:g}: fails ({why})"
-            for value, mean, why in zip(self.values, self.means[variable], self.failed, strict=True)
-        )
-
-
-@cache
-def _outcomes(parameter: str, scenario: str, variation: str) -> tuple[Outcome, ...]:
-    """Run a scenario for every value of a parameter's grid, with one of `VARIATIONS`."""
-    base = VARIATIONS[variation]
-    runs = (measure(scenario, {**base, parameter: value}) for value in PARAMETER_GRIDS[parameter])
-    return tuple((run.failures, {} if "fall" in run.failures else run.variables) for run in runs)
-
-
-@cache
-def sweep(parameter: str, scenario: str, forgiven: tuple[str, ...] = (), variation: str = "") -> Sweep:
-    """Return the sweep of a scenario over a parameter's grid. forgiven: causes (`ScenarioRun.failures`) that
-    do not count as failing. variation: one of `VARIATIONS`."""
-    runs = [
-        (", ".join(text for cause, text in failures.items() if cause not in forgiven), variables)
-        for failures, variables in _outcomes(parameter, scenario, variation)
-    ]
-    nothing = (np.nan, np.nan)
-    columns = {v: np.array([nothing if why else of[v] for why, of in runs]) for v in VARIABLES}
-    return Sweep(
-        parameter,
-        scenario,
-        PARAMETER_GRIDS[parameter],
-        tuple(why for why, _ in runs),
-        {v: c[:, 0] for v, c in columns.items()},
-        {v: c[:, 1] for v, c in columns.items()},
-    )
-
-
-@cache
-def _works(scenario: str, variation: str) -> bool:
-    """Whether a scenario succeeds with the baseline and one of `VARIATIONS`."""
-    return measure(scenario, VARIATIONS[variation]).ok
 
 
 def _verdict(
@@ -147,32 +42,14 @@ def _verdict(
     of: Sequence[str] = ("walking",),
 ) -> Row:
     """A row: what he says, whether it holds, and the numbers; where it does not, what would make it hold. of:
-    the scenarios that the statement is about: where these fail anyway, it says nothing."""
+    the scenarios that the statement is about."""
     walking, pushed = sweep(parameter, "walking"), sweep(parameter, "push")
     text = f"walking {variable}: {walking.mean_texts(variable)}; push: {pushed.mean_texts(variable)}"
     if holds(walking, pushed):
         return Row(f"{parameter}: {statement}", "yes", "yes", text)
-    remarks = (
-        remark
-        for causes, remark in CAUSE_REMARKS.items()
-        if holds(sweep(parameter, "walking", causes), sweep(parameter, "push", causes))
-    )
-    others = (
-        _variation_remark(variation)
-        for variation in list(VARIATIONS)[1:]
-        if all(_works(scenario, variation) for scenario in of)
-        and holds(*(sweep(parameter, scenario, (), variation) for scenario in ("walking", "push")))
-    )
-    why = next(remarks, None) or next(others, UNKNOWN_CAUSE)
-    return Row(f"{parameter}: {statement}", "yes", "no", f"{why}; {text}")
-
-
-def _variation_remark(variation: str) -> str:
-    """What is said of a statement that holds with another choice of ours."""
-    failing = [scenario for scenario in SCENARIOS if not _works(scenario, variation)]
-    price = f", with which {' and '.join(failing)} fails" if failing else ""
-    tried = f"the first of {len(VARIATIONS) - 1} variations tried that does so"
-    return f"cause not shown, but it depends on this: it holds with {variation}{price} ({tried})"
+    readings = readings_that_hold(parameter, holds, of)
+    why = f"not printed, and it depends on it: it holds {'; or '.join(readings)}" if readings else ""
+    return Row(f"{parameter}: {statement}", "yes", "no", f"{why or UNKNOWN_CAUSE}; {text}")
 
 
 def _same(a: float, b: float) -> bool:

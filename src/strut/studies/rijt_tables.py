@@ -12,8 +12,15 @@ from strut.walkers.rijt import FEET
 
 MEAN_FORCE_TIMES = (0.005, 0.01, 0.02)
 """[s] Over which ground forces are averaged to tell landings from load."""
-SHORTER_SWING = 0.4
-"""[m] Least length of a swing, instead of ours, with which walking is nearer to what is printed."""
+OTHER_CHOICES: dict[str, dict[str, float]] = {
+    "feet that count as landed below 1 mm": {"touch_gap": 1e-3},
+    "feet that count as landed below 0.1 mm": {"touch_gap": 1e-4},
+    "feet 0.123 m apart at first": {"spread": 0.123},
+    "swings of at least 0.607 m": {"shortest": 0.607},
+    "all three: 1 mm, 0.123 m, 0.607 m": {"touch_gap": 1e-3, "spread": 0.123, "shortest": 0.607},
+}
+"""Choices that are not printed, and that decide the error of the centre of mass and the peaks of forces while
+walking: other values than ours, in words."""
 SOURCE = "van de Rijt, MSc thesis BE-851, University of Twente"
 """What was published, for all studies of it."""
 PUBLISHED = {
@@ -58,12 +65,11 @@ PUBLISHED = {
 }
 """By parameter set, scenario and variable: the mean and the peak, as printed (tables 6.1, 6.2, 6.4, 6.5)."""
 REMARKS = {
-    "CoM error [m]": "cause not found: shorter swings take away a quarter of it (rows below); after a push "
-    "it depends on the run's length, too, which is not printed",
-    "ground force [N]": "our peaks are impulses of landings over one step of the contact, 1 ms; see the rows "
-    "on means over longer times and on shorter swings",
+    "CoM error [m]": "depends on choices that are not printed (rows 'walking with ...'); after a push on the "
+    "run's length, too",
+    "ground force [N]": "peaks of the ground are impulses of landings over one step of the contact, 1 ms; "
+    "see the rows on the forces of the program and on means over longer times",
     "chest deviation [rad]": "his peak is where a run begins in all four runs",
-    "vertical CoM error [m]": "ours is lower by swings as long as our clamps say",
 }
 """By variable, why ours differ."""
 
@@ -76,7 +82,7 @@ def _table(name: str) -> Callable[[], list[Row]]:
         for scenario, published in PUBLISHED[name].items():
             run = measure(scenario, PARAMETER_SETS[name])
             table += _scenario_rows(scenario, published, run)
-        table += _comparison(name) if name == "final" else _peaks_and_swings()
+        table += _forces(name) + (_comparison(name) if name == "final" else _choices())
         return table + [
             Row(f"choices {k + 1}", "-", "see remark", text) for k, text in enumerate(OUR_CHOICES)
         ]
@@ -117,31 +123,44 @@ def _scenario_rows(scenario: str, published: dict[str, tuple[str, str]], run: Sc
     return table
 
 
-def _peaks_and_swings() -> list[Row]:
-    """What decides the peaks of forces and the error of the centre of mass while walking: over how long a
-    force is a mean, and the shortest swing, which is not printed."""
-    walk, printed = measure("walking", {}), PUBLISHED["baseline"]["walking"]
-    columns = ([walk.run.trajectory[f"{foot}_{part}"] for part in ("normal", "friction")] for foot in FEET)
-    forces = [np.hypot(*each) for each in columns]
+def _forces(name: str) -> list[Row]:
+    """What the peaks of ground forces are: those that the program asks for, whose components keep to its
+    limit, and those of the ground as means over longer times."""
     table = []
-    for duration in MEAN_FORCE_TIMES:
-        steps = round(duration / float(walk.run.controller.every))
-        window = np.ones(steps) / steps
-        smooth = max(float(np.convolve(each, window, "valid").max()) for each in forces)
-        label = f"walking: ground force as a mean over {1e3 * duration:g} ms, peak [N]"
-        remark = "his is an impulse over one step of the contact, whose length is not printed"
-        table.append(Row(label, printed["ground force [N]"][1], f"{smooth:.4g}", remark))
+    for scenario, printed in PUBLISHED[name].items():
+        run, peak = measure(scenario, PARAMETER_SETS[name]), printed["ground force [N]"][1]
+        asked = run.variables["force of the program [N]"][1]
+        remark = "each component is at most 1000 N, their norm more; which forces he printed is not said"
+        table.append(
+            Row(f"{scenario}: force that the program asks for, peak [N]", peak, f"{asked:.4g}", remark)
+        )
+        columns = ([run.run.trajectory[f"{foot}_{part}"] for part in ("normal", "friction")] for foot in FEET)
+        forces = [np.hypot(*each) for each in columns]
+        for duration in MEAN_FORCE_TIMES:
+            steps = round(duration / float(run.run.controller.every))
+            window = np.ones(steps) / steps
+            smooth = max(float(np.convolve(each, window, "valid").max()) for each in forces)
+            label = f"{scenario}: ground force as a mean over {1e3 * duration:g} ms, peak [N]"
+            remark = "his is an impulse over one step of the contact, whose length is not printed"
+            table.append(Row(label, peak, f"{smooth:.4g}", remark))
+    return table
+
+
+def _choices() -> list[Row]:
+    """What the error of the centre of mass and the peaks of forces while walking depend on."""
+    walk, printed = measure("walking", {}), PUBLISHED["baseline"]["walking"]
+    table = []
     miss = walk.run["com"] - walk.run["com_reference"]
     for axis, word in ((0, "along the path"), (1, "vertical")):
         mean = float(np.abs(miss[walk.run.t >= walk.scenario.skip, axis]).mean())
         table.append(Row(f"walking: CoM error {word}, mean [m]", "-", f"{mean:.3g}", "of the one above"))
-    shorter = measure("walking", {"shortest": SHORTER_SWING})
-    push = measure("push", {"shortest": SHORTER_SWING}).why_failed or "succeeds"
-    for variable in ("CoM error [m]", "feet error [m]", "chest deviation [rad]", "ground force [N]"):
-        remark = f"the least length of a swing is not printed; with this one the push: {push}"
-        for k, word in enumerate(("mean", "peak")):
-            label = f"walking in swings of {SHORTER_SWING:g} m and more: {variable}, {word}"
-            table.append(Row(label, printed[variable][k], f"{shorter.variables[variable][k]:.3g}", remark))
+    for words, values in OTHER_CHOICES.items():
+        other = measure("walking", values)
+        push = measure("push", values).why_failed or "succeeds"
+        for variable, k in (("CoM error [m]", 0), ("feet error [m]", 0), ("ground force [N]", 1)):
+            label = f"walking with {words}: {variable}, {('mean', 'peak')[k]}"
+            remark = f"ours {walk.variables[variable][k]:.3g}; not printed; the push with this: {push}"
+            table.append(Row(label, printed[variable][k], f"{other.variables[variable][k]:.3g}", remark))
     return table
 
 
