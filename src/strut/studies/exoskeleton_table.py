@@ -22,6 +22,8 @@ from strut.walkers.human import (
 
 HUMAN_MASS = 70.0
 """[kg]"""
+LAST_GOAL = 5
+"""Number of the last goal, little power."""
 WALK_SECONDS = 10.0
 """[s] Of an evaluation; assistance is measured in its second half."""
 
@@ -128,17 +130,18 @@ def design_rows(designs: Sequence[WornDesign], rival: WornDesign | None) -> list
 
 
 def verdict_row(designs: Sequence[WornDesign], rival: WornDesign) -> Row:
-    """Return whether an exoskeleton needs less power than the rival, among those that came as far."""
-    equals = [each for each in designs if each.stage >= rival.stage]
+    """Return whether an exoskeleton needs less power than the rival, among those that reached the last
+    goal."""
     question = "is an exoskeleton better than the anthropomorphic one?"
-    if rival.measures.get("power_absolute") is None or not equals:
-        return Row(question, "no", "not decided", f"the rival is at goal {rival.stage}, no design is as far")
-    best = min(equals, key=lambda each: each.measures["power_absolute"])
+    there = [each for each in designs if each.stage == LAST_GOAL]
+    if not there or rival.stage != LAST_GOAL:
+        if not there and rival.stage == LAST_GOAL:
+            return Row(question, "no", "no", "no exoskeleton reached the last goal, the rival did")
+        return Row(question, "no", "not decided", f"the rival is at goal {rival.stage} of {LAST_GOAL}")
+    best = min(there, key=lambda each: each.measures["power_absolute"])
     mine, other = best.measures["power_absolute"], rival.measures["power_absolute"]
     answer = "yes" if mine < other else "no"
-    remark = "" if best.stage == rival.stage else f"the rival is at goal {rival.stage} only"
-    figures = f"{best.name} {mine:.0f} W, rival {other:.0f} W"
-    return Row(question, "no", answer, f"{figures}; {remark}" if remark else figures)
+    return Row(question, "no", answer, f"{best.name} {mine:.0f} W, rival {other:.0f} W")
 
 
 def _rows_of(title: str, design: WornDesign, published: PublishedDesign | None) -> list[Row]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import time as clock
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from strut.studies.exoskeleton_found import (
     visit_counts,
 )
 from strut.studies.exoskeleton_gait import FREQUENCY
-from strut.studies.exoskeleton_measures import MAX_ASSIST_SHARE
+from strut.studies.exoskeleton_measures import DESIGN_GOALS, MAX_ASSIST_SHARE
 from strut.studies.exoskeleton_pictures import draw_designs, gait_plots, stage_plots, visits_map
 from strut.studies.exoskeleton_rival import (
     RIVAL,
@@ -93,7 +94,8 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     pictures = draw_designs(
         {title: (each.group.topology, each.pins, each.group.actuators) for title, each in shown.items()}
     )
-    plots = stage_plots({**dict(sorted(evolutions.items())), **({RIVAL: rival} if rival else {})})
+    others = {} if rival is None else {RIVAL: count_design_goals(rival)}
+    plots = stage_plots({**dict(sorted(evolutions.items())), **others})
     film: Trajectory | None = None
     if order.verify:
         tell("the best walk once more, for the page")
@@ -144,7 +146,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
             order.folder,
             runs=runs,
             minutes=minutes,
-            progress=lambda at: tell(progress_text(at, GOAL_NAMES[2:])),
+            progress=lambda at: tell(progress_text(at, GOAL_NAMES[DESIGN_GOALS:])),
             **size,
             **way,
         )
@@ -208,7 +210,7 @@ def _worn_rival(rival: evolve.Evolution | None, checks: Mapping[str, Any]) -> Wo
     """What the table tells of the rival; its goals are counted as those of exoskeletons."""
     if rival is None:
         return None
-    stage = rival.best.stage + len(GOAL_NAMES) - rival.stages if rival.best.stage else 0
+    stage = rival.best.stage + DESIGN_GOALS if rival.best.stage else 0
     forces = _forces(_answers(f"{RIVAL},", checks))
     return rival_design(rival.best.parameters, stage, {**rival.best.measures, **forces})
 
@@ -237,6 +239,14 @@ def is_stable_gait(design: FoundDesign) -> bool:
         and measures["assist_time"] <= MAX_ASSIST_SHARE * DURATION / 2
         and measures["power_absolute"] < MAX_POWER
     )
+
+
+def count_design_goals(rival: evolve.Evolution) -> evolve.Evolution:
+    """Return the rival's search with goals counted as those of exoskeletons, which have two before."""
+    history = dict(rival.history)
+    for name in ("stage", "best_stage"):
+        history[name] = np.where(history[name] > 0, history[name] + DESIGN_GOALS, history[name])
+    return replace(rival, history=history, stages=rival.stages + DESIGN_GOALS)
 
 
 def search_rows(
