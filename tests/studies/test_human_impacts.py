@@ -18,7 +18,7 @@ from strut.studies.human_impacts import (
     impact_problems,
     with_force_lags,
 )
-from strut.studies.kieboom_landings import Landing, landing_row
+from strut.studies.kieboom_landings import StrideForce, landing_row
 from strut.system import time
 
 
@@ -95,7 +95,7 @@ def test_a_row_counts_peaks():
     t = np.linspace(0, 1, 667)
     force = np.concatenate([1.13 * np.sin(np.pi * t) + 0.43 * np.sin(3 * np.pi * t), np.zeros(444)])
     peaks = force_peaks(force)
-    landing = Landing(force, peaks, float(np.abs(np.diff(force)).sum()))
+    landing = StrideForce(force, peaks, float(np.abs(np.diff(force)).sum()))
     best = evolve.Individual(
         0, 0, 0, {}, {"torque": 200.0, "power_absolute": 300.0, "speed": 1.25, "stance": 0.6}, 7, 200.0
     )

@@ -132,8 +132,8 @@ class GaitImprovement:
         self.states = tuple(name for name in self.walker.labels("x") if name not in KEPT_STATES)
         self.names = (*self.states, *self.parameters)
         self.low, self.high = np.array([bounds[name] for name in self.parameters]).T
-        known = dict(zip(self.walker.labels("x"), gait.vector, strict=True)) | dict(begin)
-        self.first = np.array([known[name] for name in self.names])
+        first_values = dict(zip(self.walker.labels("x"), gait.vector, strict=True)) | dict(begin)
+        self.first = np.array([first_values[name] for name in self.names])
         self.evaluation = evolve.of_system(
             self.walker,
             STEP_TIME,
@@ -241,8 +241,8 @@ class _Record:
         """The gait with these parameters, if there is one near the last."""
         near = self.near
         for states in (near.states + near.states_by @ (values - near.values), near.states):
-            found = self.problem.find_states(values, states, near.inverse)
-            point = None if found is None else self.problem.evaluate(values, found)
+            gait_states = self.problem.find_states(values, states, near.inverse)
+            point = None if gait_states is None else self.problem.evaluate(values, gait_states)
             if point is None or np.abs(point.misses).max() > MAX_RETURN_ERROR:
                 continue
             self.near, self.gaits = point, self.gaits + 1
@@ -322,7 +322,7 @@ def improve_gait(
         "fun": lambda parts: record.at(parts).margins,
         "jac": lambda parts: record.at(parts).margins_by * span,
     }
-    done, message = 0, "the time is over"
+    iteration_count, message = 0, "the time is over"
     try:
         outcome = optimise(
             lambda parts: weight * record.at(parts).torque,
@@ -333,7 +333,7 @@ def improve_gait(
             method="SLSQP",
             options={"maxiter": iterations, "ftol": TORQUE_TOLERANCE * weight},
         )
-        done, message = int(outcome.nit), str(outcome.message)
+        iteration_count, message = int(outcome.nit), str(outcome.message)
     except _OutOfTimeError:
         pass
     record.correct_lowest()
@@ -344,7 +344,7 @@ def improve_gait(
         before=first.torque,
         after=best.torque,
         return_error=float(np.abs(best.misses).max()),
-        iterations=done,
+        iterations=iteration_count,
         gaits=record.gaits,
         message=message,
     )

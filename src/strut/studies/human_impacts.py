@@ -177,8 +177,8 @@ def search_impacts(
     folder has. modes: const among them. way: options of `simulate_batch`."""
     problems = impact_problems(modes, **way)
     constant = problems[search_name("torque", "const")]
-    known = known_gait(FIRST_GAIT).parameters
-    row = np.array([[known[name] for name in constant.space.names]])
+    first_gait = known_gait(FIRST_GAIT).parameters
+    row = np.array([[first_gait[name] for name in constant.space.names]])
     populations = mutated_populations(constant, row, runs=runs, population=POPULATION, seed=seed)
     first = {}
     for name, problem in problems.items():

@@ -155,9 +155,9 @@ def deviation_growth(walker: System, walk: Trajectory) -> float:
     """Return by how much a small deviation from the end of a walk grows a step, in the (geometric) mean: the
     exponential of its largest Lyapunov exponent, by Benettin's way. nan where a run ends early."""
     labels = walker.labels("x")
-    kept = np.array([name not in ("x", "phase") for name in labels])
+    free = np.array([name not in ("x", "phase") for name in labels])
     x, deviation = np.array(walk.raw.x_end), np.zeros(len(labels))
-    deviation[kept] = DEVIATION_SIZE / np.sqrt(kept.sum())
+    deviation[free] = DEVIATION_SIZE / np.sqrt(free.sum())
     growths = []
     for _ in range(GROWTH_STEPS):
         pair = simulate_batch(
@@ -165,7 +165,7 @@ def deviation_growth(walker: System, walk: Trajectory) -> float:
         )
         if not all(status == "done" for status in pair.status):
             return np.nan
-        deviation = np.where(kept, pair.x[1] - pair.x[0], 0.0)
+        deviation = np.where(free, pair.x[1] - pair.x[0], 0.0)
         size = float(np.linalg.norm(deviation))
         growths.append(size / DEVIATION_SIZE)
         x, deviation = pair.x[0], deviation * (DEVIATION_SIZE / size)

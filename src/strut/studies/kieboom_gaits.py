@@ -32,12 +32,12 @@ def verify_known(
     gaits: Sequence[KnownGait], ways: Mapping[str, Callable[[], WayToRun]]
 ) -> dict[str, Verified]:
     """Run gaits of one body again in all ways, and return by name what came of it."""
-    individuals = [as_individual(gait) for gait in gaits]
-    answers = {}
-    for gait, individual in zip(gaits, individuals, strict=True):
-        (entry,) = run_all_ways([(gait.mode, individual)], ways).values()
-        answers[gait.name] = Verified(gait.mode, individual, **entry)
-    return answers
+    individuals = [(gait.mode, as_individual(gait)) for gait in gaits]
+    entries = run_all_ways(individuals, ways).values()  # in their order
+    return {
+        gait.name: Verified(mode, individual, **entry)
+        for gait, (mode, individual), entry in zip(gaits, individuals, entries, strict=True)
+    }
 
 
 def human_row(gait: KnownGait, verified: Verified) -> Row:
@@ -67,8 +67,8 @@ def coman_row(gait: KnownGait, verified: Verified) -> Row:
 
 def _kept_text(gait: KnownGait, verified: Verified) -> str:
     """How many goals a gait keeps in which way, and where it is from."""
-    kept = ", ".join(f"{way} {stage}" for way, stage in verified.stages.items())
-    verdict = "keeps all goals" if verified.holds else f"at goals {kept} of {verified.goals}"
+    stages = ", ".join(f"{way} {stage}" for way, stage in verified.stages.items())
+    verdict = "keeps all goals" if verified.holds else f"at goals {stages} of {verified.goals}"
     return f"{verdict} at 0.1 ms, over {LONG_DURATION:g} s and with located contacts; {gait.source}"
 
 

@@ -43,7 +43,7 @@ SHOWN_PERIODS = SETTLING_PERIODS + 3
 
 
 @dataclass(frozen=True, eq=False)
-class Landing:
+class StrideForce:
     """How the ground pushes back under the right foot of a gait over a stride. force: over the weight, at
     `FORCE_SAMPLING` from the landing on. peaks: of it, in weights. total_variation: the sum of its rises and
     falls, in weights."""
@@ -53,7 +53,7 @@ class Landing:
     total_variation: float
 
 
-def landing_of(walk: Trajectory) -> Landing | None:
+def landing_of(walk: Trajectory) -> StrideForce | None:
     """Return how the ground pushes back in a walk that has settled; None where it fell or has no stride."""
     stride = right_stride(walk)
     if stride is None:
@@ -62,7 +62,9 @@ def landing_of(walk: Trajectory) -> Landing | None:
     times = np.arange(begin, begin + 1 / FREQUENCY, FORCE_SAMPLING)
     moments = walk.at(times)
     force = np.sum([moments[f"{point}_normal"] for point in FEET["right"]], axis=0) / WEIGHT
-    return Landing(force, force_peaks(force), float(np.abs(np.diff(force, append=0.0, prepend=0.0)).sum()))
+    return StrideForce(
+        force, force_peaks(force), float(np.abs(np.diff(force, append=0.0, prepend=0.0)).sum())
+    )
 
 
 def walk_variation(name: str, mode: str, parameters: Mapping[str, float]) -> Trajectory:
@@ -99,7 +101,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     return SearchOutcome(rows, _plots(curves))
 
 
-def landing_row(name: str, mode: str, evolution: evolve.Evolution, landing: Landing | None) -> Row:
+def landing_row(name: str, mode: str, evolution: evolve.Evolution, landing: StrideForce | None) -> Row:
     """Return what became of a variation in some mode."""
     best = evolution.best
     reached = sum(each.stage == evolution.stages for each in evolution.best_of_run)
