@@ -13,6 +13,7 @@ import numpy as np
 from strut import evolve, linkage
 from strut.errors import ModelError
 from strut.simulate import Trajectory, simulate
+from strut.studies.exoskeleton_found import FoundDesign
 from strut.studies.exoskeleton_gait import exoskeleton_tables, exoskeleton_walker, machine_values
 from strut.studies.exoskeleton_measures import ANKLES, TARGET_SPEED, walking_goals
 from strut.studies.exoskeleton_start import LinkageStart, check_carries, start_linkage
@@ -25,6 +26,8 @@ REFINED_MEASURES = ("time", "speed", "power_absolute", "assist_time")
 HELD_ENDINGS = ("_on", "_off")
 """Endings of parameters that are kept: phases at which stiffness steps. Where a torque jumps at a time, runs
 have derivatives by it that those along a record do not have."""
+WALK_DURATION = 10.0
+"""[s] Of a walk."""
 RTOL, ATOL = 1e-8, 1e-10
 """Of runs that are differentiated."""
 
@@ -44,8 +47,8 @@ class RefinedWalk:
 class DifferentiableWalk:
     """The walk of a human in an exoskeleton of one topology and pair of actuators, with derivatives.
 
-    pins: of a design that assembles, with which the machine is made. duration: of a walk [s], measured in its
-    second half.
+    pins: of a design that assembles, with which the machine is made. ground: as of `walkers.exoskeleton`.
+    duration: of a walk [s], measured in its second half.
     """
 
     def __init__(
@@ -54,10 +57,12 @@ class DifferentiableWalk:
         actuators: Sequence[str],
         pins: np.ndarray,
         *,
-        duration: float = 10.0,
+        ground: str = "rigid",
+        duration: float = WALK_DURATION,
     ) -> None:
         self.topology, self.actuators, self.duration = topology, tuple(actuators), float(duration)
-        self.machine = machine = exoskeleton_walker(topology, np.reshape(pins, (1, -1)), actuators)
+        design = np.reshape(pins, (1, -1))
+        self.machine = machine = exoskeleton_walker(topology, design, actuators, ground=ground)
         self.tables = exoskeleton_tables(topology, actuators)
         self.pins = linkage.pin_parameters(topology)
         self.names = (*[each.name for each in self.pins], *self.tables.names)
@@ -197,4 +202,21 @@ def refine_walk(
     )
 
 
-__all__ = ["DifferentiableWalk", "RefinedWalk", "refine_walk"]
+def refine_found(
+    design: FoundDesign,
+    *,
+    ground: str = "soft",
+    duration: float = WALK_DURATION,
+    iterations: int = 10,
+) -> RefinedWalk:
+    """Refine an exoskeleton that a search found, with its gait. ground: on which it walks, that of the search
+    unless told. duration: of a walk [s]. Raises ModelError where it falls before that."""
+    walk = DifferentiableWalk(
+        design.group.topology, design.group.actuators, design.pins, ground=ground, duration=duration
+    )
+    pins = [each.name for each in linkage.pin_parameters(design.group.topology)]
+    numbers = {**design.controls, **dict(zip(pins, np.ravel(design.pins).tolist(), strict=True))}
+    return refine_walk(walk, numbers, iterations=iterations)
+
+
+__all__ = ["DifferentiableWalk", "RefinedWalk", "refine_found", "refine_walk"]

@@ -1,0 +1,50 @@
+"""A limb of one's own, as the guide says it: counted, screened, built, driven and drawn."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import strut
+from strut import linkage, mechanism
+
+ARM = linkage.Limb(
+    ("torso", "upper_arm", "forearm"),
+    {"shoulder": ("torso", "upper_arm"), "elbow": ("upper_arm", "forearm")},
+    segments={
+        "torso": ((0.0, 0.45), (0.0, 0.0)),
+        "upper_arm": ((0.0, 0.45), (0.0, 0.15)),
+        "forearm": ((0.0, 0.15), (0.25, 0.15)),  # held forward in the reference posture
+    },
+)
+REACH = np.column_stack([np.linspace(0.0, -0.6, 12), np.linspace(0.0, -0.4, 12)])
+
+
+def test_an_arm_whose_forearm_is_held_forward():
+    """As many topologies as a leg has, which is what counting knows of a limb; pins around the arm; a machine
+    whose motors work, closed where screening says it is."""
+    topologies = linkage.topologies(ARM, 4, 6)
+    assert len(topologies) == 10
+    assert ARM.free_ranges() == {"x": (-0.15, 0.4), "z": (-0.15, pytest.approx(0.6))}
+    topology = topologies[3]
+    pair = topology.actuator_sets()[0]
+    parameters = linkage.pin_parameters(topology)
+    low, high = np.array([(each.low, each.high) for each in parameters]).T
+    designs = np.random.default_rng(0).uniform(low, high, (200, len(parameters)))
+    motion = linkage.follow_postures(topology, designs, REACH, margin=0.05)
+    screening = linkage.screen(motion, pair)
+    assert screening.ok.sum() > 5
+    best = int(np.argmax(np.where(screening.ok, screening.strength, 0.0)))
+    machine = linkage.add_joint_motors(
+        mechanism.system(linkage.linkage_mechanism(topology, designs[best], masses={"forearm": 1.5})),
+        linkage.joint_angles(topology),
+    )
+    begin = {joint: float(angles[best, 0]) for joint, angles in linkage.carrying_angles(motion).items()}
+    driven = machine.using({f"{pair[0]}_motor_torque": 2.0, f"{pair[1]}_motor_torque": -1.0})
+    run = strut.simulate(driven, 0.3, x0=begin)
+    assert run.status == "done"
+    assert np.abs(run["closure_error"]).max() < 1e-8
+    assert run.ledger.residual < 1e-6
+    assert abs(run.ledger.supplied[f"{pair[0]}_motor_torque"][-1]) > 1e-3  # [J]
+    drawn = ET.fromstring(linkage.draw_linkage(topology, designs[best], actuators=pair))
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}circle"))) == 6 + 2
