@@ -9,6 +9,7 @@ import pytest
 import strut
 from strut import Mechanism, Param, contact, control, gait, joints, optimal
 from strut.errors import ModelError, UnknownNameError
+from strut.gait.foot_ground import change_after_leaving
 from strut.system import Foot, Walk
 
 LEG, SHAPE = 0.9, {"leg_mass": 4.0, "hip_mass": 12.0}
@@ -169,18 +170,70 @@ def test_a_foot_below_its_ground_lands_after_it_was_above():
     assert low.events.counts().get("foot_touchdown", 0) == 0  # 5 cm high: never above
 
 
+def sole(on, feet=("heel", "toe"), ground=None, **options):
+    """A slab of 1 kg: with two contacts, heel and toe, or with one in its middle."""
+    m = Mechanism("slab", planar=True)
+    slab = m.body("sole", 1.0, inertia=0.01)
+    m.joint("base", m.world, slab, joints.planar(), actuated=False)
+    for name, x in (("heel", -0.1), ("toe", 0.1), ("middle", 0.0)):
+        m.frame(name, slab, (x, 0, 0))
+    m.push("sole")
+    return on(m, list(feet), contact.uneven() if ground is None else ground, **options)
+
+
+@pytest.mark.parametrize("feet", [("middle",), ("heel", "toe")])
+def test_on_soft_ground_a_step_up_is_survived_up_to_the_apex(feet):
+    """A slab that bounces without loss, on one spring or on two of half the stiffness: it comes onto ground that is
+    higher by less than the height of its flight, v^2 / 2g, and bounces over rough ground for ever."""
+    v = 1.4
+    bouncer = sole(contact.compliant, feet, law=contact.linear(2e4 / len(feet), 0.0))
+    down = {"base.vz": -v, "base.vx": 0.5}
+    section = f"{feet[-1]}_touchdown"
+    flight = gait.find(bouncer, down, section, starts=0, z0={f"{foot}_on": 1.0 for foot in feet})
+    half_contact = np.pi / np.sqrt(2e4)
+    assert flight.period == pytest.approx(2 * v / 9.81 + half_contact, rel=0.02)
+    apex = v**2 / (2 * 9.81)
+    up = gait.step_up(flight, most=0.2, exact=1e-4, trials_beyond=0)
+    assert apex - 2e-4 < up.largest <= apex
+    assert gait.step_down(flight, most=0.2, exact=1e-3).largest == 0.2
+    assert gait.walk_over(flight, 0.02, steps=30, walks=3).whole_walks == 3
+
+
+def test_a_soft_foot_below_its_ground_compresses_nothing():
+    """Thrown up from below ground that rises, it feels nothing until it was above, and books close."""
+    walker = sole(contact.compliant, ["middle"], law=contact.linear(2e4, 0.0))
+    below = {"middle_ground": 0.1, "middle_on": 0.0, "middle_armed": 0.0}
+    run = strut.simulate(walker, t=0.5, x0={"base.vz": 2.0}, z0=below)
+    landing = next(e for e in run.events if e.name == "middle_touchdown")
+    assert float(landing.after["base.z"]) == pytest.approx(0.1, abs=1e-9)
+    assert float(landing.after["base.vz"]) == pytest.approx(-np.sqrt(4 - 2 * 9.81 * 0.1), abs=1e-8)
+    assert run.ledger.residual < 1e-8
+    low = strut.simulate(walker, t=0.2, x0={"base.vz": 1.0}, z0=below)
+    assert not low.events.counts()  # 5 cm high: never above
+
+
+def test_the_ground_under_heel_and_toe_changes_when_both_have_left():
+    """Tipped over its toe, with the heel in the air, it stands on the ground as it was; thrown up it lands lower."""
+    walker = sole(contact.rigid)
+    assert [foot.ground for foot in walker.walk.feet] == ["sole_ground", "sole_ground"]
+    lower = walker.replace(events=change_after_leaving(walker, ca.SX(-0.05)))
+    tipped = strut.simulate(lower, t=0.3, x0={"base.wy": 1.0, "base.vz": 0.1}, z0={"heel_on": 0.0})
+    assert tipped.ok
+    toe = tipped["base.z"] - 0.1 * np.sin(tipped["base.pitch"])
+    assert np.abs(toe).max() < 1e-6
+    assert np.abs(tipped["sole_ground"]).max() == 0
+    # a force lifts it, off heel and toe at once, and lets it fall
+    lifted = strut.simulate(lower, t=1.5, u=strut.push("sole", (0.1, 0.3), (0.0, 20.0)))
+    assert lifted.events.counts()["heel_release"] == lifted.events.counts()["toe_release"] == 1
+    assert float(lifted.at(0.05)["base.z"]) == pytest.approx(0, abs=1e-9)
+    assert float(lifted.at(1.5)["base.z"]) == pytest.approx(-0.05, abs=1e-7)
+
+
 def test_ground_that_is_not_made_uneven_is_refused():
-    m = Mechanism("sole", planar=True)
-    sole = m.body("sole", 1.0, inertia=0.1)
-    m.joint("base", m.world, sole, joints.planar(), actuated=False)
-    m.frame("heel", sole, (-0.1, 0, 0))
-    m.frame("toe", sole, (0.1, 0, 0))
-    with pytest.raises(ModelError, match="under 'sole' is not made uneven: it stands on 'heel' and on 'toe'"):
-        contact.rigid(m, ["heel", "toe"], contact.uneven())
-    with pytest.raises(ModelError, match=r"contact\.compliant does not take uneven ground"):
-        contact.compliant(m, ["heel"], contact.uneven(), law=contact.linear(1e4, 10.0))
+    with pytest.raises(ModelError, match=r"contact\.compliant without events does not take uneven ground"):
+        sole(contact.compliant, law=contact.linear(1e4, 10.0), events=False)
     with pytest.raises(ModelError, match=r"contact\.time_stepped does not take uneven ground"):
-        contact.time_stepped(m, ["heel"], contact.uneven(), dt=1e-3)
+        sole(contact.time_stepped, dt=1e-3)
     with pytest.raises(ModelError, match=r"which is no ground: write contact\.plane\(0\.1\)"):
         contact.uneven(0.1)
 

@@ -12,10 +12,11 @@ from strut.checks import checked
 from strut.contact.continuous_pad import ContinuousPad
 from strut.contact.exchange import Exchange, exchange_with_flags, opposite_foot
 from strut.contact.fall import Fall, add_fall_parameters, fall_events
-from strut.contact.ground import Ground, even_ground
+from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.pad import Pad
 from strut.contact.touch import Touch, add_contact_parameters, reachable_spot, touches_of
+from strut.contact.uneven import different_heights, foot_heights, lowest_ground, raise_ground
 from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism import observe
@@ -78,7 +79,7 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
     none of these but its strain and its outputs, and a state F_contact_time, how long it has touched [s]. On
     curved ground the normal force acts along the gradient of the gap, so that elastic contact conserves
     energy. A foot that slides into the riser of stairs is deep in the ground at once: the energy of that is
-    in no book.
+    in no book. Uneven ground (`contact.uneven`) needs events.
     """
     if not isinstance(law, Law):
         raise ModelError(
@@ -90,37 +91,52 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
             f"the friction of compliant contact is {friction!r}: use contact.anchored(...), "
             f"viscous, coulomb, or None"
         )
-    surface, touches = even_ground(ground, "compliant"), touches_of(feet)
+    surface, touches = ground_of(ground), touches_of(feet)
+    if surface.uneven and not events:
+        raise ModelError(
+            "contact.compliant without events does not take uneven ground: a foot that leaves is an event, "
+            "at which the ground under it changes; leave out events=False, or give the plane, stairs or "
+            "profile itself"
+        )
     params = mechanism.parameter_set()
     add_contact_parameters(params, surface, touches, stabilise=stabilise)
     params.add(*law.numbers, *(friction.numbers if friction else ()))
     add_fall_parameters(fall, params)
     assembly = Assembly(mechanism, params)
     pads: list[Pad | ContinuousPad] = []
-    for t in touches:
-        at = reachable_spot(assembly.tree, t, surface)
+    heights = foot_heights(assembly.tree, touches, surface)
+    different = different_heights(heights)
+    begin = _in_states(assembly, different)
+    for t, z in zip(touches, heights, strict=True):
+        at = reachable_spot(assembly.tree, t, surface if z is None else raise_ground(surface, z.sym))
         row = _gap_row(assembly.tree, at.gap) if surface.kind == "profile" else None
         if not events:
             pads.append(ContinuousPad(assembly.tree, at, law, friction, gradient=row))
             continue
-        pads.append(Pad(assembly.tree, at, law, friction, begin=_in_states(assembly), gradient=row))
+        pads.append(Pad(assembly.tree, at, law, friction, begin=begin, gradient=row, height=z))
     exchange = exchange_with_flags(
-        symmetry, assembly, [q for pad in pads for q in (*pad.rates, *pad.discrete)]
+        symmetry, assembly, [*[q for pad in pads for q in (*pad.rates, *pad.discrete)], *different]
     )
     return system_with_pads(
         assembly,
         pads,
         stabilise=sx(stabilise),
         description=description or f"{mechanism.name} on compliant ground",
-        companions=PadCompanions(events=fall_events(fall, assembly.tree, surface), symmetry=exchange),
+        companions=PadCompanions(
+            z=different,
+            events=fall_events(fall, assembly.tree, lowest_ground(surface, heights)),
+            symmetry=exchange,
+        ),
         floor=surface.floor(),
         walk=walk_of(assembly, surface, _feet(assembly, touches, pads, exchange)),
     )
 
 
-def _in_states(assembly: Assembly) -> Callable[[ca.SX], ca.SX]:
-    """What makes an initial value of an expression of the tree: one of the states."""
-    return lambda expression: assembly.in_states([expression])[0]
+def _in_states(assembly: Assembly, heights: Sequence[Discrete]) -> Callable[[ca.SX], ca.SX]:
+    """What makes an initial value of an expression of the tree: one of the states, on ground that is not yet
+    uneven. heights: of the ground under feet."""
+    symbols, even = [z.sym for z in heights], [ca.SX(0) for _ in heights]
+    return lambda expression: assembly.in_states(ca.substitute([sx(expression)], symbols, even))[0]
 
 
 def _feet(

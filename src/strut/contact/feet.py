@@ -15,7 +15,7 @@ from strut.contact.cone import MIN_LENGTH
 from strut.contact.ground import Ground
 from strut.contact.switched_rows import MaskedRows, SlidingRow, SwitchedRows
 from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot
-from strut.contact.uneven import foot_heights, raise_ground
+from strut.contact.uneven import different_heights, foot_heights, raise_ground
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
@@ -195,7 +195,7 @@ class StandingMachine:
 
     def _begin(self, expression: ca.SX) -> ca.SX:
         """An initial value, of the states, on ground that is not yet uneven."""
-        heights = [z.sym for z in self.heights if z is not None]
+        heights = [z.sym for z in different_heights(self.heights)]
         even = ca.substitute([expression], heights, [ca.SX(0)] * len(heights))
         return self.assembly.in_states(even)[0]
 
@@ -350,6 +350,6 @@ class StandingMachine:
         """All flags."""
         flags: list[Discrete] = []
         for f in self.feet:
-            flags += [z for z in (f.on, f.slip, *f.way, f.ground_height) if z is not None]
+            flags += [z for z in (f.on, f.slip, *f.way, f.ground_height) if z is not None and z not in flags]
             flags += f.swing.discrete if f.swing is not None else []
         return flags + self.locked + self.bent

@@ -59,7 +59,8 @@ def even_ground(ground: Any, contact: str) -> Ground:
     if surface.uneven:
         raise ModelError(
             f"contact.{contact} does not take uneven ground, a height of its own under each foot: "
-            f"contact.rigid does; give contact.{contact} the plane, stairs or profile itself"
+            f"contact.rigid and contact.compliant do; give contact.{contact} the plane, stairs or profile "
+            f"itself"
         )
     return surface
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
+from strut.contact.arming import Swing
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.touch import Spot
 from strut.contact.walk import soft_foot
@@ -51,7 +52,8 @@ class Pad:
 
     at: where and how the surfaces meet. inside: whether they overlap when a run begins; None where flags
         begin as the state says. begin: makes an initial value of an expression.
-    gradient: the row along which the normal force acts; the first row of `at` unless given.
+    gradient: the row along which the normal force acts; the first row of `at` unless given. height: of the
+        ground under it, where it is uneven.
     """
 
     def __init__(
@@ -64,8 +66,12 @@ class Pad:
         inside: bool | None = None,
         begin: Callable[[ca.SX], ca.SX] = sx,
         gradient: ca.SX | None = None,
+        height: Discrete | None = None,
     ) -> None:
         name = at.name
+        self.height = height
+        # where the ground under it may rise, a foot below it lands after it was above
+        self.swing = None if height is None else Swing(at.gap, None, begin, f"{name}_")
         self.spot, self.law, self.friction = at, law, friction
         row = at.K[0, :] if gradient is None else gradient
         velocity = at.velocity(tree)
@@ -97,6 +103,8 @@ class Pad:
             if self.slack is None
             else law.energy(ca.fmax(self.depth, self.slack.state.sym))
         )
+        if height is not None:  # below ground that has risen, a foot that has not landed compresses nothing
+            self.stored = on * self.stored
         self.entries: dict[str, dict[str, ca.SX]] = {
             "stored": {f"{name}_spring": self.stored},
             "dissipated": {f"{name}_damper": pressing * (self.normal - law.elastic(self.depth)) * self.rate},
@@ -118,12 +126,15 @@ class Pad:
             lands=f"{name}_touchdown",
             lifts=f"{name}_liftoff",
             stands=self.touching.state.name,
+            ground="" if self.height is None else self.height.name,
+            armed="" if self.swing is None else self.swing.armed.name,
         )
 
     @property
     def discrete(self) -> list[Discrete]:
         """The flags, as discrete states."""
-        return [flag.state for flag in (self.touching, self.slack, self.slip) if flag is not None]
+        flags = [flag.state for flag in (self.touching, self.slack, self.slip) if flag is not None]
+        return flags + ([] if self.swing is None else self.swing.discrete)
 
     def _friction(self) -> ca.SX:
         """Friction along the tangents; notes what it stores and dissipates, and how strains change."""
@@ -183,9 +194,15 @@ class Pad:
         if self.slip is not None:
             leave |= self.slip.set(0) | {s.name: ca.SX(0) for s in self.strains}
             loss[f"{name}_strain"] = self.energy
-        events = [
+        may_land = off if self.swing is None else off * self.swing.armed.sym
+        events = [] if self.swing is None else self.swing.events(off)
+        events += [
             Event(
-                f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}
+                f"{name}_touchdown",
+                guard=ca.if_else(may_land, self.depth, -1),
+                reset=land,
+                priority=1,
+                loss={},
             ),
             Event(
                 f"{name}_liftoff",

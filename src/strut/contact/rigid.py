@@ -4,7 +4,6 @@ events."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
 
 import casadi as ca
 
@@ -23,7 +22,7 @@ from strut.contact.resets import (
     Landing,
 )
 from strut.contact.touch import Touch, coefficient, touches_of
-from strut.contact.uneven import raise_ground
+from strut.contact.uneven import lowest_ground
 from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
@@ -372,9 +371,8 @@ class _Rigid:
         )
 
     def _lowest_ground(self) -> Ground:
-        """The ground, where it is uneven as low as under the lowest foot: over it, a machine falls."""
-        heights = [z.sym for z in self.machine.heights if z is not None]
-        return raise_ground(self.ground, reduce(ca.fmin, heights)) if heights else self.ground
+        """The ground, where it is uneven as low as under the lowest foot."""
+        return lowest_ground(self.ground, self.machine.heights)
 
     def _discrete(self) -> list[Discrete]:
         """All discrete states: of feet and locks, of jams, and counters of steps."""

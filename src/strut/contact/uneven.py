@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import casadi as ca
 
 from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Touch
-from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.tree import Tree
 from strut.system import Discrete
@@ -20,35 +20,38 @@ from strut.system import Discrete
 def uneven(ground: Ground | None = None) -> Ground:
     """Return ground that may be higher under each foot by a height of its own.
 
-    ground: a plane, stairs or profile; level where none is given. On it, `contact.rigid` gives each foot F a
-    discrete state F_ground [m], 0 unless told: by how much the ground under it is higher. The foot lands
-    there only after it was above it. `gait.step_down`, `step_up` and `walk_over` then change the ground
-    under a foot when it leaves; risers are not touched.
+    ground: a plane, stairs or profile; level where none is given. On it, `contact.rigid` and
+    `contact.compliant` give each foot F a discrete state F_ground [m], 0 unless told: by how much the ground
+    under it is higher. Contacts of one body, a heel and a toe, share one: BODY_ground. A foot lands there
+    only after it was above it. `gait.step_down`, `step_up` and `walk_over` then change the ground under a
+    foot when it leaves, with all contacts of its body; risers are not touched.
     """
     return replace(ground_of(ground), uneven=True)
 
 
 def foot_heights(tree: Tree, touches: Sequence[Touch], ground: Ground) -> list[Discrete | None]:
-    """Return the heights of the ground under feet, as discrete states; None where it is not uneven.
-
-    Raises ModelError for two feet of one body: the ground under one would change while the other stands.
-    """
+    """Return the heights of the ground under feet, as discrete states, which contacts of one body share; None
+    where it is not uneven."""
     if not ground.uneven:
         return [None] * len(touches)
-    by_body: dict[str, str] = {}
-    for touch in touches:
-        body = observe.frame_of(tree, touch.frame).body.name
-        if body in by_body:
-            raise ModelError(
-                f"the ground under '{body}' is not made uneven: it stands on '{by_body[body]}' and on "
-                f"'{touch.name}', and uneven ground takes one contact of each body; give it one, or ground "
-                f"that is not uneven"
-            )
-        by_body[body] = touch.name
-    return [
-        Discrete(f"{t.name}_ground", 0.0, "m", description=f"height of the ground under {t.name}")
-        for t in touches
-    ]
+    bodies = [observe.frame_of(tree, touch.frame).body.name for touch in touches]
+    heights: dict[str, Discrete] = {}
+    for touch, body in zip(touches, bodies, strict=True):
+        name = touch.name if bodies.count(body) == 1 else body
+        text = f"height of the ground under {name}"
+        heights.setdefault(body, Discrete(f"{name}_ground", 0.0, "m", description=text))
+    return [heights[body] for body in bodies]
+
+
+def different_heights(heights: Sequence[Discrete | None]) -> list[Discrete]:
+    """Return each height of the ground once."""
+    return list({z.name: z for z in heights if z is not None}.values())
+
+
+def lowest_ground(ground: Ground, heights: Sequence[Discrete | None]) -> Ground:
+    """Return the ground, where it is uneven as low as under the lowest foot: over it, a machine falls."""
+    own = [z.sym for z in different_heights(heights)]
+    return raise_ground(ground, reduce(ca.fmin, own)) if own else ground
 
 
 def raise_ground(ground: Ground, height: ca.SX) -> Ground:
@@ -56,4 +59,4 @@ def raise_ground(ground: Ground, height: ca.SX) -> Ground:
     return replace(ground, height=lambda x, y: ground.height(x, y) + height)
 
 
-__all__ = ["foot_heights", "raise_ground", "uneven"]
+__all__ = ["different_heights", "foot_heights", "lowest_ground", "raise_ground", "uneven"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 import casadi as ca
 
@@ -23,21 +24,35 @@ def feet_on_own_ground(system: System) -> tuple[Foot, ...]:
 
 def change_after_leaving(system: System, height: ca.SX) -> tuple[Event, ...]:
     """Return a walker's events, with the ground under each foot at `height` [m] after an event in which it
-    leaves the ground. Should the ground then be higher, the foot lands on it after it was above it."""
+    leaves the ground, with all contacts of its body. Should the ground then be higher, the foot lands on it
+    after it was above it."""
     feet, symbols = feet_on_own_ground(system), {q.name: q.sym for q in system.z}
     return tuple(_with_grounds(event, feet, symbols, height) for event in system.events)
 
 
+def _feet_by_ground(feet: Sequence[Foot]) -> dict[str, list[Foot]]:
+    """Return feet by the height of the ground under them, which contacts of one body share."""
+    groups: dict[str, list[Foot]] = {}
+    for foot in feet:
+        groups.setdefault(foot.ground, []).append(foot)
+    return groups
+
+
 def _with_grounds(event: Event, feet: Sequence[Foot], symbols: Mapping[str, ca.SX], height: ca.SX) -> Event:
-    """Return an event that changes the ground under the feet that leave in it."""
-    changed = [foot for foot in feet if foot.stands in event.reset]
+    """Return an event that changes the ground under what leaves in it: a foot with all its contacts, of which
+    one stood before, and none does after."""
     reset = dict(event.reset)
-    for foot in changed:
-        leaves = ca.logic_and(symbols[foot.stands] > 0, sx(reset[foot.stands]) <= 0)
-        reset[foot.ground] = ca.if_else(leaves, height, symbols[foot.ground])
-        if foot.armed:
-            reset[foot.armed] = ca.if_else(leaves, 0, sx(reset.get(foot.armed, symbols[foot.armed])))
-    return replace(event, reset=reset) if changed else event
+    for ground, contacts in _feet_by_ground(feet).items():
+        if not any(foot.stands in event.reset for foot in contacts):
+            continue
+        before = [symbols[foot.stands] for foot in contacts]
+        after = [sx(event.reset.get(foot.stands, symbols[foot.stands])) for foot in contacts]
+        leaves = ca.logic_and(reduce(ca.fmax, before) > 0, reduce(ca.fmax, after) <= 0)
+        reset[ground] = ca.if_else(leaves, height, symbols[ground])
+        for foot in contacts:
+            if foot.armed:
+                reset[foot.armed] = ca.if_else(leaves, 0, sx(reset.get(foot.armed, symbols[foot.armed])))
+    return replace(event, reset=reset) if reset.keys() != event.reset.keys() else event
 
 
 def level_after_leaving(gait: Gait) -> tuple[Gait, tuple[Foot, ...]]:
@@ -47,7 +62,9 @@ def level_after_leaving(gait: Gait) -> tuple[Gait, tuple[Foot, ...]]:
     level = Param(GROUND_LEVEL, 0.0, "m", description="of the ground under feet that have left it")
     system = gait.system
     leveled = system.replace(p=(*system.p, level), events=change_after_leaving(system, level.sym))
-    swinging = tuple(foot for foot in feet_on_own_ground(system) if gait.z0[foot.stands] <= 0)
+    groups = _feet_by_ground(feet_on_own_ground(system)).values()
+    off_ground = [own for own in groups if all(gait.z0[foot.stands] <= 0 for foot in own)]
+    swinging = tuple(foot for own in off_ground for foot in own)
     return replace(gait, system=leveled), swinging
 
 
