@@ -34,6 +34,7 @@ CHEAP = {
     "evolve": ["job.toml", "-o", "job.db"],
     "jobs": ["ready.db"],
     "compare": ["job.toml", "--searches", "genetic", "--seeds", "1", "--evaluations", "60"],
+    "pareto": ["merits.csv", "--less", "cost", "--more", "speed"],
     "export": ["pendulum", "-o", "c"],
     "view": ["run.csv", "--no-open"],
     "live": ["pendulum", "--no-gait"],
@@ -49,6 +50,7 @@ CHEAP = {
 FILES = {
     "run": ["a.csv"],
     "evolve": ["job.db"],
+    "pareto": ["merits.csv.pareto.html"],
     "view": ["run.csv.html"],
     "live": ["pendulum-live.html"],
     "graph": ["graph.svg"],
@@ -99,6 +101,7 @@ def test_every_command_answers_in_one_envelope(command, capsys, tmp_path, finish
     capsys.readouterr()
     (tmp_path / "ready.db").write_bytes(finished_job.read_bytes())
     (tmp_path / "run.csv").write_text("t,x\n0,1\n1,2\n", encoding="utf-8")
+    (tmp_path / "merits.csv").write_text("cost,speed\n1,1\n2,3\n3,2\n", encoding="utf-8")
     if command == "repl":
         monkeypatch.setattr("sys.stdin", (tmp_path / "lines").open("x+", encoding="utf-8"))
         Path("lines").write_text("step\n", encoding="utf-8")

@@ -164,6 +164,12 @@ def test_a_page_can_be_read_and_is_right(kind, pages, chromium):
             )
             == 0
         )
+        labels = visit.run(
+            "[...document.querySelectorAll('.plot .flow-label')].map(e => (r => [r.left, r.top, r.right, r.bottom])"
+            "(e.getBoundingClientRect()))"
+        )
+        for k, (left, top, right, bottom) in enumerate(labels):  # none lies on another
+            assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b in labels[:k])  # noqa: E741
         if look == "dark":
             assert visit.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
         visit.alone()

@@ -33,6 +33,7 @@ COMMANDS = {
     "evolve": "strut.cli.evolve:evolve",
     "jobs": "strut.cli.jobs:jobs",
     "compare": "strut.cli.compare:compare",
+    "pareto": "strut.cli.pareto:pareto",
     "export": "strut.cli.export:export",
     "view": "strut.cli.look:view",
     "live": "strut.cli.live:live",

@@ -18,6 +18,7 @@ from strut.cli.model import (
     Times,
     end_of,
     find_graph,
+    find_network,
     find_runnable,
     parse_times,
     python_of,
@@ -30,6 +31,7 @@ from strut.cli.progress import time_teller
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import components, printed_columns, run_data, run_text
 from strut.errors import MissingExtraError
+from strut.network import Network
 from strut.simulate import METHODS, Trajectory
 from strut.simulate.options import FIXED
 from strut.system import System
@@ -143,7 +145,8 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
         *(["--drive", drive] if drive != "rigid" else []),
     ]
     asked, python = shlex.join([*words, "-t", t, *_changed_options(options)]), python_of(model, drive)
-    missing = _write(result, output, times, asked, python=python, graph=graph)
+    made_of = find_network(model, reading.roots) if output and model.endswith(".cdn") else graph
+    missing = _write(result, output, times, asked, python=python, graph=made_of)
     present(
         lambda: run_data(result, printed, times.grid),
         lambda: print_columns(printed_columns(result, printed, times.grid)) if printed else run_text(result),
@@ -179,7 +182,7 @@ def _write(
     asked: str,
     *,
     python: str,
-    graph: ports.BondGraph | None,
+    graph: ports.BondGraph | Network | None,
 ) -> list[MissingExtraError]:
     """Write the files of a run, numbers first: a picture may lack what draws it. Returns what was lacking."""
     missing = []

@@ -10,6 +10,7 @@ import strut
 from strut.cli.answer import warn
 from strut.cli.progress import tell_progress
 from strut.errors import MissingExtraError, StorageError
+from strut.network import Network
 from strut.ports import BondGraph
 from strut.simulate.live_result import add_live_page
 from strut.simulate.trajectory import Trajectory
@@ -59,22 +60,23 @@ def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
     grid: np.ndarray | None,
     asked: str,
     source: str = "",
-    graph: BondGraph | None = None,
+    graph: BondGraph | Network | None = None,
 ) -> None:
     """Write a run as .html, .csv, .h5, a film, or a directory with page, data and plots.
 
     grid: times of the rows of a table [s]. asked: the command that was given. source: Python that makes the
-        system. graph: the bond graph that the system was made of, if it was.
+        system. graph: the bond graph or the network that the system was made of, if it was.
     """
     tell_progress(f"writing {path}")
-    if path.suffix == ".html" and graph is not None:
+    drawing = graph.graph() if isinstance(graph, Network) else ""
+    if path.suffix == ".html" and isinstance(graph, BondGraph):
         add_live_page(run, strut.report.graph_report(graph, run, asked=asked).save(path))
     elif path.suffix == ".html":
-        strut.view.page(run, path, asked=asked, source=source)
+        strut.view.page(run, path, asked=asked, source=source, drawing=drawing)
     elif path.suffix in FILM_SUFFIXES:
         strut.view.animation(run, path)
     elif path.is_dir() or not path.suffix:
-        for why in strut.view.folder(run, path, grid, asked, source).missing:
+        for why in strut.view.folder(run, path, grid, asked, source, drawing=drawing).missing:
             warn(why)
     else:
         run.save(path, grid if path.suffix == ".csv" else None)

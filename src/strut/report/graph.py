@@ -57,7 +57,11 @@ def power_samples(graph: BondGraph, run: Trajectory, frames: int = POWER_FRAMES)
 def graph_report(graph: BondGraph, run: Trajectory, *, asked: str = "") -> Report:
     """Return the page of a run of a bond graph, to be saved: what every page of a run has, and the graph with
     its power in motion. asked: the command that was given."""
-    report = run_report(run, asked=asked)
+    return run_report(run, asked=asked, part=lambda report: _power_section(report, graph, run))
+
+
+def _power_section(report: Report, graph: BondGraph, run: Trajectory) -> None:
+    """Add the graph with its power in motion."""
     report.section("Power through the graph")
     report.text(
         "Lines are as wide as the power that a bond carries, dashes run where it goes, and discs are as "
@@ -66,7 +70,6 @@ def graph_report(graph: BondGraph, run: Trajectory, *, asked: str = "") -> Repor
         "the effort."
     )
     report.embed(f'<div class="graph">{svg(graph, power_samples(graph, run))}</div>\n')
-    return report
 
 
 def _check_fit(x: ca.SX, expressions: list[ca.SX], graph: BondGraph, run: Trajectory) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,13 @@ def page(
         again.
     drawing: of what the system was made of, as SVG: `network.graph()`.
     """
-    report = run_report(trajectory, title, remarks, asked, source, drawing)
+
+    def add_graph(report: Report) -> None:
+        report.section("Graph")
+        report.drawing(drawing, f"the graph of {trajectory.system_name}: its nodes, and what acts on what")
+
+    part = add_graph if drawing else None
+    report = run_report(trajectory, title, remarks, asked, source, part=part)
     return add_live_page(trajectory, report.save(path))
 
 
@@ -67,21 +73,21 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
     return run_report(trajectory, title, remarks, asked).document()
 
 
-def run_report(  # noqa: PLR0917 as `page` has them
+def run_report(
     run: Trajectory,
     title: str | None = None,
     remarks: str = "",
     asked: str = "",
     source: str = "",
-    drawing: str = "",
+    *,
+    part: Callable[[Report], None] | None = None,
 ) -> Report:
-    """The page as a `Report`, to be added to."""
+    """The page as a `Report`, to be added to. part: adds a section after the film, before the curves."""
     report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
     _facts(run, report, asked)
     motion(run, report)
-    if drawing:
-        report.section("Graph")
-        report.drawing(drawing, f"the graph of {run.system_name}: its nodes, and what acts on what")
+    if part is not None:
+        part(report)
     details(run, report)
     add_provenance(report, run, asked, rerun_code(run, source) if source else "")
     return report

@@ -158,11 +158,17 @@ def _chapter(chapter: Chapter, report: Report) -> None:
         report.text(chapter.text)
     if chapter.tables:
         report.tables(chapter.tables)
+    # the film of what is clicked stands beside a figure that is alone
+    alone = bool(chapter.films) and chapter.one_film and len(chapter.figures) == 1
+    if alone:
+        report.embed('<div class="pair">')
     if chapter.figures:
         report.figures(*chapter.figures.values(), beside=chapter.beside)
     if chapter.films:
-        if chapter.one_film:
-            report.note("Click a square in a figure to see its walk, or choose it.")
         films_beside(chapter.films, report, one_at_a_time=chapter.one_film)
+    if alone:
+        report.embed("</div>\n")
+    if chapter.films and chapter.one_film:
+        report.note("Click a square in a figure to see its walk, or choose it from the list.")
     if chapter.note:
         report.note(chapter.note)

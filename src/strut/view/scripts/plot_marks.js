@@ -117,20 +117,25 @@ const strutMarks = (() => {
       const most = Math.max(trace.sources.length, trace.sinks.length), scale = (height - gap * (most - 1)) / total, pieces = [];
       const middle = left + width / 2;
       for (const [side, x] of [["sources", left + label], ["sinks", left + width - label]]) {
-        const sum = trace[side].reduce((all, [, amount]) => all + amount, 0);
+        const sum = trace[side].reduce((all, [, amount]) => all + amount, 0), labels = [];
         let at = top + (height - sum * scale - gap * (trace[side].length - 1)) / 2, inner = top + (height - sum * scale) / 2;
         for (const [name, amount, color] of trace[side]) {
           const high = amount * scale, to = side === "sources" ? middle - thick / 2 : middle + thick / 2, bend = (x + to) / 2;
           pieces.push(strutSvg("path", { d: `M${x} ${at}C${bend} ${at} ${bend} ${inner} ${to} ${inner}v${high}C${bend} ${inner + high} ${bend} ${at + high} ${x} ${at + high}Z`,
             fill: color, "fill-opacity": 0.45 }));
           pieces.push(strutSvg("rect", { x: side === "sources" ? x - thick : x, y: at, width: thick, height: Math.max(1, high), fill: color }));
-          const words = name.replace(" (", "\n(").split("\n"), edge = side === "sources" ? x - thick - 8 : x + thick + 8;
-          const text = strutSvg("text", { class: "flow-label", "text-anchor": side === "sources" ? "end" : "start" });
-          [...words, `${amount.toPrecision(4).replace(/\.?0+$/, "")} ${trace.unit}`].forEach((word, k, all) => {
-            text.append(strutSvg("tspan", { x: edge, y: at + high / 2 + 15 * (k - (all.length - 1) / 2) + 4 }, word));
-          });
-          pieces.push(text);
+          labels.push({ at: at + high / 2, words: [...name.replace(" (", "\n(").split("\n"), `${amount.toPrecision(4).replace(/\.?0+$/, "")} ${trace.unit}`] });
           at += high + gap; inner += high;
+        }
+        const need = k => 7.5 * (labels[k].words.length + labels[k + 1].words.length) + 3;  /* so that none lies on the next: first down, then up again */
+        for (let k = 0; k + 1 < labels.length; k++) labels[k + 1].at = Math.max(labels[k + 1].at, labels[k].at + need(k));
+        if (labels.length) labels[labels.length - 1].at = Math.min(labels[labels.length - 1].at, top + height + 12);
+        for (let k = labels.length - 2; k >= 0; k--) labels[k].at = Math.min(labels[k].at, labels[k + 1].at - need(k));
+        const edge = side === "sources" ? x - thick - 8 : x + thick + 8;
+        for (const { at: y, words } of labels) {
+          const text = strutSvg("text", { class: "flow-label", "text-anchor": side === "sources" ? "end" : "start" });
+          words.forEach((word, k) => text.append(strutSvg("tspan", { x: edge, y: y + 15 * (k - (words.length - 1) / 2) + 4 }, word)));
+          pieces.push(text);
         }
       }
       const tall = Math.max(...["sources", "sinks"].map(side => trace[side].reduce((all, [, amount]) => all + amount, 0))) * scale;
