@@ -21,7 +21,7 @@ AGREEMENT = 2e-3  # relative: gaits return to 1e-7, which differences divide by 
 
 def test_without_a_gait_much_torque_counts_and_goals_are_missed():
     one = np.ones(2)
-    point = GaitPoint(one, one, one, np.eye(2), np.eye(2), 150.0, one, np.array([0.2, 0.1]), np.eye(2))
+    point = GaitPoint(one, one, one, np.eye(2), np.eye(2), 0.8, 150.0, one, np.array([0.2, 0.1]), np.eye(2))
     bad = _without_gait(point)
     assert bad.torque == FAILED_TORQUE
     assert not bad.torque_by.any()
@@ -35,7 +35,7 @@ def test_missed_goals_are_corrected_the_shortest_way():
     low, high = np.array([0.0, 0.0]), np.array([1.0, 10.0])
     values, margins = np.array([0.5, 5.0]), np.array([-0.01, 0.2])
     slopes = np.array([[3.0, 0.4], [1.0, 1.0]])
-    point = GaitPoint(values, values, values, np.eye(2), np.eye(2), 1.0, values, margins, slopes)
+    point = GaitPoint(values, values, values, np.eye(2), np.eye(2), 0.8, 1.0, values, margins, slopes)
     parts = (corrected_values(point, low, high) - values) / (high - low)
     aim = 0.01 + KEPT_MARGIN / 5
     np.testing.assert_allclose(parts, aim / 5 * np.array([0.6, 0.8]), rtol=1e-12)
@@ -50,6 +50,7 @@ def test_derivatives_of_a_gait_are_those_of_differences_and_its_torque_becomes_s
     states, values = problem.first[:count], problem.first[count:]
     point = problem.evaluate(values, states)
     assert np.abs(point.misses).max() < MAX_RETURN_ERROR
+    assert point.multiplier == pytest.approx(0.939, abs=0.002)  # as `gait.find` says of it
     direction = np.random.default_rng(1).normal(size=len(values)) * (problem.high - problem.low)
     gaits = []
     for sign in (1, -1):

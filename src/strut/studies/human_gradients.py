@@ -4,7 +4,9 @@ Every point that it looks at is a gait: the states with which a step begins are 
 and right exchanged, found by chords from the gait before. Derivatives of a step by its states and by the
 parameters of the impedances come from its variational equations, with saltation matrices where the flow
 jumps; the implicit function theorem makes derivatives of the gait by the parameters of them. The goals are
-those of the search, as constraints: speed, steadiness, a trunk that is not assisted. Torque is made small.
+those of the search, as constraints: speed, steadiness, a trunk that is not assisted. Torque is made small,
+and gaits whose largest multiplier is too large do not count: without that, gradients lead to gaits which
+nobody walks for long.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ MAX_CORRECTIONS = 4
 """Of such a gait."""
 MAX_RETURN_ERROR = 1e-7
 """By how much a step may miss where it began, in the unit of each state, so that it counts as a gait."""
+MAX_MULTIPLIER = 0.97
+"""[1] Modulus of the largest multiplier, over a step, of a gait that counts."""
 MAX_CHORDS = 25
 """Iterations of the chord method (Newton's with a derivative of another point) that find a gait, at most."""
 MAX_MISS = 30.0
@@ -82,13 +86,15 @@ class _OutOfTimeError(Exception):
 class GaitPoint:
     """A gait, or nearly one, with derivatives by parameters. values: of these. states: with which its step
     begins. misses: how far it ends from there. inverse: of their derivative by states. states_by: what the
-    implicit function theorem says of states. margins: of goals, positive where they are kept."""
+    implicit function theorem says of states. multiplier: the modulus of the largest. margins: of goals,
+    positive where they are kept."""
 
     values: np.ndarray
     states: np.ndarray
     misses: np.ndarray
     inverse: np.ndarray
     states_by: np.ndarray
+    multiplier: float
     torque: float
     torque_by: np.ndarray
     margins: np.ndarray
@@ -202,6 +208,7 @@ class GaitImprovement:
             misses=self.exchange @ answer.measures[:count] - states,
             inverse=inverse,
             states_by=states_by,
+            multiplier=float(np.abs(np.linalg.eigvals(misses_by[:, :count] + np.eye(count))).max()),
             torque=float(value["torque"]),
             torque_by=by["torque"],
             margins=np.array([each for each, _ in margins.values()]),
@@ -245,6 +252,9 @@ class _Record:
             point = None if gait_states is None else self.problem.evaluate(values, gait_states)
             if point is None or np.abs(point.misses).max() > MAX_RETURN_ERROR:
                 continue
+            if point.multiplier > MAX_MULTIPLIER:
+                self.tell(f"a gait of {point.torque:.2f} N m with a multiplier of {point.multiplier:.3f}")
+                return None
             self.near, self.gaits = point, self.gaits + 1
             if point.torque < self.best.torque and point.margins.min() > -KEPT_MARGIN:
                 self.best = point
@@ -252,7 +262,7 @@ class _Record:
                 self.lowest = point
             self.tell(
                 f"gait {self.gaits}: torque {point.torque:.2f} N m, least margin {point.margins.min():.4f}, "
-                f"best {self.best.torque:.2f} N m"
+                f"multiplier {point.multiplier:.3f}, best {self.best.torque:.2f} N m"
             )
             return point
         self.tell("no gait there")
@@ -303,6 +313,8 @@ def improve_gait(
     tell: Callable[[str], None] = lambda _: None,
 ) -> ImprovedGait:
     """Make the torque of a gait small by gradients, its goals kept (SLSQP, sequential quadratic programming).
+    Gaits whose largest multiplier is above `MAX_MULTIPLIER` are refused; there is no slope of it, so that the
+    search ends where it meets them.
 
     mode, begin: as of `GaitImprovement`. iterations, minutes: at most. tell: is told of every gait. Needs
     SciPy (the extra 'stiff'). Raises `NoGaitError` where there is no gait of one step to begin with."""
@@ -310,8 +322,10 @@ def improve_gait(
     problem = GaitImprovement(mode, begin)
     count = len(problem.states)
     first = problem.evaluate(problem.first[count:], problem.first[:count])
-    if first is None:
-        raise NoGaitError("the step of the gait to begin with ends early: nothing can be improved")
+    if first is None or first.multiplier > MAX_MULTIPLIER:
+        raise NoGaitError(
+            "the gait to begin with is not stable, or its step ends early: nothing can be improved"
+        )
     span = problem.high - problem.low
     record = _Record(
         problem, clock.monotonic() + 60 * minutes, tell, first, first, first, first, first.values
