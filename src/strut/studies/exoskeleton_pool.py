@@ -39,19 +39,19 @@ class ForkedPool:
             return [getattr(self.owner, method)(*task) for task in tasks]
         if self._pool is None:
             self.compile(list(self.owner.runners))
-            self._pool = self._forked(self.count)
+            self._pool = self._fork_pool(self.count)
         futures = [self._pool.submit(_call, method, task) for task in tasks]
         return [future.result() for future in futures]
 
     def compile(self, numbers: Sequence[int]) -> None:
         """Compile machines side by side, which leaves them in the cache, and load them here."""
         if self.count > 1 and len(numbers) > 1:
-            with self._forked(min(self.count, len(numbers))) as pool:
+            with self._fork_pool(min(self.count, len(numbers))) as pool:
                 list(pool.map(_load, numbers))
         for number in numbers:
             _load_runner(self.owner, number)
 
-    def _forked(self, count: int) -> ProcessPoolExecutor:
+    def _fork_pool(self, count: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
             count,
             mp_context=multiprocessing.get_context("fork"),

@@ -67,7 +67,7 @@ MAX_POWER = 1000.0
 RIVAL_SHARE = 0.3
 """[1] Of the minutes of a search, what is kept for the rival's."""
 SETTLING_TIME = 6.0
-"""[s] After which a walk is shown."""
+"""[s] After which a walk is shown_designs."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
@@ -89,18 +89,21 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         ),
     ]
     visits = visit_counts(order.folder)
-    shown = {design.title: design for design in designs[:SHOWN_DESIGNS]}
-    maps = [visits_map(visits, [design.group.name for design in shown.values()])]
+    shown_designs = {design.title: design for design in designs[:SHOWN_DESIGNS]}
+    maps = [visits_map(visits, [design.group.name for design in shown_designs.values()])]
     pictures = draw_designs(
-        {title: (each.group.topology, each.pins, each.group.actuators) for title, each in shown.items()}
+        {
+            title: (each.group.topology, each.pins, each.group.actuators)
+            for title, each in shown_designs.items()
+        }
     )
     others = {} if rival is None else {RIVAL: count_design_goals(rival)}
     plots = stage_plots({**dict(sorted(evolutions.items())), **others})
     film: Trajectory | None = None
     if order.verify:
         tell("the best walk once more, for the page")
-        walks = {title: _walk(each) for title, each in shown.items() if each.walks}
-        built = {title: (each.group.topology, each.group.actuators) for title, each in shown.items()}
+        walks = {title: _walk(each) for title, each in shown_designs.items() if each.walks}
+        built = {title: (each.group.topology, each.group.actuators) for title, each in shown_designs.items()}
         plots += gait_plots(walks, built, FREQUENCY)
         film = next(iter(walks.values()), None)
     return SearchOutcome(rows, plots, film, maps, pictures)
@@ -178,7 +181,7 @@ def check_designs(
 
     for k, design in enumerate(designs):
         title = f"{design.title}, generation {design.individual.generation}"
-        run_once(title, "screened", partial(_screened, design))
+        run_once(title, "screened", partial(_screening_answer, design))
         for way in WAYS if k < SHOWN_DESIGNS else WAYS[:2]:
             if design.walks:
                 run_once(title, way, partial(run_again, design, way))
@@ -192,7 +195,7 @@ def check_designs(
     return checks
 
 
-def _screened(design: FoundDesign) -> dict[str, float]:
+def _screening_answer(design: FoundDesign) -> dict[str, float]:
     return {"ok": float(check_screening(design))}
 
 
