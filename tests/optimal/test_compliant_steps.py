@@ -99,6 +99,18 @@ def test_rabbit_on_soft_ground_is_designed_and_walks():
     assert other < both
 
 
+@pytest.mark.slow  # half a minute of solving, and variational equations are compiled
+def test_rabbit_is_designed_on_soft_ground_with_friction_that_slides():
+    """Friction that is nearly mu times the load from 0.1 m/s on: feet creep within their cone, and what they
+    dissipate closes the balance."""
+    friction = contact.coulomb(0.8, speed=0.1)
+    design = optimal.design(on_soft_ground(rabbit.robot(), stiffness=2e4, friction=friction), speed=0.6)
+    assert design.ok, design.wrong
+    assert design.result.cost == pytest.approx(0.24474, abs=1e-4)
+    assert design.replay.balance.relative < 1e-6
+    assert all(load.friction_needed < 0.8 for load in design.replay.foot_loads)
+
+
 @pytest.mark.slow  # ten seconds of solving, and a walker of eighteen states is compiled
 def test_arms_are_swung_by_their_motors():
     """Arms are joints like others: they change sides, and the account of the step closes with their work."""

@@ -46,7 +46,12 @@ REFUSED = {
     "sticks and slides": (
         lambda: on_soft_ground(telescopic(), friction=contact.anchored(1e5, 3e3, 0.8)),
         r"feet of 'telescopic' stick and slide at moments that nobody knows before the search "
-        r"\('foot_.*_slide'.*contact.coulomb\(mu\) or contact.viscous\(damping\)",
+        r"\('foot_.*_slide'.*contact.coulomb\(mu, speed=0.1\) or contact.viscous\(damping\)",
+    ),
+    "creeps too slowly": (
+        lambda: on_soft_ground(telescopic(), friction=contact.coulomb(0.8)),
+        r"the friction under 'foot_.' of 'telescopic' turns over within 0.001 m/s: .* "
+        r"contact.coulomb\(mu, speed=0.1\).* contact.viscous\(damping\) and ask the design for friction=mu",
     ),
     "too soft": (
         lambda: on_soft_ground(telescopic(), stiffness=100.0),

@@ -93,8 +93,8 @@ def contact_sequence(walker: System, stance: Foot, swing: Foot, touching: np.nda
         raise ModelError(
             f"feet of '{walker.name}' stick and slide at moments that nobody knows before the search "
             f"({names}, as soon as a foot touches or leaves the ground): let friction be a function of "
-            f"velocity, contact.coulomb(mu) or contact.viscous(damping), design it on rigid ground, or give "
-            f"a gait as guess"
+            f"velocity, contact.coulomb(mu, speed=0.1) or contact.viscous(damping), design it on rigid "
+            f"ground, or give a gait as guess"
         )
     phases = [flags]
     for event in before:

@@ -15,6 +15,9 @@ from strut.optimal.walk.widen_guides import decided_by_guides
 
 WIDENING_ITERATIONS = 150
 """Iterations of the solver at most, on a mesh, where it begins from a solution within narrower guides."""
+REFINING_ITERATIONS = 80
+"""Iterations at most on a finer mesh, within wider guides: it begins at the solution of the last, and one
+that needs more seldom ends."""
 WIDER_SHARE, REFINED_SHARE = 0.25, 0.75
 """The parts of the time left that a search within wider guides has on the mesh of the last, and on finer
 ones: should it fail, the first guides are gone back to."""
@@ -64,6 +67,8 @@ class GuidedSearch:
             return coarse
         watch = self.task.watch.until_part(1.0 if is_last else REFINED_SHARE)
         settings = {**self.task.settings, "watch": watch}
+        if not is_last:
+            settings["iterations"] = REFINING_ITERATIONS
         return self.as_design(coarse.limits, solve(self._problem(coarse.limits), coarse.result, **settings))
 
     def _problem(self, limits: StepLimits) -> Problem:
