@@ -251,10 +251,10 @@ class ExoskeletonEvaluation:
             worn.append(WornValues(group, *self.space.values(group, x)))
         return [
             (
-                np.column_stack([found.soundness, found.longest, found.mass]),
-                self.machine_rows(found, np.flatnonzero(found.walks)),
+                np.column_stack([screened.soundness, screened.longest, screened.mass]),
+                self.machine_rows(screened, np.flatnonzero(screened.walks)),
             )
-            for found in screen_designs(worn)
+            for screened in screen_designs(worn)
         ]
 
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
@@ -333,9 +333,9 @@ class ExoskeletonEvaluation:
                 labels[group.number] = (*pins, *masses, *tables, *angles, *rates)
         return labels
 
-    def machine_rows(self, found: ScreenedDesigns, which: np.ndarray) -> np.ndarray:
+    def machine_rows(self, screened: ScreenedDesigns, which: np.ndarray) -> np.ndarray:
         """Return what is set in the machines of screened designs, a row each, as `labels` order it."""
-        values, group = found.values, found.values.group
+        values, group = screened.values, screened.values.group
         pins = [each.name for each in linkage.pin_parameters(group.topology)]
         columns = dict(zip(pins, values.pins[which].T, strict=True))
         for joint in group.topology.joints:
@@ -345,7 +345,7 @@ class ExoskeletonEvaluation:
         if not len(which):
             return np.empty((0, len(labels)))
         columns |= zip(values.tables.labels, values.tables.rows(values.controls[which]).T, strict=True)
-        states = {label: column[which] for label, column in found.begin.items()}
+        states = {label: column[which] for label, column in screened.begin.items()}
         columns |= initial_states(states, self.runners[group.number].own_values("x"))
         return np.column_stack([columns[label] for label in labels])
 

@@ -66,8 +66,6 @@ MAX_POWER = 1000.0
 """[W] Below which a power counts as hundreds of watts."""
 RIVAL_SHARE = 0.3
 """[1] Of the minutes of a search, what is kept for the rival's."""
-SETTLING_TIME = 6.0
-"""[s] After which a walk is shown_designs."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
@@ -233,12 +231,12 @@ def _forces(answers: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 def is_stable_gait(design: FoundDesign) -> bool:
     """Tell whether a design is what was published: at the last goal, 13 to 14 kg, bars up to 0.7 m, assisted
     for a tenth of the time at most, hundreds of watts."""
-    told = design.worn()
-    measures = told.measures
+    worn_design = design.worn()
+    measures = worn_design.measures
     return bool(
         design.individual.stage == len(GOAL_NAMES)
-        and MASS_RANGE[0] <= told.mass - UNCOUNTED_MASS <= MASS_RANGE[1]
-        and told.bars.max() <= MAX_BAR_LENGTH
+        and MASS_RANGE[0] <= worn_design.mass - UNCOUNTED_MASS <= MASS_RANGE[1]
+        and worn_design.bars.max() <= MAX_BAR_LENGTH
         and measures["assist_time"] <= MAX_ASSIST_SHARE * DURATION / 2
         and measures["power_absolute"] < MAX_POWER
     )
