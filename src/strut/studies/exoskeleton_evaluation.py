@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from strut import evolve, linkage
+from strut.errors import ModelError
 from strut.evolve.evaluations.evaluation import OK, Evaluated
 from strut.evolve.evaluations.system_runs import SystemEvaluation
 from strut.evolve.space import ParameterSpace
 from strut.evolve.streams import Purpose, RandomStream
 from strut.linkage.measures import ACTUATOR_MASS, PASSIVE_MASS
 from strut.linkage.spanning_tree import spanning_tree
+from strut.simulate.batch_in_lanes import chosen_lanes
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, topologies_by_number
 from strut.studies.exoskeleton_gait import exoskeleton_walker
 from strut.studies.exoskeleton_measures import ANKLES, FEET, TARGET_SPEED
@@ -238,8 +240,6 @@ class ExoskeletonEvaluation:
     def check(self, space: ParameterSpace) -> None:
         """Raise ModelError where what is searched is not what the space has."""
         if tuple(space.names) != self.space.names:
-            from strut.errors import ModelError
-
             raise ModelError("what is searched is not the space of the evaluation: take its parameters")
 
     def screen(self, parts: Sequence[tuple[str, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -314,8 +314,6 @@ class ExoskeletonEvaluation:
     @cached_property
     def lanes(self) -> int:
         """Runs that a core does at once."""
-        from strut.simulate.batch_in_lanes import chosen_lanes
-
         return chosen_lanes(self.options.get("lanes", 1), self.options.get("precision", "double"), None)
 
     @cached_property
