@@ -165,6 +165,19 @@ def test_every_function_of_c_is_there(t, tmp_path):
 
 
 @needs_node
+@pytest.mark.parametrize("method", ["rk4", "rkc"])
+def test_fixed_steps_are_those_of_the_processor(method, tmp_path):
+    """Also of a method whose stages need more than the one before."""
+    system = walkers.pendulum()
+    strut.export(system, tmp_path / "p.wasm", method=method, step=1e-3)
+    native, module = (
+        strut.simulate(system, t=1.0, method=method, step=1e-3),
+        run_in_node(tmp_path / "p.wasm", t=1.0),
+    )
+    np.testing.assert_allclose(module["x"], native.end["x0"], atol=1e-12, rtol=0)
+
+
+@needs_node
 def test_a_module_says_what_it_is(tmp_path):
     system = walkers.compass(slope=strut.deg(3))
     strut.export(system, tmp_path / "walk.wasm")

@@ -61,7 +61,7 @@ def page(
 
     def add_graph(report: Report) -> None:
         report.section("Graph")
-        report.drawing(drawing, f"the graph of {trajectory.system_name}: its nodes, and what acts on what")
+        report.picture(drawing, f"the graph of {trajectory.system_name}: its nodes, and what acts on what")
 
     part = add_graph if drawing else None
     report = run_report(trajectory, title, remarks, asked, source, part=part)

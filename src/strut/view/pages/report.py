@@ -169,7 +169,7 @@ class Report:
         self._data |= data or {}
         self._scripts += [name for name in scripts if name not in self._scripts]
 
-    def drawing(self, svg: str, alt: str) -> None:
+    def picture(self, svg: str, alt: str) -> None:
         """Add a drawing, the text of an SVG file: fitted to the page, and in its own size after a click. It
         is shown as a picture, in which no script runs. alt: what it shows, in words."""
         name = f"drawing-{sum(key.startswith('drawing-') for key in self._data) + 1}"
