@@ -11,7 +11,10 @@ HEAVY = (
     "matplotlib",
     "plotly",
     "scipy",
+    "strut.control",
+    "strut.linkage",
     "strut.network",
+    "strut.ports",
     "strut.view",
     "strut.mechanism.io",
 )
@@ -35,3 +38,19 @@ def test_readers_of_files_are_found_when_first_used():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "module 'strut.mechanism' has no attribute 'step'"
+
+
+def test_robots_are_functions_though_modules_have_their_names():
+    code = (
+        "import strut.walkers.coman, strut.walkers.exoskeleton\nfrom strut import walkers\n"
+        "from strut.walkers import coman, dribbel_robot, exoskeleton\n"
+        "print(coman.__module__, exoskeleton.__name__, dribbel_robot.__name__, 'coman' in dir(walkers))\n"
+        "print(walkers.ROBOTS['coman'] is coman, list(walkers.ROBOTS))\n"
+        "try:\n    walkers.biped\nexcept AttributeError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "strut.walkers.coman_robot exoskeleton dribbel_robot True",
+        "True ['coman', 'coman-planar', 'human']",
+        "module 'strut.walkers' has no attribute 'biped'",
+    ]

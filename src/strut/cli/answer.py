@@ -141,7 +141,10 @@ def complain(text: str) -> None:
 
 def _say(kind: str, text: str, *, style: str = "default", lead: str = "") -> None:
     answer = current_answer()
-    answer.messages.append({"kind": kind, "text": text})
+    message = {"kind": kind, "text": text}
+    if message in answer.messages:
+        return  # a file that is read twice says the same twice
+    answer.messages.append(message)
     if answer.json and kind != "error":
         return
     hide_progress()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut import actuator, contact, mechanism, ports
+from strut import actuator, contact, mechanism
 from strut.cli.answer import note, warn
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
@@ -28,7 +28,7 @@ MODEL_TYPES = (System.__name__, Mechanism.__name__)
 """What a function that makes a model says that it returns, with or without its module."""
 
 if TYPE_CHECKING:
-    from strut import network  # read on demand: most commands never see a network
+    from strut import network, ports  # read on demand: most commands never see a network or a graph
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ def find_model(text: str, how: Reading | None = None) -> System:
         return ROBOTS[text]()
     graph = find_graph(text)
     if graph is not None:
+        from strut import ports
+
         return ports.system(graph)
     model = _find(text, how or Reading())
     if isinstance(model, Mechanism) and text.endswith(".toml") and contact.has_ground(text):
@@ -62,13 +64,16 @@ def find_model(text: str, how: Reading | None = None) -> System:
 
 def find_graph(text: str) -> ports.BondGraph | None:
     """Return the bond graph in a file, FILE.toml with elements; None for anything else."""
-    is_graph = text.endswith(".toml") and Path(text).is_file() and ports.is_graph_file(text)
-    return ports.load(text) if is_graph else None
+    if not text.endswith(".toml") or not Path(text).is_file():
+        return None
+    from strut import ports
+
+    return ports.load(text) if ports.is_graph_file(text) else None
 
 
 def python_of(text: str, drive: str = "rigid") -> str:
     """Return Python that makes a system of the catalogue; an empty text for another."""
-    makers = {**CATALOGUE, **ROBOTS}
+    makers = ROBOTS if text in ROBOTS else CATALOGUE
     if text not in makers:
         return ""
     expression = f"walkers.{makers[text].__name__}()"

@@ -22,7 +22,9 @@ MAX_PRINTED_ROWS = 12
 def pareto(
     file: Annotated[
         Path,
-        typer.Argument(help="Candidates: a job (.db), the result of a sweep (.json), or a table (.csv)."),
+        typer.Argument(
+            metavar="FILE", help="Candidates: a job (.db), the result of a sweep (.json), or a table (.csv)."
+        ),
     ],
     *,
     less: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,10 +31,12 @@ from strut.cli.progress import time_teller
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import components, printed_columns, run_data, run_text
 from strut.errors import MissingExtraError
-from strut.network import Network
 from strut.simulate import METHODS, Trajectory
 from strut.simulate.options import FIXED
 from strut.system import System
+
+if TYPE_CHECKING:
+    from strut.network import Network  # read on demand: most commands never see a network
 
 OWN_METHODS: dict[str, dict[str, Any]] = {"coman": {"method": "rkc", "step": 1e-3}}
 """Ready-made machines with stiff drives, and what they are integrated by unless a user says otherwise; step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,10 +11,12 @@ import strut
 from strut.cli.answer import warn
 from strut.cli.progress import tell_progress
 from strut.errors import MissingExtraError, StorageError
-from strut.network import Network
 from strut.ports import BondGraph
 from strut.simulate.live_result import add_live_page
 from strut.simulate.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from strut.network import Network  # read on demand: most commands never see a network
 
 FILM_SUFFIXES = (".gif", ".mp4")
 """Suffixes of films."""
@@ -68,7 +71,7 @@ def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
         system. graph: the bond graph or the network that the system was made of, if it was.
     """
     tell_progress(f"writing {path}")
-    drawing = graph.graph() if isinstance(graph, Network) else ""
+    drawing = "" if graph is None or isinstance(graph, BondGraph) else graph.graph()
     if path.suffix == ".html" and isinstance(graph, BondGraph):
         add_live_page(run, strut.report.graph_report(graph, run, asked=asked).save(path))
     elif path.suffix == ".html":

@@ -40,7 +40,7 @@ def read_sweep(text: str, units: Mapping[str, str], flag: str = "--sweep") -> Sw
     if len(parts) == 1:
         values = tuple(number(part, unit) for part in rest.split(",") if part.strip())
         if len(values) < 2:
-            raise ValueRangeError(f"'{text}' is one value and no sweep: {example}, or --set {text}")
+            raise ValueRangeError(f"'{text}' is one value and no sweep: {example}")
         return SweptValues(name, values, evenly=False)
     if len(parts) == 2:
         raise ValueRangeError(f"'{text}' does not say how many values there are: {flag} {text}:7 for seven")

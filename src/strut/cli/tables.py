@@ -27,11 +27,13 @@ MAX_WORD_WIDTH = 32
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it is printed: its head, its cells as texts, and whether these are numbers."""
+    """A column as it is printed: its head, its cells as texts, whether all of these are numbers, and whether
+    it stands to the right, as numbers do: most of its cells are some."""
 
     head: str
     cells: tuple[str, ...]
     numeric: bool
+    right: bool
 
     @property
     def widest_cell(self) -> int:
@@ -66,7 +68,9 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> No
 
 def _column(head: str, cells: list[Any]) -> Column:
     texts = tuple(_cell(cell) for cell in cells)
-    return Column(head, texts, bool(texts) and all(_is_number(text) for text in texts) and any(texts))
+    filled = [text for text in texts if text]
+    numbers = [text for text in filled if _is_number(text)]
+    return Column(head, texts, bool(numbers) and numbers == filled, 2 * len(numbers) > len(filled))
 
 
 def _cell(value: Any) -> str:
@@ -76,9 +80,9 @@ def _cell(value: Any) -> str:
 
 
 def _is_number(text: str) -> bool:
-    """Does a cell count as a number? Empty ones and those that stand for rows left out do."""
+    """Does a cell count as a number? That which stands for rows left out does."""
     try:
-        float(text.rstrip("%") or "0")
+        float(text.rstrip("%"))
     except ValueError:
         return text == "…"
     return True
@@ -137,7 +141,7 @@ def _print_lines(cells: list[list[str]], columns: list[Column], widths: list[int
     """Print the lines of one row: numbers to the right, words to the left."""
     for texts in zip(*cells, strict=True):
         padded = [
-            " " * (w - cell_len(text)) + text if column.numeric else text + " " * (w - cell_len(text))
+            " " * (w - cell_len(text)) + text if column.right else text + " " * (w - cell_len(text))
             for text, column, w in zip(texts, columns, widths, strict=True)
         ]
         out.print(Text((" " * GAP).join(padded).rstrip(), style=style), soft_wrap=True)
