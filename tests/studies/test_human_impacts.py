@@ -95,7 +95,7 @@ def test_a_row_counts_peaks():
     t = np.linspace(0, 1, 667)
     force = np.concatenate([1.13 * np.sin(np.pi * t) + 0.43 * np.sin(3 * np.pi * t), np.zeros(444)])
     peaks = force_peaks(force)
-    landing = StrideForce(force, peaks, float(np.abs(np.diff(force)).sum()))
+    landing = StrideForce(force, peaks, float(np.abs(np.diff(force)).sum()), "heel")
     best = evolve.Individual(
         0, 0, 0, {}, {"torque": 200.0, "power_absolute": 300.0, "speed": 1.25, "stance": 0.6}, 7, 200.0
     )
@@ -103,5 +103,6 @@ def test_a_row_counts_peaks():
     row = landing_row("smooth_pad", "const", evolution, landing)
     assert len(peaks) == 2
     assert row.ours.startswith(f"2 of {peaks[0]:.2f}, {peaks[1]:.2f} weights")
+    assert row.ours.endswith("heel first")
     assert "1 of 1 runs at the last goal" in row.remark
     assert landing_row("smooth_pad", "const", evolution, None).ours == "no stride"

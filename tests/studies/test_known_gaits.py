@@ -11,7 +11,8 @@ from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_verification import Verified
 from strut.studies.human_impacts import FIRST_GAIT, impact_problems
 from strut.studies.human_verification import human_ways
-from strut.studies.kieboom_gaits import as_individual, gaits_for, human_row, verify_known
+from strut.studies.kieboom_gaits import as_individual, gaits_for, human_row, verify_known, walk_known
+from strut.studies.kieboom_landings import landing_of
 from strut.studies.known_gaits import known_gait, known_gaits
 from strut.studies.mode_searches import MUTATION, mutated_populations
 from strut.studies.nested_modes import embed_populations
@@ -80,3 +81,14 @@ def test_known_gaits_hold():
     held = {name: each.holds for name, each in {**of_humans, **of_comans}.items() if name != FIRST_GAIT}
     assert len(held) >= 6
     assert all(held.values()), held
+
+
+def test_the_known_gait_lands_on_its_heel_with_sharp_peaks():
+    """As was seen beforehand: heel first, peaks of 2 to 3.1 weights. A stride of the force's mean is half the
+    weight, the other foot carries the other half."""
+    force = landing_of(walk_known(known_gait(FIRST_GAIT)))
+    assert force.first_point == "heel"
+    assert 2.0 < max(force.peaks) < 3.2
+    assert len(force.peaks) >= 3
+    assert force.force.mean() == pytest.approx(0.5, abs=0.01)
+    assert force.total_variation > 2 * sum(force.peaks) - 2 * len(force.peaks)

@@ -82,11 +82,8 @@ def walk_known(gait: KnownGait) -> Trajectory:
 def landing_row(gait: KnownGait) -> Row:
     """Return how the ground pushes back under a gait of the human."""
     landing = landing_of(walk_known(gait))
-    ours = "no stride"
-    if landing is not None:
-        peaks = ", ".join(f"{peak:.2f}" for peak in landing.peaks)
-        ours = f"{len(landing.peaks)} of {peaks} weights; rises and falls {landing.total_variation:.1f}"
-    return Row(f"{gait.name}: peaks of the ground's force", "two, smooth", ours, gait.source)
+    ours = "no stride" if landing is None else landing.text
+    return Row(f"{gait.name}: peaks of the ground's force", "two, smooth; heel first", ours, gait.source)
 
 
 def rows() -> list[Row]:

@@ -46,11 +46,21 @@ SHOWN_PERIODS = SETTLING_PERIODS + 3
 class StrideForce:
     """How the ground pushes back under the right foot of a gait over a stride. force: over the weight, at
     `FORCE_SAMPLING` from the landing on. peaks: of it, in weights. total_variation: the sum of its rises and
-    falls, in weights."""
+    falls, in weights. first_point: of the sole, that touches first."""
 
     force: np.ndarray
     peaks: list[float]
     total_variation: float
+    first_point: str
+
+    @property
+    def text(self) -> str:
+        """It in words."""
+        peaks = ", ".join(f"{peak:.2f}" for peak in self.peaks)
+        return (
+            f"{len(self.peaks)} of {peaks} weights; rises and falls {self.total_variation:.1f}; "
+            f"{self.first_point} first"
+        )
 
 
 def landing_of(walk: Trajectory) -> StrideForce | None:
@@ -62,8 +72,12 @@ def landing_of(walk: Trajectory) -> StrideForce | None:
     times = np.arange(begin, begin + 1 / FREQUENCY, FORCE_SAMPLING)
     moments = walk.at(times)
     force = np.sum([moments[f"{point}_normal"] for point in FEET["right"]], axis=0) / WEIGHT
+    lowest = min(FEET["right"], key=lambda point: float(stride[f"{point}_gap"][0]))
     return StrideForce(
-        force, force_peaks(force), float(np.abs(np.diff(force, append=0.0, prepend=0.0)).sum())
+        force=force,
+        peaks=force_peaks(force),
+        total_variation=float(np.abs(np.diff(force, append=0.0, prepend=0.0)).sum()),
+        first_point=lowest.rpartition("_")[0],
     )
 
 
@@ -111,10 +125,7 @@ def landing_row(name: str, mode: str, evolution: evolve.Evolution, landing: Stri
         f"{evolution.stages}, {values['torque']:.0f} N m, |power| {values['power_absolute']:.0f} W, "
         f"{values['speed']:.2f} m/s, stance {100 * values['stance']:.0f} %"
     )
-    ours = "no stride"
-    if landing is not None:
-        peaks = ", ".join(f"{peak:.2f}" for peak in landing.peaks)
-        ours = f"{len(landing.peaks)} of {peaks} weights; rises and falls {landing.total_variation:.1f}"
+    ours = "no stride" if landing is None else landing.text
     quantity = f"peaks of the ground's force: {VARIATIONS[name].words}, {mode}"
     return Row(quantity, "two, smooth", ours, remark)
 
