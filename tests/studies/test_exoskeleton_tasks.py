@@ -18,7 +18,7 @@ from tests.studies.test_exoskeleton_refinement import PAIR, topology, walking_nu
 TASKS = {
     "slow": WalkTask(speed=0.8, frequency=0.8),
     "fast": WalkTask(speed=1.0),
-    "step": WalkTask(speed=1.0, rise=0.02, edge=0.5),
+    "step": WalkTask(speed=1.0, rise=0.02, edge=0.65),
 }
 DURATION = 1.2
 """[s] Of a walk."""
@@ -60,11 +60,11 @@ def test_goals_are_of_all_tasks():
 def test_one_exoskeleton_does_three_tasks():
     """A tiny search around a design that walks: none of its tasks is forgotten, and the step is met."""
     near = walking_numbers()
-    problem = task_problem(topology(), PAIR, TASKS, duration=DURATION, near=near, spread=0.01)
-    found = evolve.search(problem, evolve.Swarm(4), 2, seed=3)
+    problem = task_problem(topology(), PAIR, TASKS, duration=DURATION, near=near, spread=0.002)
+    found = evolve.search(problem, evolve.Swarm(3), 2, seed=3)
     best = found.best
     print(best.stage, best.value, dict(best.measures))
-    assert best.stage >= 1  # it falls in no task
+    assert best.stage >= 2  # it falls in no task
     for task in TASKS:
         assert best.measures[f"{task}.time"] == pytest.approx(DURATION)
         assert best.measures[f"{task}.peak_interaction"] > best.measures[f"{task}.interaction"] / 6 > 1.0

@@ -26,6 +26,8 @@ REFINED_MEASURES = ("time", "speed", "power_absolute", "assist_time")
 HELD_ENDINGS = ("_on", "_off")
 """Endings of parameters that are kept: phases at which stiffness steps. Where a torque jumps at a time, runs
 have derivatives by it that those along a record do not have."""
+REACH = 0.05
+"""[1] How far refinement goes, as a part of the range of each parameter."""
 WALK_DURATION = 10.0
 """[s] Of a walk."""
 RTOL, ATOL = 1e-8, 1e-10
@@ -159,26 +161,32 @@ def _searched(q: Param) -> evolve.SearchParameter:
     return evolve.SearchParameter(q.name, float(low), float(high), unit=q.unit)
 
 
+def _around(q: evolve.SearchParameter, value: float, reach: float) -> evolve.SearchParameter:
+    """What is searched near a value, which may be outside of its range."""
+    far = reach * (q.high - q.low)
+    return replace(q, low=min(max(q.low, value - far), value), high=max(min(q.high, value + far), value))
+
+
 def refine_walk(
     walk: DifferentiableWalk,
     numbers: Mapping[str, float],
     *,
     only: Sequence[str] | None = None,
     speed: float = TARGET_SPEED,
+    reach: float = REACH,
     iterations: int = 10,
 ) -> RefinedWalk:
     """Improve a walk by exact gradients of the goal that it is at (`studies.exoskeleton_measures`).
 
     numbers: all parameters, pins and control, of a design that walks for the whole duration. only: names of
-    those that vary; all but the phases of steps unless given. speed: that is asked for [m/s]. iterations: of
-    the optimiser, at most. Steps on which it would fall, come near a singularity or need a bar over 0.7 m
-    are not taken. Where a number lies outside of its range, the range is as wide.
+    those that vary; all but the phases of steps unless given. speed: that is asked for [m/s]. reach: how far
+    each may go, as a part of its range: what is far away is another gait, and the way there goes through
+    falls. iterations: of the optimiser, at most. Steps on which it would fall, come near a singularity or
+    need a bar over 0.7 m are not taken.
     """
     begin = process_time()
     varied = [
-        replace(q, low=min(q.low, numbers[q.name]), high=max(q.high, numbers[q.name]))
-        for q in walk.bounds()
-        if only is None or q.name in only
+        _around(q, float(numbers[q.name]), reach) for q in walk.bounds() if only is None or q.name in only
     ]
     own = {q.name: float(numbers[q.name]) for q in varied}
 
