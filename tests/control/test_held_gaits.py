@@ -209,7 +209,9 @@ def test_an_effort_beyond_the_limits_is_warned_of(brisk):
     (fault,) = held.effort_faults
     assert f"up to {held.efforts['hip_torque']:.4g} beyond the plan" in fault
     assert "its limits are -12 to 12" in fault
-    assert fault in repr(held)
+    assert "asks hip_torque for more than limits allow, see effort_faults" in repr(held)
+    push = next(row for row in held.comparison if "all rates faster" in row.name)
+    assert "m/s" not in push.note  # a part of the rates, not a speed
     assert fault in held.data()["effort_faults"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -141,7 +141,8 @@ def test_choices_of_ours_stand_in_the_rows() -> None:
     assert all(row.remark.startswith("ours") for row in rows if row.quantity.startswith("choices"))
 
 
-@pytest.mark.slow  # a minute or two: some two hundred runs
+@pytest.mark.timeout(1200)  # more than the five minutes of all tests, on a busy machine
+@pytest.mark.slow  # two minutes or three: some thousand runs
 def test_sweeps_and_limits() -> None:
     """Speeds rise with the torque limit, 140 N s is near the largest push, 200 N m near the smallest limit; what
     the thesis says of its sweeps holds in 17 of 22 statements, and in the others by another reading that is named."""

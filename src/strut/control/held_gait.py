@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -243,7 +243,8 @@ class HeldGait(SavedResult, Tabular, Packed):
     def __repr__(self) -> str:
         before, after = (abs(g.multipliers[0]) for g in (self.before, self.gait))
         word = "held" if self.stable else "not held"
-        faults = f"; {'; '.join(self.effort_faults)}" if self.effort_faults else ""
+        beyond = ", ".join(fault.partition(":")[0] for fault in self.effort_faults)
+        faults = f"; asks {beyond} for more than limits allow, see effort_faults" if beyond else ""
         return (
             f"<HeldGait of {self.system.name}: {word} by {self.method}, largest multiplier {before:.4g} -> "
             f"{after:.4g}{faults}>"
@@ -256,7 +257,8 @@ def _number(value: float) -> float | None:
 
 def _compare(name: str, before: Survived, after: Survived, unit: str | None = None) -> Compared:
     """Return what is survived before and after."""
-    return Compared(name, before.largest, after.largest, before.unit if unit is None else unit, str(after))
+    own = before.unit if unit is None else unit
+    return Compared(name, before.largest, after.largest, own, str(replace(after, unit=own)))
 
 
 def _roughest(gait: Gait) -> tuple[float, str]:
