@@ -54,15 +54,23 @@ def headline(run: Trajectory) -> dict[str, str]:
 
 
 def step_length(run: Trajectory) -> float | None:
-    """How far the last step went along the ground [m]: as the machine counts it, or from one footprint to the
-    next; None where neither is known."""
+    """How far the last step went along the ground [m]: as the machine counts it, from one footprint to the
+    next, or how far the centre of mass went over it, in its direction along x; None where none is known."""
     steps = [event for event in run.events if event.name in run.names.step_events]
     if run.names.step_length and steps:
         return float(steps[-1].after[run.names.step_length])
     stage = run.stage()
-    if stage is None or len(stage.prints) < 2:
+    if stage is None:
         return None
-    return float(np.linalg.norm(stage.prints[-1, 1:] - stage.prints[-2, 1:]))
+    if len(stage.prints) >= 2:
+        return float(np.linalg.norm(stage.prints[-1, 1:] - stage.prints[-2, 1:]))
+    if stage.com is None or len(steps) < 2:
+        return None
+    begin, end = (
+        np.array([np.interp(event.t, stage.t, column) for column in stage.com.T]) for event in steps[-2:]
+    )
+    way = end - begin
+    return float(math.copysign(np.linalg.norm(way), way[0]))
 
 
 def cost_of_transport(run: Trajectory, length: float | None) -> float | None:
