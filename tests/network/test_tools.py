@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import strut
 from strut import network
+from strut.cli.answer import CommandAnswer, answer_scope
 from strut.cli.app import application
 from strut.cli.repl import Session
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
@@ -66,18 +67,19 @@ def talk(*lines, text=RING):
 
 
 def test_a_conversation():
-    said = talk(
-        "n2.x^2 + k",
-        "find nodes | /n[12]/ . twice",
-        "n2.x = 3",
-        "n2.twice",
-        "k = 1",
-        "step 2",
-        "n2.x",
-        "n1.x",
-        "quit",
-        "k",
-    )
+    with answer_scope(CommandAnswer(digits=10)):
+        said = talk(
+            "n2.x^2 + k",
+            "find nodes | /n[12]/ . twice",
+            "n2.x = 3",
+            "n2.twice",
+            "k = 1",
+            "step 2",
+            "n2.x",
+            "n1.x",
+            "quit",
+            "k",
+        )
     assert said[0] == "6"
     assert said[1] == "n1.twice\nn2.twice"
     assert said[3] == "6"

@@ -46,8 +46,8 @@ COMMANDS = {
     "doctor": "strut.cli.doctor:doctor",
 }
 """Module and function of every command, by its name and in the order of the help."""
-WITHOUT_NUMBERS = {"export", "view", "live", "studio", "check", "graph", "doctor"}
-"""Commands that print no numbers which --digits could round."""
+WITHOUT_NUMBERS = {"export", "view", "live", "studio", "reproduce", "check", "graph", "doctor"}
+"""Commands that print no numbers which --digits could round; those of studies have the digits published."""
 REPEATING = {"show", "run", "gait", "design", "control", "export", "live", "check", "monitor", "graph"}
 """Commands that read files which people edit, and can be run again when one changes."""
 OTHER_WORDS = {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import strut
+from strut.cli.answer import number_text
 from strut.errors import ModelError, StrutError, UnknownNameError, did_you_mean
 from strut.network import Edge, Network, Node, Variable
 from strut.network.query import NetworkQuery
@@ -208,8 +209,8 @@ def format_value(value: np.ndarray) -> str:
     """Write a number, or a matrix, as the language does."""
     m = np.atleast_2d(value)
     if m.size == 1:
-        return f"{float(m.reshape(-1)[0]):.10g}"
-    return "[" + "; ".join(", ".join(f"{v:.6g}" for v in row) for row in m) + "]"
+        return number_text(float(m.reshape(-1)[0]))
+    return "[" + "; ".join(", ".join(number_text(float(v)) for v in row) for row in m) + "]"
 
 
 def text_plot(name: str, t: np.ndarray, y: np.ndarray) -> str:

@@ -11,12 +11,12 @@ import strut
 from strut.cli.answer import warn
 from strut.cli.progress import tell_progress
 from strut.errors import MissingExtraError, StorageError
-from strut.ports import BondGraph
 from strut.simulate.live_result import add_live_page
 from strut.simulate.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from strut.network import Network  # read on demand: most commands never see a network
+    from strut.network import Network  # read on demand: most commands never see a network or a graph
+    from strut.ports import BondGraph
 
 FILM_SUFFIXES = (".gif", ".mp4")
 """Suffixes of films."""
@@ -71,9 +71,14 @@ def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
         system. graph: the bond graph or the network that the system was made of, if it was.
     """
     tell_progress(f"writing {path}")
-    drawing = "" if graph is None or isinstance(graph, BondGraph) else graph.graph()
-    if path.suffix == ".html" and isinstance(graph, BondGraph):
-        add_live_page(run, strut.report.graph_report(graph, run, asked=asked).save(path))
+    drawing, bonds = "", None
+    if graph is not None:
+        from strut.ports import BondGraph
+
+        bonds = graph if isinstance(graph, BondGraph) else None
+        drawing = "" if isinstance(graph, BondGraph) else graph.graph()
+    if path.suffix == ".html" and bonds is not None:
+        add_live_page(run, strut.report.graph_report(bonds, run, asked=asked).save(path))
     elif path.suffix == ".html":
         strut.view.page(run, path, asked=asked, source=source, drawing=drawing)
     elif path.suffix in FILM_SUFFIXES:
