@@ -15,6 +15,7 @@ import functools
 import importlib
 import inspect
 import math
+import re
 import sys
 import types
 import typing
@@ -161,6 +162,12 @@ def _wrap_function(function: F, title: str) -> F:
             for name, value in bound.items():
                 if name in expected and value is not signature.parameters[name].default:
                     _check_argument(title, signature.parameters[name], value, expected[name], error)
+            plugin = re.search(r"Cannot load shared library '(\S+)'", str(error))
+            if plugin is not None:
+                raise StrutError(
+                    f"{title}: CasADi lacks its plugin {plugin[1]}: install it whole (pip install "
+                    f"--force-reinstall casadi)"
+                ) from error
             if isinstance(error, (RuntimeError, NotImplementedError)) and "casadi" in str(error).lower():
                 why = str(error).strip().splitlines()[0].rpartition(": ")[2] or "CasADi refused them"
                 raise ArgumentError(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from strut import Input, Param, State, System, optimal, walkers
-from strut.errors import ModelError, UnknownNameError
+from strut.errors import ModelError, StrutError, UnknownNameError
+from strut.optimal.solver import kkt_step
 from strut.optimal.solver import solve as solve_file
 from strut.optimal.walk.parameter_slope import no_slopes_reason
 from strut.report import design_result
@@ -185,3 +186,10 @@ def test_why_nothing_is_said_of_parameters(walk):
         "no_sensitivities": no_slopes_reason(stable.result),
     }
     assert stable.no_sensitivities in design_result(stable, sensitivity=True).remarks
+
+
+def test_a_part_of_casadi_that_is_missing_is_named(moved, monkeypatch):
+    """A damaged installation is no mistake of who calls."""
+    monkeypatch.setattr(kkt_step, "LINEAR_SOLVER", "no_such_solver")
+    with pytest.raises(StrutError, match=r"CasADi lacks its plugin libcasadi_linsol_no_such_solver\.\w+: in"):
+        replace(moved).sensitivity("m")

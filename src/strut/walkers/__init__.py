@@ -47,7 +47,7 @@ _HOMES = {
 `linkage`, which others do not."""
 
 
-class _Lazy(ModuleType):
+class _LazyWalkers(ModuleType):
     """This package itself. `coman` and others are functions although modules have these names too; importing
     such a module would set the attribute to it, so that is refused."""
 
@@ -165,4 +165,4 @@ __all__ = [
 ]
 
 globals().pop("coman", None)  # the module of COMAN's bodies, which has the name of the function
-sys.modules[__name__].__class__ = _Lazy
+sys.modules[__name__].__class__ = _LazyWalkers

@@ -12,9 +12,10 @@ from strut.checks import checked
 from strut.errors import ValueRangeError
 from strut.optimal.solver.result import Solution
 
-BUDGET = 60.0
-"""How long a search may work after its first solution [s] (`BusyClock`): finer meshes, other ways to a speed,
-sharper plans. Five-link walkers take 4 s for a solution and 5 s for three finer meshes."""
+BUDGET = 80.0
+"""How long a search may work after its first solution [s] (`BusyClock`), with all its parts: finer meshes,
+other ways to a speed, sharper plans, prices on torque. Five-link walkers take 4 s for a solution and 5 s for
+three finer meshes, a runner of fourteen states three times as long."""
 MIN_ROUND = 0.5
 """A round is not begun with less time left [s]."""
 

@@ -25,7 +25,7 @@ from strut.optimal.walk.torque_price import (
     torque_price,
 )
 
-ALONE_SHARE = 0.15
+ALONE_SHARE = 0.12
 """The part of the budget that a search for a cost of work alone has: one that needs more seldom ends."""
 FIRST_PRICE_SHARE, PRICED_SHARE = 0.7, 0.5
 """The parts of the time left that a price on torque has until one leads to a design, and each that follows,
