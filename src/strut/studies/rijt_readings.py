@@ -3,7 +3,7 @@ he does not print.
 
 A statement about a sweep leaves open which runs count as failing, over which feet an error is averaged, over
 which values the parameter goes, and all that the thesis does not say of machine and controller. Each of these
-is a `Reading`; where a statement does not hold as we did it, it is asked of the others, one at a time."""
+is a `SweepReading`; where a statement does not hold as we did it, it is asked of the others, one by one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ Outcome = tuple[dict[str, str], dict[str, tuple[float, float]]]
 
 
 @dataclass(frozen=True)
-class Reading:
+class SweepReading:
     """A way to read a sweep.
 
     words: what it is, after 'holds'; empty for ours. forgiven: causes (`ScenarioRun.failures`) that do not
@@ -79,7 +79,7 @@ class Reading:
     variation: str = ""
 
 
-OURS = Reading()
+OURS = SweepReading()
 """How we read all sweeps."""
 
 
@@ -128,7 +128,7 @@ def _outcomes(parameter: str, scenario: str, variation: str) -> tuple[Outcome, .
 
 
 @cache
-def sweep(parameter: str, scenario: str, reading: Reading = OURS) -> Sweep:
+def sweep(parameter: str, scenario: str, reading: SweepReading = OURS) -> Sweep:
     """Return the sweep of a scenario over a parameter's grid, read in one way."""
     chosen = [
         (value, outcome)
@@ -161,19 +161,21 @@ def works(scenario: str, variation: str) -> bool:
     return measure(scenario, VARIATIONS[variation]).ok
 
 
-def _groups(parameter: str) -> Iterator[list[Reading]]:
+def _groups(parameter: str) -> Iterator[list[SweepReading]]:
     """Other readings than ours, in groups: of each group the first that makes a statement hold is told."""
     yield [
-        Reading("if runs count whose programs had no solution and were relaxed", forgiven=("relaxed",)),
-        Reading("if runs count in which programs were left unsolved", forgiven=("unsolved",)),
+        SweepReading("if runs count whose programs had no solution and were relaxed", forgiven=("relaxed",)),
+        SweepReading("if runs count in which programs were left unsolved", forgiven=("unsolved",)),
     ]
-    swinging = Reading("for the error of the foot that swings, without the one that stands", swinging=True)
+    swinging = SweepReading(
+        "for the error of the foot that swings, without the one that stands", swinging=True
+    )
     yield [swinging]
     later = PARAMETER_GRIDS[parameter][1 : 1 - MIN_GRID_LENGTH]
-    from_value = [Reading(f"for values from {value:g} on", first=value) for value in later]
+    from_value = [SweepReading(f"for values from {value:g} on", first=value) for value in later]
     yield from_value
     yield [replace(each, words=f"{each.words} {swinging.words}", swinging=True) for each in from_value]
-    varied = [Reading(f"with {words}", variation=words) for words in list(VARIATIONS)[1:]]
+    varied = [SweepReading(f"with {words}", variation=words) for words in list(VARIATIONS)[1:]]
     yield varied
     yield [replace(each, words=f"{each.words} {swinging.words}", swinging=True) for each in varied]
     yield [
@@ -189,18 +191,18 @@ def readings_that_hold(
     """Return, in words, readings of a sweep with which a statement holds, the first of each group; two
     changes at once only where one alone does not. scenarios: those that the statement is about; where these
     fail anyway with other choices, it says nothing."""
-    said: list[Reading] = []
+    readings: list[SweepReading] = []
     for group in _groups(parameter):
         kinds = (group[0].swinging, group[0].first is not None, bool(group[0].variation))
-        if said and sum(kinds) > 1:
+        if readings and sum(kinds) > 1:
             continue
         first = next((each for each in group if _holds(parameter, holds, scenarios, each)), None)
-        said += [] if first is None else [first]
-    return [_in_words(each) for each in said]
+        readings += [] if first is None else [first]
+    return [_in_words(each) for each in readings]
 
 
 def _holds(
-    parameter: str, holds: Callable[[Sweep, Sweep], bool], scenarios: Sequence[str], reading: Reading
+    parameter: str, holds: Callable[[Sweep, Sweep], bool], scenarios: Sequence[str], reading: SweepReading
 ) -> bool:
     """Whether a statement holds as a sweep is read."""
     if reading.variation and not all(works(scenario, reading.variation) for scenario in scenarios):
@@ -211,8 +213,8 @@ def _holds(
         return False
 
 
-def _in_words(reading: Reading) -> str:
-    """What is said of a reading; of another choice of ours, what fails with it."""
+def _in_words(reading: SweepReading) -> str:
+    """What is readings of a reading; of another choice of ours, what fails with it."""
     if not reading.variation:
         return reading.words
     failing = [scenario for scenario in SCENARIOS if not works(scenario, reading.variation)]
@@ -227,8 +229,8 @@ __all__ = [
     "SQUARE",
     "VARIABLES",
     "VARIATIONS",
-    "Reading",
     "Sweep",
+    "SweepReading",
     "readings_that_hold",
     "sweep",
 ]
