@@ -305,9 +305,9 @@ def test_a_page_gets_a_switch(chromium, compass, tmp_path):
     for _ in range(2):  # again leads to the same one switch
         run.live(tmp_path / "walk live.html", gait=False, page=page)
     assert page.read_text().count('id="live-switch"') == 1
-    visit = LiveVisit(chromium, page, **LOOKS["light"])
+    visit = Visit(chromium, page, **LOOKS["light"])
     visit.page.click("#live-switch a")
-    visit.wait("strutPage.machine.t > 0.1")
+    visit.until("!!window.strutPage && strutPage.machine.t > 0.1", PATIENCE)
     assert visit.said == []
     visit.context.close()
     other = tmp_path / "other.html"
