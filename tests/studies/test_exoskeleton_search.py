@@ -12,7 +12,7 @@ from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import MAX_BAR_LENGTH, SOUND, screen_designs, sound_designs
-from strut.studies.exoskeleton_found import found_design, visit_counts
+from strut.studies.exoskeleton_found import check_screening, found_design, visit_counts
 from strut.studies.exoskeleton_gait import stride_references
 from strut.studies.exoskeleton_search import (
     EXPLORE,
@@ -23,6 +23,7 @@ from strut.studies.exoskeleton_search import (
     run_file,
     search_exoskeletons,
 )
+from strut.studies.known_exoskeletons import known_exoskeletons, known_rival
 from strut.studies.study import SearchOrder
 
 GROUP = "2-15"
@@ -180,6 +181,18 @@ def test_a_search_may_keep_bests_alone(tmp_path):
     with evolve.store.closing(evolve.store.JobStore(tmp_path / "best.db", read_only=True)) as store:
         state = store.read(0, 6).state
     assert state["visits"].sum() == 42
+
+
+def test_known_exoskeletons_are_what_was_asked_for():
+    """Four of five runs found one: bars up to 0.7 m, about 14 kg, hundreds of watts; the best carries the
+    stride along finer samples than the search looked at."""
+    designs = known_exoskeletons()
+    assert len(designs) == 4
+    for name, design in designs.items():
+        assert design.group.name == name
+        assert study.is_stable_gait(design)
+    assert check_screening(next(iter(designs.values())))
+    assert known_rival().value < min(design.individual.value for design in designs.values())
 
 
 @pytest.mark.slow  # machines of two topologies are compiled, about a minute each
