@@ -42,10 +42,22 @@ def crowd_traces(trajectory: Trajectory, pattern: str, names: list[str]) -> list
     points = np.unique(np.concatenate([drawn_indices(low), drawn_indices(high)]))
     traces: list[Band | Line] = [Band(t[points], low[points], high[points], NEUTRAL)]
     for k, place in enumerate(np.unique(np.linspace(0, len(names) - 1, CROWD_CURVES).astype(int)).tolist()):
-        kept = drawn_indices(values[place])
-        traces.append(Line(names[place], t[kept], values[place][kept], PALETTE[k % len(PALETTE)], width=1.2))
-    kept = drawn_indices(median)
-    traces.append(Line(f"{pattern}{MEDIAN} of {len(names)}", t[kept], median[kept], NEUTRAL, "dash", 1.6))
+        points_drawn = drawn_indices(values[place])
+        traces.append(
+            Line(
+                names[place],
+                t[points_drawn],
+                values[place][points_drawn],
+                PALETTE[k % len(PALETTE)],
+                width=1.2,
+            )
+        )
+    points_drawn = drawn_indices(median)
+    traces.append(
+        Line(
+            f"{pattern}{MEDIAN} of {len(names)}", t[points_drawn], median[points_drawn], NEUTRAL, "dash", 1.6
+        )
+    )
     return traces
 
 

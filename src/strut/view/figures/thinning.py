@@ -30,15 +30,15 @@ def kept_indices(x: np.ndarray, columns: np.ndarray, tolerance: np.ndarray) -> n
     must[1:] |= gaps[:-1]
     must[:-1] |= gaps[1:]
     filled = np.nan_to_num(columns)
-    while True:  # all spans between kept points at once: of each, the point that departs most
-        kept = np.flatnonzero(must)
-        before = np.cumsum(must) - 1  # which kept point comes before, or is, each point
-        a, b = kept[before], kept[np.minimum(before + 1, len(kept) - 1)]
+    while True:  # all spans between kept_places points at once: of each, the point that departs most
+        kept_places = np.flatnonzero(must)
+        before = np.cumsum(must) - 1  # which kept_places point comes before, or is, each point
+        a, b = kept_places[before], kept_places[np.minimum(before + 1, len(kept_places) - 1)]
         wide = x[b] - x[a]
         part = np.divide(x - x[a], wide, out=np.zeros(count), where=wide > 0)
         straight = filled[a] + part[:, None] * (filled[b] - filled[a])
         departure = np.where(must, 0.0, (np.abs(filled - straight) / tolerance).max(axis=1, initial=0.0))
-        largest = np.maximum.reduceat(departure, kept)
+        largest = np.maximum.reduceat(departure, kept_places)
         worst = (departure == largest[before]) & (departure > 1.0)
         if not worst.any():
             return kept
@@ -70,11 +70,11 @@ def _thin_figure(figure: Figure, part: float) -> Figure:
         x = np.frombuffer(x_bytes)
         columns = np.column_stack([c for k in places for c in _columns(traces[k])])
         if stepped:
-            kept = _changes(columns)
+            kept_places = _changes(columns)
         else:
-            kept = kept_indices(x, columns, np.full(columns.shape[1], part * (high - low)))
+            kept_places = kept_indices(x, columns, np.full(columns.shape[1], part * (high - low)))
         for k in places:
-            traces[k] = _take(traces[k], kept, 0.1 * part * (high - low))
+            traces[k] = _take(traces[k], kept_places, 0.1 * part * (high - low))
     return replace(figure, traces=tuple(traces))
 
 
@@ -101,17 +101,17 @@ def _columns(trace: Trace) -> Sequence[np.ndarray]:
     return list(trace.layers.values()) if isinstance(trace, Areas) else []
 
 
-def _take(trace: Trace, kept: np.ndarray, unit: float) -> Trace:
+def _take(trace: Trace, kept_places: np.ndarray, unit: float) -> Trace:
     """Some points of a curve, in whole decimal places not coarser than `unit`."""
     places = int(np.ceil(-np.log10(unit)))
     if isinstance(trace, Line):
-        return replace(trace, x=trace.x[kept], y=np.round(trace.y[kept], places))
+        return replace(trace, x=trace.x[kept_places], y=np.round(trace.y[kept_places], places))
     if isinstance(trace, Band):
-        edges = {n: np.round(getattr(trace, n)[kept], places) for n in ("lower", "upper")}
-        return replace(trace, x=trace.x[kept], **edges)
+        edges = {n: np.round(getattr(trace, n)[kept_places], places) for n in ("lower", "upper")}
+        return replace(trace, x=trace.x[kept_places], **edges)
     assert isinstance(trace, Areas)
-    layers = {name: np.round(values[kept], places) for name, values in trace.layers.items()}
-    return replace(trace, x=trace.x[kept], layers=layers)
+    layers = {name: np.round(values[kept_places], places) for name, values in trace.layers.items()}
+    return replace(trace, x=trace.x[kept_places], layers=layers)
 
 
 __all__ = ["kept_indices", "thin_figures"]
