@@ -30,9 +30,9 @@ def kept_indices(x: np.ndarray, columns: np.ndarray, tolerance: np.ndarray) -> n
     must[1:] |= gaps[:-1]
     must[:-1] |= gaps[1:]
     filled = np.nan_to_num(columns)
-    while True:  # all spans between kept_places points at once: of each, the point that departs most
+    while True:  # all spans between kept points at once: of each, the point that departs most
         kept_places = np.flatnonzero(must)
-        before = np.cumsum(must) - 1  # which kept_places point comes before, or is, each point
+        before = np.cumsum(must) - 1  # which kept point comes before, or is, each point
         a, b = kept_places[before], kept_places[np.minimum(before + 1, len(kept_places) - 1)]
         wide = x[b] - x[a]
         part = np.divide(x - x[a], wide, out=np.zeros(count), where=wide > 0)
@@ -41,7 +41,7 @@ def kept_indices(x: np.ndarray, columns: np.ndarray, tolerance: np.ndarray) -> n
         largest = np.maximum.reduceat(departure, kept_places)
         worst = (departure == largest[before]) & (departure > 1.0)
         if not worst.any():
-            return kept
+            return kept_places
         places = np.flatnonzero(worst)
         must[places[np.unique(before[places], return_index=True)[1]]] = True
 
