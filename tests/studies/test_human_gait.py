@@ -288,4 +288,6 @@ def test_the_command_refuses_what_a_study_does_not_do(capsys, tmp_path):
     assert "no step.db" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "kieboom-human", "--list", "--json"])
-    assert "kieboom-human" in {each["name"] for each in json.loads(capsys.readouterr().out)["result"]["studies"]}
+    assert "kieboom-human" in {
+        each["name"] for each in json.loads(capsys.readouterr().out)["result"]["studies"]
+    }
