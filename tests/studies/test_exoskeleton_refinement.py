@@ -68,9 +68,8 @@ def test_designs_that_carry_no_stride():
 
 @pytest.mark.timeout(3000)
 @pytest.mark.slow  # 19 coordinates on rigid ground are compiled, and runs are differentiated in Python
-def test_a_walk_is_refined():
-    """Slopes by a pin, a reference and a spring's damping agree with central differences; a few steps along
-    them bring the speed nearer to what is asked for, with less assistance."""
+def test_slopes_of_a_walk():
+    """By a pin, a reference and a spring's damping they agree with central differences."""
     walk = DifferentiableWalk(topology(), PAIR, linkage.sketch_values(topology()), duration=DURATION)
     numbers = walking_numbers()
     bounds = {q.name: (q.low, q.high) for q in walk.bounds()}
@@ -83,8 +82,16 @@ def test_a_walk_is_refined():
         for measure, accuracy in (("speed", 1e-3), ("assist_time", 1e-3), ("power_absolute", 1e-2)):
             by_difference = (ends[0][measure] - ends[1][measure]) / (2 * step)
             assert slopes[measure][name] == pytest.approx(by_difference, rel=accuracy)
-    refined = refine_walk(walk, numbers, iterations=2)
-    print(refined)
-    assert refined.polished.value > refined.polished.before + 0.01
+
+
+@pytest.mark.timeout(3000)
+@pytest.mark.slow  # tens of walks, each differentiated in Python
+def test_a_walk_is_refined():
+    """A few steps along slopes bring the speed nearer to what is asked for, with less assistance."""
+    walk = DifferentiableWalk(topology(), PAIR, linkage.sketch_values(topology()), duration=DURATION)
+    numbers = walking_numbers()
+    refined = refine_walk(walk, numbers, iterations=1)
+    print(refined.before, refined.after, refined.polished.message, refined.seconds)
+    assert refined.polished.value > refined.polished.before + 0.03
     assert refined.after["time"] == DURATION
     assert walk.measures(refined.parameters) == pytest.approx(refined.after)

@@ -26,7 +26,7 @@ REFINED_MEASURES = ("time", "speed", "power_absolute", "assist_time")
 HELD_ENDINGS = ("_on", "_off")
 """Endings of parameters that are kept: phases at which stiffness steps. Where a torque jumps at a time, runs
 have derivatives by it that those along a record do not have."""
-REACH = 0.05
+REACH = 0.01
 """[1] How far refinement goes, as a part of the range of each parameter."""
 WALK_DURATION = 10.0
 """[s] Of a walk."""
