@@ -12,8 +12,9 @@ from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import MAX_BAR_LENGTH, SOUND, screen_designs, sound_designs
-from strut.studies.exoskeleton_found import check_screening, found_design, visit_counts
+from strut.studies.exoskeleton_found import check_screening, found_design, run_again, visit_counts
 from strut.studies.exoskeleton_gait import stride_references
+from strut.studies.exoskeleton_rival import rival_run_again
 from strut.studies.exoskeleton_search import (
     EXPLORE,
     OWN,
@@ -228,3 +229,18 @@ def test_a_small_search_to_its_page(tmp_path):
     assert outcome.pictures
     assert outcome.maps
     assert run_file(tmp_path, 1).is_file()
+
+
+@pytest.mark.slow  # two machines are compiled, a minute each
+def test_known_exoskeletons_walk():
+    """What was found in single precision with steps of 0.25 ms keeps its goals in double with 0.1 ms, and so
+    does the rival."""
+    best = known_exoskeletons()["7-13"]
+    rival = known_rival()
+    for individual, measures in (
+        (best.individual, run_again(best, "fine")),
+        (rival, rival_run_again(rival, "fine")),
+    ):
+        assert measures["stage"] == 5
+        for name in ("speed", "power_absolute", "torque"):
+            assert measures[name] == pytest.approx(individual.measures[name], rel=0.02)
