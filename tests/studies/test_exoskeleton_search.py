@@ -1,6 +1,7 @@
 """The search for exoskeletons: what is searched, screening before walks, restricted searches, and a small search
 from its first generation to its page."""
 
+import pickle
 import sqlite3
 
 import numpy as np
@@ -182,6 +183,24 @@ def test_a_search_may_keep_bests_alone(tmp_path):
     with evolve.store.closing(evolve.store.JobStore(tmp_path / "best.db", read_only=True)) as store:
         state = store.read(0, 6).state
     assert state["visits"].sum() == 42
+
+
+def test_evaluations_travel_to_workers():
+    """A copy in another process is the same evaluation, and one of many workers takes one core; what is not
+    sound is measured without a run."""
+    problem = exoskeleton_problem([GROUP], processes=1)
+    evaluation = problem.evaluation
+    assert evaluation.divisible  # shares of a generation may go to a cluster
+    assert not exoskeleton_problem([GROUP], processes=1, lanes="auto").evaluation.divisible
+    copy = pickle.loads(pickle.dumps(evaluation.on_one_core()))
+    assert copy.processes == 1
+    assert copy.settings() == evaluation.settings()
+    x = np.array([[0.5 * (each.low + each.high) for each in evaluation.space.parameters]])  # pins in a line
+    answer = copy.evaluate(evaluation.space.names, x, np.zeros(1, dtype=int))
+    measures = dict(zip(copy.measures, answer.measures[0], strict=True))
+    assert measures["soundness"] < SOUND
+    assert measures["time"] == 0.0
+    assert problem.staged_goals.stage(problem.keys(x, answer.measures))[0] == 0
 
 
 def test_known_exoskeletons_are_what_was_asked_for():
