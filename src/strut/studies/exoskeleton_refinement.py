@@ -90,8 +90,8 @@ class DifferentiableWalk:
         parameters = [
             evolve.SearchParameter(each.name, each.low, each.high, unit=each.unit) for each in self.pins
         ]
-        kept = [q for q in self.tables.parameters if not q.name.endswith(HELD_ENDINGS)]
-        return [*parameters, *[_searched(q) for q in kept]]
+        smooth_parameters = [q for q in self.tables.parameters if not q.name.endswith(HELD_ENDINGS)]
+        return [*parameters, *[_search_parameter(q) for q in smooth_parameters]]
 
     def run(self, numbers: Mapping[str, float]) -> Trajectory:
         """Return the walk with these numbers; the last one is kept."""
@@ -116,7 +116,7 @@ class DifferentiableWalk:
         walk = self.run(numbers)
         if walk.status != "done":
             raise ModelError(f"the walk ends after {walk.t1:.2f} s: {walk.message}")
-        return self._named(self.gradients.integrals(walk))
+        return self._measures_by_name(self.gradients.integrals(walk))
 
     def slopes(self, numbers: Mapping[str, float], names: Sequence[str]) -> dict[str, dict[str, float]]:
         """Return derivatives of `REFINED_MEASURES` by some numbers, by measure and name."""
@@ -130,14 +130,16 @@ class DifferentiableWalk:
         initial = np.zeros((len(states), len(self.names)))
         for name, row in self._begin(numbers).slopes.items():
             initial[states.index(name), :pins] = row
-        found = self.gradients.along(self.run(numbers), directions[:, places], initial[:, places])
+        gradient = self.gradients.along(self.run(numbers), directions[:, places], initial[:, places])
         by_name = {
-            name: self._named({measure: float(found.slopes[measure][k]) for measure in found.slopes}, 0.0)
+            name: self._measures_by_name(
+                {measure: float(gradient.slopes[measure][k]) for measure in gradient.slopes}, 0.0
+            )
             for k, name in enumerate(names)
         }
         return {measure: {name: by_name[name][measure] for name in names} for measure in REFINED_MEASURES}
 
-    def _named(self, totals: Mapping[str, float], time: float | None = None) -> dict[str, float]:
+    def _measures_by_name(self, totals: Mapping[str, float], time: float | None = None) -> dict[str, float]:
         """Measures from integrals over the second half; `time` is 0 of their derivatives."""
         half = self.duration / 2
         values = {
@@ -155,7 +157,7 @@ class DifferentiableWalk:
         )
 
 
-def _searched(q: Param) -> evolve.SearchParameter:
+def _search_parameter(q: Param) -> evolve.SearchParameter:
     """A parameter of control as one that is searched."""
     low, high = q.bounds
     return evolve.SearchParameter(q.name, float(low), float(high), unit=q.unit)

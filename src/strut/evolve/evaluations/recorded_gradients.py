@@ -79,11 +79,11 @@ class RecordedGradients:
         for kind in ("samples", "delays", "randoms"):
             if getattr(system, kind):
                 raise ModelError(f"'{system.name}' has {kind}: its runs have no derivatives along a record")
-        held = varying_discrete_states(system)
-        if held:
+        held_states = varying_discrete_states(system)
+        if held_states:
             raise ModelError(
-                f"events of '{system.name}' set '{held[0].name}' to what varies with the state: derivatives "
-                "along a record know nothing of it"
+                f"events of '{system.name}' set '{held_states[0].name}' to what varies with the state: "
+                "derivatives along a record know nothing of it"
             )
         self.flow_slopes = _FlowSlopes(system, [sx(e) for e in integrands.values()], self.places)
         x, _, _, p = groups = system.vectors()
@@ -154,7 +154,7 @@ class _FlowSlopes:
         implied = system.implied
         rows = [] if implied is None else [i for n in implied.states for i in _range(system, n)]
         self.solved, self.explicit = rows, [k for k in range(self.nx) if k not in rows]
-        known = ca.vertcat(flow[self.explicit], *integrands)
+        explicit_rates = ca.vertcat(flow[self.explicit], *integrands)
         unknown = ca.SX(0, 1) if implied is None else implied.unknown
         residual = ca.SX(0, 1) if implied is None else implied.residual
         further = ca.SX(0, 1) if implied is None else implied.further
@@ -163,7 +163,13 @@ class _FlowSlopes:
             [time, *groups],
             [ca.densify(ca.vertcat(flow, *integrands)), ca.densify(ca.vertcat(flow[rows], further))],
         )
-        by = [(residual, unknown), (residual, x), (residual, p[places]), (known, x), (known, p[places])]
+        by = [
+            (residual, unknown),
+            (residual, x),
+            (residual, p[places]),
+            (explicit_rates, x),
+            (explicit_rates, p[places]),
+        ]
         slopes = [ca.jacobian(e, v) for e, v in by]
         self.patterns = [_Pattern(each.sparsity()) for each in slopes]
         self.slopes = ca.Function(
@@ -290,7 +296,7 @@ class _RecordWalk:
         pieces = []
         for k in range(count):
             changing = np.flatnonzero(signs[0][:, k] != signs[1][:, k]).tolist()
-            cuts = [(self._crossing(k, switch), switch) for switch in changing]
+            cuts = [(self._crossing_share(k, switch), switch) for switch in changing]
             if raw.t[k] < self.gradients.begin < raw.t[k] + raw.h[k]:
                 cuts.append(((self.gradients.begin - raw.t[k]) / raw.h[k], -1))
             parts = int(np.ceil(raw.h[k] * MIN_PIECES / self.run.t1))
@@ -302,7 +308,7 @@ class _RecordWalk:
             pieces.append(_Piece(k, first, 1.0, jumps=tuple(after[k + 1])))
         return pieces
 
-    def _crossing(self, step: int, switch: int) -> float:
+    def _crossing_share(self, step: int, switch: int) -> float:
         """Where in a step a switch changes its sign, as a share of it, by bisection."""
         low, high = 0.0, 1.0
         begins = self._switch_values([(step, 0.0)])[switch, 0] > 0
