@@ -36,7 +36,7 @@ QUICK = (
 MAGNIFY = {"point-3d", "coman-planar"}
 """Machines that magnify rounding beyond `EQUAL`, so that the end is measured against what one unit in the last place
 does to native code. The gait of the one is unstable: a last digit grows a million times in ten seconds, and in every
-single second it is `EQUAL`. Adaptive steps of the other differ by a decision; in fixed steps it is `EQUAL`."""
+single second it is `EQUAL`. Adaptive steps of the other differ, probably by a decision; in fixed steps it is `EQUAL`."""
 
 
 def run_in_node(path, t=10.0, **order):
@@ -140,8 +140,8 @@ def test_an_unstable_walker_is_equal_in_every_second(tmp_path):
 @needs_node
 @pytest.mark.slow  # its C takes half a minute to compile
 def test_a_robot_on_soft_ground_is_equal_in_fixed_steps(tmp_path):
-    """Adaptive steps are accepted or not by a digit where the ground begins to press, and differ by their tolerance;
-    where nothing is decided so, the module is equal through landing and fall."""
+    """Adaptive steps differ by their tolerance, probably because a digit decides whether one is accepted where the
+    ground begins to press; in fixed steps the module is equal through landing and fall."""
     system = machine("coman-planar")
     strut.export(system, tmp_path / "machine.wasm", method="rk4", step=1e-4)
     native, module = (
