@@ -35,6 +35,8 @@ from strut.studies.exoskeleton_search import exoskeleton_goals, run_file
 from strut.studies.exoskeleton_table import WornDesign, linkage_centre
 from strut.system import System, start
 
+MAX_RIGID_STEPS = 200_000
+"""Of a run on rigid ground: feet that chatter would go on for hours."""
 FINE_SAMPLES = 40
 """Of the stride, along which what was found is screened again."""
 WAYS = ("fine", "long", "rigid")
@@ -178,7 +180,9 @@ def run_again(design: FoundDesign, way: str) -> dict[str, float]:
             motors=list(design.group.topology.joints),
             attachments=walkers.exoskeleton_attachments(design.group.topology),
         )
-        evaluation = evolve.of_system(measures.system, duration, measures.expressions)
+        evaluation = evolve.of_system(
+            measures.system, duration, measures.expressions, max_steps=MAX_RIGID_STEPS
+        )
         names: tuple[str, ...] = ("g",)
         row = np.array([[evaluation.own_values("p")["g"]]])
     else:

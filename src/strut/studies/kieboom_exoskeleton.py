@@ -314,7 +314,8 @@ def check_rows(
             if way in answers:
                 measures = answers[way]
                 goal = GOAL_NAMES[int(measures["stage"]) - 1]
-                parts.append(f"{way}: {goal}, {measures.get('time', np.nan):.1f} s")
+                lasted = f"{goal}, {measures['time']:.1f} s" if "time" in measures else "broke off"
+                parts.append(f"{way}: {lasted}")
         if parts:
             sound = answers.get("screened", {}).get("ok", 1.0)
             rows.append(
