@@ -158,7 +158,7 @@ def current_digits() -> int:
 
 
 def number_text(value: float, digits: int | None = None) -> str:
-    """Return a number for people: four to five significant digits, or as --digits says; without a power of
+    """Return a number for people: five significant digits, or as --digits says; without a power of
     ten where it can be read without one.
 
     digits: instead of what the command was asked for.

@@ -29,7 +29,8 @@ def effort_faults(
     """Say, in a sentence for each input, which efforts are more than an input can give.
 
     efforts: by input, the largest that an acceptable deviation asks for beyond the plan. planned: the largest
-    of the plan. limits: the least and the largest of an input, where it has some.
+    of the plan. limits: the least and the largest of an input, where it has some. All of them are in the
+    input's own unit.
     """
     return tuple(
         f"{name}: one acceptable deviation asks for up to {effort:.4g} beyond the plan, which takes "

@@ -18,7 +18,7 @@ from strut.simulate import Trajectory
 from strut.simulate.live_result import live_place
 from strut.system import System
 
-VARIABLE = "STRUT_LIVE"
+LIVE_VARIABLE = "STRUT_LIVE"
 """Environment variable that says 'off' where pages should come without live ones."""
 MAX_OPERATIONS = 40_000
 """Operations of all functions of a system up to which a live page is written unasked: larger
@@ -61,8 +61,8 @@ def write_beside(run: Trajectory, page: Path) -> Path | None:
 
 def _why_unasked_for(system: System) -> str:
     """Why no live page is written unless someone asks for it; empty where one is."""
-    if os.environ.get(VARIABLE, "").lower() == "off":
-        return f"{VARIABLE} is off"
+    if os.environ.get(LIVE_VARIABLE, "").lower() == "off":
+        return f"{LIVE_VARIABLE} is off"
     count = _operations(system)
     if count > MAX_OPERATIONS:
         return (

@@ -92,9 +92,9 @@ def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, A
 
 def check_film(data: Any) -> None:
     """Raise StorageError for what is no film, as one of a file may be."""
-    wanted = {"t", "cuts", "units", "planar", "size", "pieces", "pushes", "pivots", "com", "prints", "alt"}
-    wanted |= {"newton", "land", "centre", "window", "flat", "still", "tick", "meshes", "notes"}
-    if not isinstance(data, dict) or not wanted <= set(data) or not isinstance(data["t"].get("count"), int):
+    keys = {"t", "cuts", "units", "planar", "size", "pieces", "pushes", "pivots", "com", "prints", "alt"}
+    keys |= {"newton", "land", "centre", "window", "flat", "still", "tick", "meshes", "notes"}
+    if not isinstance(data, dict) or not keys <= set(data) or not isinstance(data["t"].get("count"), int):
         raise StorageError("it is damaged: one of its films lacks a part")
 
 

@@ -376,9 +376,9 @@ def _parameters(run: Trajectory, report: Report, folded: bool) -> None:
         return
     report.section("Parameters", folded=folded or len(rows) > LONG_TABLE_ROWS)
     if len(rows) > MAX_PARAMETER_ROWS:
-        shown = zip(run.names.p, run.p.tolist(), strict=True)
+        values = zip(run.names.p, run.p.tolist(), strict=True)
         units = {name: unit for name, _, unit in rows}
-        rows = pattern_rows({name: (value, units[name]) for name, value in shown if name in units})
+        rows = pattern_rows({name: (value, units[name]) for name, value in values if name in units})
         report.note("Names that differ by numbers alone are one row; all values are in the run's file.")
     report.table(("name", "value", "unit"), rows, numbers=(1,), long=len(rows) > LONG_TABLE_ROWS)
     if hidden := sum(name in run.names.internal for name in run.names.p):
