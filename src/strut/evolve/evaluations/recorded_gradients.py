@@ -17,7 +17,7 @@ import numpy as np
 
 from strut.checks import checked, finite
 from strut.errors import ModelError, ShapeError, UnknownNameError, did_you_mean
-from strut.extras import optional_module
+from strut.evolve.evaluations.flow_slopes import FlowSlopes
 from strut.gait.variational import MIN_CAUSED_GUARD, varying_discrete_states
 from strut.simulate import Trajectory
 from strut.simulate.record import Raw
@@ -28,11 +28,11 @@ STEPS_PER_CHUNK = 200
 SUBSTEPS = 2
 """Steps of Runge and Kutta's method for one of the record, whose length was chosen for the state alone."""
 MIN_PIECES = 500
-"""Into which a run is divided at least: long steps of accurate methods are."""
+"""Pieces into which a run is divided at least: long steps of accurate methods are divided, too."""
 BISECTIONS = 60
-"""Of the interval in which a switch changes its sign."""
-SIDE = 1e-6
-"""[1] Part of a step beside a switch at which the flow on that side of it is read."""
+"""Halvings of the step in which a switch changes its sign: what is left of it is below rounding."""
+SWITCH_DISTANCE = 1e-6
+"""[1] How far from a switch the flow on one side of it is read, as a share of the step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class RecordedGradients:
                 f"events of '{system.name}' set '{held_states[0].name}' to what varies with the state: "
                 "derivatives along a record know nothing of it"
             )
-        self.flow_slopes = _FlowSlopes(system, [sx(e) for e in integrands.values()], self.places)
+        self.flow_slopes = FlowSlopes(system, [sx(e) for e in integrands.values()], self.places)
         x, _, _, p = groups = system.vectors()
         values = ca.vertcat(*[sx(e) for e in switches], ca.SX(0, 1))
         slopes = [ca.jacobian(values, each) for each in (x, p[self.places], time)]
@@ -144,93 +144,10 @@ class RecordedGradients:
         return self._jumps[name]
 
 
-class _FlowSlopes:
-    """Derivatives of flow and integrands by states and by the parameters that vary, at many points."""
-
-    def __init__(self, system: System, integrands: list[ca.SX], places: list[int]) -> None:
-        x, _, _, p = groups = system.vectors()
-        self.nx, self.count = x.numel(), len(integrands)
-        flow = ca.vertcat(*[ca.densify(sx(system.flow[q.name])) for q in system.x])
-        implied = system.implied
-        rows = [] if implied is None else [i for n in implied.states for i in _range(system, n)]
-        self.solved, self.explicit = rows, [k for k in range(self.nx) if k not in rows]
-        explicit_rates = ca.vertcat(flow[self.explicit], *integrands)
-        unknown = ca.SX(0, 1) if implied is None else implied.unknown
-        residual = ca.SX(0, 1) if implied is None else implied.residual
-        further = ca.SX(0, 1) if implied is None else implied.further
-        self.rates = ca.Function(
-            "rates",
-            [time, *groups],
-            [ca.densify(ca.vertcat(flow, *integrands)), ca.densify(ca.vertcat(flow[rows], further))],
-        )
-        by = [
-            (residual, unknown),
-            (residual, x),
-            (residual, p[places]),
-            (explicit_rates, x),
-            (explicit_rates, p[places]),
-        ]
-        slopes = [ca.jacobian(e, v) for e, v in by]
-        self.patterns = [_Pattern(each.sparsity()) for each in slopes]
-        self.slopes = ca.Function(
-            "slopes",
-            [time, *groups, unknown],
-            [each.nz[:] if each.nnz() else ca.SX(0, 1) for each in slopes],
-        )
-
-    def at(  # noqa: PLR0917 the groups of a system
-        self, t: np.ndarray, x: np.ndarray, z: np.ndarray, u: np.ndarray, p: np.ndarray, D: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return at points (rows) the rates of states and integrals, their derivatives by states, and those
-        along directions of parameters D."""
-        n = len(t)
-        groups = [t[None], x.T, z.T, u.T, np.tile(p[:, None], n)]
-        rates, unknown = (np.array(e) for e in self.rates.map(n)(*groups))
-        values = [np.array(e) for e in self.slopes.map(n)(*groups, unknown)]
-        r_w, r_x, k_x = (self.patterns[k].fill(values[k]) for k in (0, 1, 3))
-        r_p, k_p = (self.patterns[k].times(values[k], D) for k in (2, 4))
-        total = self.nx + self.count
-        A, B = np.empty((n, total, self.nx)), np.empty((n, total, D.shape[1]))
-        explicit = [*self.explicit, *range(self.nx, total)]
-        A[:, explicit], B[:, explicit] = k_x, k_p
-        if self.solved:
-            solved = -np.linalg.solve(r_w, np.concatenate([r_x, r_p], axis=2))[:, : len(self.solved)]
-            A[:, self.solved], B[:, self.solved] = solved[:, :, : self.nx], solved[:, :, self.nx :]
-        return rates.T, A, B
-
-
-class _Pattern:
-    """Where the entries of a sparse matrix are, to fill many of them at once."""
-
-    def __init__(self, sparsity: ca.Sparsity) -> None:
-        self.shape = sparsity.shape
-        self.rows, self.columns = (np.array(e, dtype=int) for e in sparsity.get_triplet())
-
-    def fill(self, values: np.ndarray) -> np.ndarray:
-        """Return matrices from the columns of their entries."""
-        matrices = np.zeros((values.shape[1], *self.shape))
-        matrices[:, self.rows, self.columns] = values.T
-        return matrices
-
-    def times(self, values: np.ndarray, D: np.ndarray) -> np.ndarray:
-        """Return the same matrices times another one."""
-        count, (height, width) = values.shape[1], self.shape
-        rows = (self.rows[:, None] + height * np.arange(count)).reshape(-1)
-        columns = np.repeat(self.columns, count)
-        sparse = optional_module("scipy.sparse", "derivatives along a record")
-        stacked = sparse.csr_array((values.reshape(-1), (rows, columns)), shape=(height * count, width))
-        return np.asarray(stacked @ D).reshape(count, height, D.shape[1])
-
-
-def _range(system: System, name: str) -> range:
-    """Places of a state among all."""
-    place = system.slices("x")[name]
-    return range(place.start, place.stop)
-
-
 @dataclass(frozen=True)
 class _Piece:
-    """A part of a step of the record, between shares of its length. switch: whether a switch is at its end.
+    """A part of a step of the record. step: its number in the record. first, last: where the part begins and
+    ends, as shares of the step [1]. switch: the number of the switch that is at its end, -1 where none is.
     jumps: events at its end, by their number in the record."""
 
     step: int
@@ -383,7 +300,9 @@ class _RecordWalk:
     def _pass_switch(self, piece: _Piece) -> None:
         """Shear S where a switch changes the flow: a neighbour meets it earlier or later."""
         k, p = piece.step, self.run.p
-        sides = self._points([(k, a) for a in (max(piece.last - SIDE, 0.0), min(piece.last + SIDE, 1.0))])
+        sides = self._points(
+            [(k, a) for a in (max(piece.last - SWITCH_DISTANCE, 0.0), min(piece.last + SWITCH_DISTANCE, 1.0))]
+        )
         before, after = (self._rates(*[group[side] for group in sides]) for side in (0, 1))
         at = [group[0] for group in self._points([(k, piece.last)])]
         by_x, by_p, by_t = (np.array(e)[piece.switch] for e in self.gradients.switch_slopes(*at, p))
@@ -420,8 +339,11 @@ def _moments(pieces: Sequence[_Piece]) -> tuple[list[tuple[int, float]], list[li
         goes_on = before is not None and before.switch < 0 and not before.jumps
         begin = len(moments) - 1 if goes_on else len(moments)
         if not goes_on:
-            moments.append((piece.step, piece.first + SIDE if piece.first else 0.0))
-        middle, last = (piece.first + piece.last) / 2, piece.last - (SIDE if piece.switch >= 0 else 0.0)
+            moments.append((piece.step, piece.first + SWITCH_DISTANCE if piece.first else 0.0))
+        middle, last = (
+            (piece.first + piece.last) / 2,
+            piece.last - (SWITCH_DISTANCE if piece.switch >= 0 else 0.0),
+        )
         moments += [(piece.step, middle), (piece.step, last)]
         places.append([begin, len(moments) - 2, len(moments) - 1])
         before = piece
