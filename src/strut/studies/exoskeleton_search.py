@@ -25,6 +25,7 @@ from strut.studies.exoskeleton_evaluation import (
     sound_designs,
 )
 from strut.studies.exoskeleton_measures import walking_goals
+from strut.studies.study import SECONDS_PER_MINUTE
 
 POPULATION, GENERATIONS, RUNS = 200, 800, 5
 """Of the search in the thesis; how often it was run is not printed."""
@@ -42,8 +43,6 @@ GOAL_NAMES = ("singularity", "bars", "time", "speed", "power")
 """The goals, in a word each."""
 FIRST_SPEED = 0.1
 """[1] Part of the first range of a parameter that a particle may cross in the first generation."""
-SECONDS_PER_MINUTE = 60.0
-"""[s]"""
 
 
 def slow_down(space: ParameterSpace, velocities: np.ndarray, max_velocity: float) -> np.ndarray:

@@ -38,8 +38,6 @@ from strut.system import System
 
 FOLDER = "kieboom-coman"
 """Where the study keeps its searches unless it is told."""
-SECONDS_PER_MINUTE = 60.0
-"""[s]"""
 SHOWN_TIME, SETTLING_TIME = 6.0, 8.0
 """[s] How long the moving picture is, and when it begins."""
 WALKER_DISTANCE = 0.9
@@ -68,7 +66,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
     """Search, or go on with what the folder has: the first part and, where that is done, the second."""
     began = clock.monotonic()
     first = search_gaits(order, tell)
-    left = None if order.minutes is None else order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
+    left = order.minutes_left(began)
     if not all(each.finished for each in first.values()) or (left is not None and left <= 0):
         return [first]
     # of a search with fewer generations than were published, the second part is shorter, too

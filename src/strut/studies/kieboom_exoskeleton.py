@@ -54,8 +54,6 @@ FOLDER = "kieboom-exoskeleton"
 """Where the study keeps its searches unless it is told."""
 CHECKS_FILE = "checks.json"
 """Where answers of runs that were done again are kept."""
-SECONDS_PER_MINUTE = 60.0
-"""[s]"""
 SHOWN_DESIGNS = 3
 """Of the best, as many as were published."""
 MAX_ADDED_MASS = 14.0
@@ -122,14 +120,8 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
     problem = exoskeleton_problem(**way)
     runs = order.runs or RUNS
 
-    def left(share: float) -> float | None:
-        """Minutes that are left of a share of all."""
-        if order.minutes is None:
-            return None
-        return max(0.0, share * order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE)
-
     for run in range(1, runs + 1):
-        minutes = left(1 - RIVAL_SHARE)
+        minutes = order.minutes_left(began, 1 - RIVAL_SHARE)
         if minutes is not None and minutes <= 0 and run > 1:
             break
         search_exoskeletons(
@@ -141,7 +133,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
             progress=partial(_tell_run, tell, f"run {run}/{runs}"),
             **size,
         )
-    minutes = left(1.0)
+    minutes = order.minutes_left(began)
     if minutes is None or minutes > 0:
         search_rival(
             order.folder,

@@ -45,8 +45,6 @@ from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 SEED = 1
 """Of all searches, unless another is asked for."""
-SECONDS_PER_MINUTE = 60.0
-"""[s]"""
 NUMBER_OF_PARTS = 3
 """Of the whole search: as published, refined, and modes that begin alike."""
 FOLDER = "kieboom-human"
@@ -101,7 +99,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
         minutes=order.minutes,
         progress=lambda at: tell(progress_text(at, GOAL_NAMES)),
     )
-    left = None if order.minutes is None else order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
+    left = order.minutes_left(began)
     if not all(each.finished for each in first.values()) or (left is not None and left <= 0):
         return [first]
     # of a search with fewer generations than were published, the other parts are shorter, too
@@ -113,7 +111,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, e
         minutes=left,
         progress=lambda at: tell(f"second part, {progress_text(at, GOAL_NAMES)}"),
     )
-    left = None if order.minutes is None else order.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
+    left = order.minutes_left(began)
     if not all(each.finished for each in refined.values()) or (left is not None and left <= 0):
         return [first, refined]
     nested = nest_searches(

@@ -30,8 +30,6 @@ FOLDER = "kieboom-perturbed"
 """Where the study keeps its searches unless it is told."""
 UNDISTURBED_FOLDER = "coman"
 """In that folder, where undisturbed gaits are, as `kieboom-coman` leaves them."""
-SECONDS_PER_MINUTE = 60.0
-"""[s]"""
 PUBLISHED = {"const": (165, 0.37, 14), "step": (154, 0.38, 58), "ppoly": (192, 0.30, 9)}
 """[J/m, m/s, %] Cost and speed of the best, and the part of generations at the last goal, of table 4.7."""
 PUBLISHED_RATIO = 5.0
@@ -53,9 +51,8 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     ):
         tell(f"undisturbed gaits are searched first, in {calm.folder}")
         search_gaits(calm, tell)
-    left = order.minutes
+    left = order.minutes_left(began)
     if left is not None:
-        left -= (clock.monotonic() - began) / SECONDS_PER_MINUTE
         left = max(left, 1e-3)  # at least one generation, so that there is something to tell
     undisturbed = load_searches(calm.folder)
     if order.search:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -15,6 +16,8 @@ from strut.tabular import Tabular
 
 ROUNDING = 1e-9
 """Part of half a digit by which a number may miss it through rounding alone."""
+SECONDS_PER_MINUTE = 60.0
+"""[s] In a minute."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +105,12 @@ class SearchOrder:
     """What is asked of a study that searches.
 
     folder: where everything is kept; a search goes on with what is there. runs, generations, population: of
-    each search; None for as many as were published. trials: of a study that counts these. seed: of its random numbers;
-    None for its own. device, precision, crew: where and how individuals are run, as of
+    each search; None for as many as were published. trials: of a study that counts these. seed: of its random
+    numbers; None for its own. device, precision, crew: where and how individuals are run, as of
     `simulate_batch`; step: of integration [s], None for the study's own; a search is gone on with as it was
-    begun. minutes: after which the search stops, to be
-    gone on with; None for no end. search: False for what was found before, searched no further. verify:
-    whether what was found is run again more exactly, compared and told.
+    begun. minutes: after which the search stops, to be gone on with; None for no end. search: False for what
+    was found before, searched no further. verify: whether what was found is run again more exactly, compared
+    and told.
     """
 
     folder: Path
@@ -123,6 +126,14 @@ class SearchOrder:
     minutes: float | None = None
     search: bool = True
     verify: bool = True
+
+    def minutes_left(self, began: float, share: float = 1.0) -> float | None:
+        """Return how many minutes of those that were asked for are left, at most 0 where they are over; None
+        where there is no end. began: `time.monotonic()` of when the study began [s]. share: which part of
+        the minutes may be used [1]."""
+        if self.minutes is None:
+            return None
+        return share * self.minutes - (clock.monotonic() - began) / SECONDS_PER_MINUTE
 
 
 @dataclass(frozen=True, eq=False)
