@@ -12,19 +12,20 @@ from strut.errors import ModelError, UnknownNameError
 from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
-from strut.studies.exoskeleton_evaluation import MAX_BAR_LENGTH, SOUND, screen_designs, sound_designs
+from strut.studies.exoskeleton_evaluation import MIN_SOUNDNESS, screen_designs, sound_designs
 from strut.studies.exoskeleton_found import check_screening, found_design, run_again, visit_counts
 from strut.studies.exoskeleton_gait import stride_references
 from strut.studies.exoskeleton_rival import rival_run_again
 from strut.studies.exoskeleton_search import (
-    EXPLORE,
-    OWN,
-    SOCIAL,
+    EXPLORE_SCHEDULE,
+    OWN_BEST_SCHEDULE,
+    SWARM_BEST_SCHEDULE,
     exoskeleton_problem,
     exoskeleton_swarm,
     run_file,
     search_exoskeletons,
 )
+from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.known_exoskeletons import known_exoskeletons, known_rival
 from strut.studies.study import SearchOrder
 
@@ -137,7 +138,7 @@ def test_screening_leads_towards_what_passes():
     found = screen_designs([WornValues(group, pins, control)])[0]
     assert found.walks[: len(good)].all()
     assert (found.longest[: len(good)] <= MAX_BAR_LENGTH).all()
-    assert (found.soundness[len(good) :] < SOUND).all()
+    assert (found.soundness[len(good) :] < MIN_SOUNDNESS).all()
     assert not found.walks[len(good) :].any()
     for label, column in found.begin.items():  # loops are closed where a run begins
         assert np.isfinite(column[: len(good)]).all(), label
@@ -146,7 +147,12 @@ def test_screening_leads_towards_what_passes():
 def test_migration_follows_the_curves():
     """P_e is 1/20 at first and none later, P_g begins at 500 of 800 generations, and all add up to 1 at
     most."""
-    swarm = evolve.MetamorphicSwarm({"p": {"a": ["x"], "b": ["y"]}}, explore=EXPLORE, own=OWN, social=SOCIAL)
+    swarm = evolve.MetamorphicSwarm(
+        {"p": {"a": ["x"], "b": ["y"]}},
+        explore=EXPLORE_SCHEDULE,
+        own=OWN_BEST_SCHEDULE,
+        social=SWARM_BEST_SCHEDULE,
+    )
     rates = np.array([swarm.migration_probabilities(2, k, 800) for k in range(800)])
     assert rates[0, 0] == pytest.approx(0.05, rel=1e-3)
     assert rates[600:, 0].max() < 0.001
@@ -198,7 +204,7 @@ def test_evaluations_travel_to_workers():
     x = np.array([[0.5 * (each.low + each.high) for each in evaluation.space.parameters]])  # pins in a line
     answer = copy.evaluate(evaluation.space.names, x, np.zeros(1, dtype=int))
     measures = dict(zip(copy.measures, answer.measures[0], strict=True))
-    assert measures["soundness"] < SOUND
+    assert measures["soundness"] < MIN_SOUNDNESS
     assert measures["time"] == 0.0
     assert problem.staged_goals.stage(problem.keys(x, answer.measures))[0] == 0
 

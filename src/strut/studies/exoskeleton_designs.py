@@ -24,17 +24,18 @@ from strut.studies.kieboom_topologies import numbered_topologies
 from strut.system import Param
 
 SPRING_RANGES = {"reference": REFERENCE_RANGE, "stiffness": (0.0, 200.0), "damping": (0.0, 5.0)}
-"""[rad, N m/rad, N m s/rad] Of springs in passive joints; the thesis prints none."""
+"""[rad, N m/rad, N m s/rad] Ranges of springs in passive joints; the thesis prints none."""
 FIRST_RANGES = {
     "reference": (-0.3, 0.3),
     "stiffness": (500.0, 5000.0),
     "damping": (5.0, MAX_DAMPING),
 }
-"""[rad, N m/rad, N m s/rad] Of actuated joints in the first population; references count from the stride."""
+"""[rad, N m/rad, N m s/rad] Ranges of the control of actuated joints in the first population; references
+count from the stride."""
 FIRST_ANKLE_STIFFNESS = (50.0, 1000.0)
-"""[N m/rad] Of the ankle in the first population."""
+"""[N m/rad] Range of the ankle's stiffness in the first population."""
 FIRST_SPRINGS = {"reference": (-0.8, 0.8), "stiffness": (0.0, 20.0), "damping": (0.0, 1.0)}
-"""[rad, N m/rad, N m s/rad] Of springs in the first population."""
+"""[rad, N m/rad, N m s/rad] Ranges of springs in the first population."""
 POOL = "design"
 """Name of the pool of groups."""
 

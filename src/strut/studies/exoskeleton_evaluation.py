@@ -22,26 +22,26 @@ from strut.linkage.spanning_tree import spanning_tree
 from strut.simulate.batch_in_lanes import chosen_lanes
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, topologies_by_number
 from strut.studies.exoskeleton_gait import exoskeleton_walker
-from strut.studies.exoskeleton_measures import ANKLES, FEET, TARGET_SPEED
+from strut.studies.exoskeleton_measures import gait_measures
 from strut.studies.exoskeleton_pool import ForkedPool
+from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.walkers.exoskeleton import SIDES
 from strut.walkers.human import POSTURE
 
 DURATION, STEP = 10.0, 2.5e-4
-"""[s] Of a walk, and of RK4 in the search: at 0.5 ms two of three random designs end by numbers alone."""
+"""[s] Duration of a walk, and step of RK4 in the search: at 0.5 ms two of three random designs end by numbers
+alone."""
 SCREENED_SAMPLES, SCREENED_MARGIN = 10, 0.1
 """[1, rad] Samples of the stride along which designs are screened in the search, and how far around."""
-MAX_BAR_LENGTH = 0.7
-"""[m] Of a bar (table 5.3)."""
 DESIGN_MEASURES = ("soundness", "longest_bar", "added_mass", "broken_off")
 """What is measured of a design before it walks, and whether its run broke off."""
 LEGS = 2
-"""Of the human."""
+"""Legs of the human: each has a linkage."""
 SCREENED_TOGETHER = 32
-"""Designs that are screened at once: more would leave cores idle, fewer repeat what all share."""
+"""Number of designs that are screened at once: more would leave cores idle, fewer repeat what all share."""
 TRIED_DESIGNS = 400
-"""Of each topology, from which first ones are taken that pass."""
-SOUND = 1 - 1e-9
+"""Random designs of each topology, of which those that pass may be in a first population."""
+MIN_SOUNDNESS = 1 - 1e-9
 """[1] Soundness from which on a design walks."""
 
 
@@ -60,7 +60,12 @@ class ScreenedDesigns:
     @property
     def walks(self) -> np.ndarray:
         """Which designs are simulated."""
-        return np.asarray((self.soundness >= SOUND) & (self.longest <= MAX_BAR_LENGTH))
+        return np.asarray((self.soundness >= MIN_SOUNDNESS) & (self.longest <= MAX_BAR_LENGTH))
+
+
+def first_postures(topology: linkage.Topology) -> np.ndarray:
+    """Return the angles of the limb's joints with which a run begins [rad], a row for each leg."""
+    return np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints] for side in SIDES])
 
 
 def screen_designs(
@@ -74,9 +79,8 @@ def screen_designs(
     """
     topology = parts[0].group.topology
     pins = np.vstack([part.pins for part in parts])
-    starts = np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints] for side in SIDES])
     motion = linkage.follow_postures(topology, pins, linkage.stride_postures(samples), margin)
-    begin = linkage.follow_postures(topology, pins, starts)
+    begin = linkage.follow_postures(topology, pins, first_postures(topology))
     assembled = (motion.assembled.mean(axis=1) + begin.assembled.mean(axis=1)) / 2
     whole = motion.assembles & begin.assembles
     at = linkage.pin_positions(topology, pins)
@@ -149,11 +153,10 @@ def sound_designs(number: int) -> tuple[np.ndarray, dict[tuple[str, ...], np.nda
     values = low + (high - low) * stream.uniform(TRIED_DESIGNS, len(pins))
     longest = linkage.bar_lengths(topology, linkage.pin_positions(topology, values)).max(axis=1)
     values = values[longest <= MAX_BAR_LENGTH]
-    starts = np.array([[POSTURE[f"{joint}{side}"] for joint in topology.limb.joints] for side in SIDES])
     motion = linkage.follow_postures(
         topology, values, linkage.stride_postures(SCREENED_SAMPLES), SCREENED_MARGIN
     )
-    begins = linkage.follow_postures(topology, values, starts).assembles
+    begins = linkage.follow_postures(topology, values, first_postures(topology)).assembles
     ok = {pair: linkage.screen(motion, pair).ok & begins for pair in topology.actuator_sets()}
     some = np.any(list(ok.values()), axis=0)
     return values[some], {pair: each[some] for pair, each in ok.items()}
@@ -165,15 +168,7 @@ def walk_evaluation(
     """Return what runs the machines of a topology on soft ground. pins: of a design that assembles. options:
     of `simulate_batch`."""
     walker = exoskeleton_walker(topology, pins, ground="soft")
-    torques = [f"{joint}{side}_motor_torque" for joint in topology.joints for side in SIDES]
-    measures = evolve.walk_measures(
-        walker,
-        duration,
-        feet=FEET,
-        torques=[*torques, *ANKLES],
-        near_speed=TARGET_SPEED,
-        assisting="assisting",
-    )
+    measures = gait_measures(walker, duration, motors=list(topology.joints))
     how = {"method": "rk4", "step": STEP, **options}
     return evolve.of_system(measures.system, duration, measures.expressions, label="exoskeleton", **how)
 
@@ -267,7 +262,7 @@ class ExoskeletonEvaluation:
         for task, answers in zip(tasks, screened, strict=True):
             for (name, places), (columns, rows) in zip(task, answers, strict=True):
                 measures[places, : columns.shape[1]] = columns
-                passing = (columns[:, 0] >= SOUND) & (columns[:, 1] <= MAX_BAR_LENGTH)
+                passing = (columns[:, 0] >= MIN_SOUNDNESS) & (columns[:, 1] <= MAX_BAR_LENGTH)
                 walking.setdefault(self.space.groups[name].number, []).append((places[passing], rows))
         chunks = self._chunks(walking)
         measured = self._pool.map("run", [(number, rows) for number, rows, _ in chunks])

@@ -18,7 +18,6 @@ from strut.studies.exoskeleton_designs import DesignGroup, DesignSpace, WornValu
 from strut.studies.exoskeleton_evaluation import (
     DURATION,
     LEGS,
-    MAX_BAR_LENGTH,
     SCREENED_MARGIN,
     initial_states,
     screen_designs,
@@ -28,20 +27,21 @@ from strut.studies.exoskeleton_gait import exoskeleton_walker, machine_values
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
     LONG_DURATION,
-    told_measures,
+    add_stage,
     worn_measures,
 )
 from strut.studies.exoskeleton_search import exoskeleton_goals, run_file
+from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.exoskeleton_table import WornDesign, linkage_centre
 from strut.system import System, start
 
 MAX_RIGID_STEPS = 200_000
 """Of a run on rigid ground: feet that chatter would go on for hours."""
 FINE_SAMPLES = 40
-"""Of the stride, along which what was found is screened again."""
+"""Samples of the stride along which a design that was found is screened again."""
 WAYS = ("fine", "long", "rigid")
-"""How what was found is run again, in double precision: with finer steps; for longer; on rigid ground, its
-landings located."""
+"""Ways in which a design that was found is run again, in double precision: with finer steps; for longer; on
+rigid ground, its landings located."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class FoundDesign:
     def _tables(self) -> Any:
         return WornValues(self.group, self.pins, np.empty(0)).tables
 
-    def worn(self, forces: Mapping[str, float] | None = None) -> WornDesign:
-        """Return what the table tells of it. forces: further measures, such as of interaction."""
+    def worn_design(self, forces: Mapping[str, float] | None = None) -> WornDesign:
+        """Return what the table tells of it. forces: further measures, such as of interaction [N]."""
         at = linkage.pin_positions(self.group.topology, self.pins)
         measures = {**self.individual.measures, **(forces or {})}
         return WornDesign(
@@ -194,7 +194,7 @@ def run_again(design: FoundDesign, way: str) -> dict[str, float]:
         names = tuple(values)
         row = np.array([list(values.values())])
     answer = evaluation.evaluate(names, row, np.zeros(1, dtype=int))
-    return told_measures(dict(zip(evaluation.measures, answer.measures[0].tolist(), strict=True)), duration)
+    return add_stage(dict(zip(evaluation.measures, answer.measures[0].tolist(), strict=True)), duration)
 
 
 __all__ = [

@@ -18,24 +18,51 @@ from strut.system import System, sx
 FEET = {side: (f"heel_{letter}", f"ball_{letter}") for side, letter in (("right", "r"), ("left", "l"))}
 """The contacts of each foot."""
 TARGET_SPEED = 1.3
-"""[m/s] That is asked for, unless told otherwise."""
+"""[m/s] Speed that a walk is asked for, unless told otherwise."""
 PEAK_INTERVAL = 2e-3
-"""[s] Between two looks for peaks: forces that are larger for a shorter time, as after a landing, may be
-missed."""
+"""[s] Time between two looks for peaks: forces that are larger for a shorter time, as after a landing, may
+be missed."""
 SPEED_MATCH, MAX_ASSIST_SHARE = 0.95, 0.1
-"""[1] Part of the speed that is enough, and share of the time that the trunk may be assisted (table 5.3)."""
+"""[1] Part of the asked speed that is enough, and share of the time that the trunk may be assisted (table
+5.3)."""
 NEGLIGIBLE_TIME = 1e-6
-"""[s] A time that counts as none."""
+"""[s] Time by which a run may be shorter than asked and still count as whole."""
 ANKLES = ("ankle_r_torque", "ankle_l_torque")
 """The torques of the ankles, which are driven directly."""
 DESIGN_GOALS = 2
-"""Goals before those of a walk: no singularity, and short bars."""
+"""Number of goals before those of a walk: no singularity, and short bars."""
 FINE_STEP = 1e-4
-"""[s] Of runs that check what a search found."""
+"""[s] Step of integration of runs that check what a search found."""
 LONG_DURATION = 30.0
-"""[s] Of the long ones of these."""
+"""[s] Duration of the long ones of these runs."""
 WORN_MEASURES = ("interaction", "peak_interaction", "peak_power", "spring_energy", "spring_return")
-"""What is measured besides a walk."""
+"""What is measured of a machine besides its walk."""
+
+
+def motor_torques(motors: Sequence[str]) -> list[str]:
+    """Return the names of the torques of actuators of both legs, and of the ankles."""
+    return [*(f"{motor}_{side}_motor_torque" for motor in motors for side in "rl"), *ANKLES]
+
+
+def gait_measures(
+    walker: System,
+    duration: float,
+    *,
+    motors: Sequence[str],
+    near_speed: float = TARGET_SPEED,
+    begin: float | None = None,
+) -> evolve.WalkMeasures:
+    """Return what is measured of the walk alone of a human in a machine: `evolve.walk_measures` of heels and
+    balls of the feet. Arguments are those of `worn_measures`."""
+    return evolve.walk_measures(
+        walker,
+        duration,
+        feet=FEET,
+        torques=motor_torques(motors),
+        near_speed=near_speed,
+        assisting="assisting",
+        begin=begin,
+    )
 
 
 def worn_measures(
@@ -60,19 +87,10 @@ def worn_measures(
     |P| of one actuator [W]; spring_energy, the mean of what springs store [J]; spring_return, the mean of the
     power that they give back [W]. Peaks are looked for every 2 ms.
     """
-    torques = [f"{motor}_{side}_motor_torque" for motor in motors for side in "rl"]
     first = duration / 2 if begin is None else begin
     forces = [force_size(walker, outputs) for outputs in attachments.values()]
     springs = {name: sx(e) for name, e in walker.ledger.stored.items() if name.endswith("_spring")}
-    measures = evolve.walk_measures(
-        walker,
-        duration,
-        feet=FEET,
-        torques=[*torques, *ANKLES],
-        near_speed=near_speed,
-        assisting="assisting",
-        begin=first,
-    )
+    measures = gait_measures(walker, duration, motors=motors, near_speed=near_speed, begin=first)
     machine = measures.system
     signals = {
         "interaction": sum(forces, ca.SX(0)),
@@ -81,7 +99,7 @@ def worn_measures(
     }
     outputs = {f"{OUTPUT_PREFIX}_{name}": signal for name, signal in signals.items()}
     machine = machine.replace(outputs={**machine.outputs, **outputs})
-    powers = [ca.fabs(sx(machine.ledger.supplied[name])) for name in (*torques, *ANKLES)]
+    powers = [ca.fabs(sx(machine.ledger.supplied[name])) for name in motor_torques(motors)]
     machine = evolve.remember_peaks(
         machine,
         {"peak_interaction": ca.mmax(ca.vertcat(*forces)), "peak_power": ca.mmax(ca.vertcat(*powers))},
@@ -149,9 +167,10 @@ def _rate(walker: System, energy: ca.SX) -> ca.SX:
     )
 
 
-def told_measures(measures: Mapping[str, float], duration: float) -> dict[str, float]:
-    """Return measures of a walk of so long [s] with `stage`, the goal of the search for exoskeletons that
-    they are at: who walks has two behind it; of a run that broke off the stage alone."""
+def add_stage(measures: Mapping[str, float], duration: float) -> dict[str, float]:
+    """Return measures of a walk and `stage`, the number of the goal of the search for exoskeletons that they
+    are at: a design that walks has two behind it. Of a run that broke off, `stage` alone. duration: that the
+    walk was asked for [s]."""
     if not all(map(math.isfinite, measures.values())):
         return {"stage": float(DESIGN_GOALS)}
     goals = StagedGoals(walking_goals(duration), list(measures))
@@ -159,4 +178,12 @@ def told_measures(measures: Mapping[str, float], duration: float) -> dict[str, f
     return {**measures, "stage": float(DESIGN_GOALS + goals.stage_and_value(key)[0])}
 
 
-__all__ = ["WORN_MEASURES", "force_size", "told_measures", "walking_goals", "worn_measures"]
+__all__ = [
+    "WORN_MEASURES",
+    "add_stage",
+    "force_size",
+    "gait_measures",
+    "motor_torques",
+    "walking_goals",
+    "worn_measures",
+]

@@ -13,25 +13,23 @@ import numpy as np
 from strut import evolve, linkage
 from strut.errors import ModelError
 from strut.simulate import Trajectory, simulate
+from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_found import FoundDesign
 from strut.studies.exoskeleton_gait import exoskeleton_tables, exoskeleton_walker, machine_values
-from strut.studies.exoskeleton_measures import ANKLES, TARGET_SPEED, walking_goals
+from strut.studies.exoskeleton_measures import TARGET_SPEED, motor_torques, walking_goals
 from strut.studies.exoskeleton_start import LinkageStart, check_carries, start_linkage
 from strut.system import Param, sx
 from strut.walkers.assistance import ASSIST_ANGLE
-from strut.walkers.exoskeleton import SIDES
 
 REFINED_MEASURES = ("time", "speed", "power_absolute", "assist_time")
 """What goals of a refinement may read: as of `evolve.WalkMeasures`."""
 HELD_ENDINGS = ("_on", "_off")
 """Endings of parameters that are kept: phases at which stiffness steps. Where a torque jumps at a time, runs
 have derivatives by it that those along a record do not have."""
-REACH = 0.01
+REFINED_REACH = 0.01
 """[1] How far refinement goes, as a part of the range of each parameter."""
-WALK_DURATION = 10.0
-"""[s] Of a walk."""
 RTOL, ATOL = 1e-8, 1e-10
-"""Of runs that are differentiated."""
+"""Relative and absolute tolerance of runs that are differentiated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ class DifferentiableWalk:
         pins: np.ndarray,
         *,
         ground: str = "rigid",
-        duration: float = WALK_DURATION,
+        duration: float = DURATION,
     ) -> None:
         self.topology, self.actuators, self.duration = topology, tuple(actuators), float(duration)
         design = np.reshape(pins, (1, -1))
@@ -68,8 +66,7 @@ class DifferentiableWalk:
         self.tables = exoskeleton_tables(topology, actuators)
         self.pins = linkage.pin_parameters(topology)
         self.names = (*[each.name for each in self.pins], *self.tables.names)
-        torques = [f"{joint}{side}_motor_torque" for joint in actuators for side in SIDES]
-        powers = [sx(machine.ledger.supplied[name]) for name in (*torques, *ANKLES)]
+        powers = [sx(machine.ledger.supplied[name]) for name in motor_torques(actuators)]
         pitch = machine["pitch"]
         self.gradients = evolve.RecordedGradients(
             machine,
@@ -175,7 +172,7 @@ def refine_walk(
     *,
     only: Sequence[str] | None = None,
     speed: float = TARGET_SPEED,
-    reach: float = REACH,
+    reach: float = REFINED_REACH,
     iterations: int = 10,
 ) -> RefinedWalk:
     """Improve a walk by exact gradients of the goal that it is at (`studies.exoskeleton_measures`).
@@ -187,10 +184,10 @@ def refine_walk(
     need a bar over 0.7 m are not taken.
     """
     begin = process_time()
-    varied = [
+    searched_parameters = [
         _around(q, float(numbers[q.name]), reach) for q in walk.bounds() if only is None or q.name in only
     ]
-    own = {q.name: float(numbers[q.name]) for q in varied}
+    own = {q.name: float(numbers[q.name]) for q in searched_parameters}
 
     def whole(values: Mapping[str, float]) -> dict[str, float]:
         return {name: float(values.get(name, numbers[name])) for name in walk.names}
@@ -200,7 +197,7 @@ def refine_walk(
         REFINED_MEASURES,
         gradient=lambda **values: walk.slopes(whole(values), list(values)),
     )
-    problem = evolve.SearchProblem(varied, evaluation, walking_goals(walk.duration, speed))
+    problem = evolve.SearchProblem(searched_parameters, evaluation, walking_goals(walk.duration, speed))
     before = walk.measures(whole(own))
     polished = evolve.polish(problem, own, iterations=iterations)
     return RefinedWalk(
@@ -216,7 +213,7 @@ def refine_found(
     design: FoundDesign,
     *,
     ground: str = "soft",
-    duration: float = WALK_DURATION,
+    duration: float = DURATION,
     iterations: int = 10,
 ) -> RefinedWalk:
     """Refine an exoskeleton that a search found, with its gait. ground: on which it walks, that of the search

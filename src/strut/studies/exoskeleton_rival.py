@@ -16,12 +16,11 @@ from strut.studies.exoskeleton_designs import add_stride, control_parameter
 from strut.studies.exoskeleton_evaluation import DURATION, LEGS, SCREENED_SAMPLES, STEP
 from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, phase_encoding
 from strut.studies.exoskeleton_measures import (
-    ANKLES,
-    FEET,
     FINE_STEP,
     LONG_DURATION,
     TARGET_SPEED,
-    told_measures,
+    add_stage,
+    gait_measures,
     walking_goals,
     worn_measures,
 )
@@ -32,18 +31,18 @@ from strut.walkers.human import HUMAN_HEIGHT, SEGMENTS
 RIVAL = "anthropomorphic"
 """What the rival is called in tables."""
 RIVAL_MOTORS = ("bar_hip", "bar_knee")
-"""Its actuators, of both legs."""
+"""The rival's actuators, of both legs."""
 CUFF_RANGE = (0.2, 1.0)
 """[1] Where a cuff may hold its segment, as the share of it from its upper end."""
 RIVAL_FILE = "rival"
 """Name of the file, without its ending, that keeps the rival's search."""
 RIVAL_SEED = 1
-"""Of the rival's search."""
+"""Seed of the rival's search."""
 
 
 def rival_walker(ground: str = "rigid", surface: contact.Ground | None = None) -> System:
-    """Return the human in the rival with its controller, as a machine of tables. surface: of the ground,
-    level unless given."""
+    """Return the human in the rival with its controller, as a machine of tables. ground: 'rigid' or 'soft'.
+    surface: of the ground, level unless given."""
     return drive_along_phase(
         walkers.anthropomorphic_exoskeleton(ground=ground, surface=surface), RIVAL_MOTORS
     )
@@ -77,14 +76,7 @@ def rival_evaluation(
     how: Mapping[str, Any] = options
     if ground == "soft":
         how = {"method": "rk4", "step": STEP, **options}
-        measures = evolve.walk_measures(
-            walker,
-            duration,
-            feet=FEET,
-            torques=[*(f"{motor}_{side}_motor_torque" for motor in RIVAL_MOTORS for side in "rl"), *ANKLES],
-            near_speed=TARGET_SPEED,
-            assisting="assisting",
-        )
+        measures = gait_measures(walker, duration, motors=RIVAL_MOTORS)
     else:
         measures = rival_measures(walker, duration)
     inner = evolve.of_system(measures.system, duration, measures.expressions, label=RIVAL, **how)
@@ -188,7 +180,7 @@ def rival_run_again(best: evolve.Individual, way: str) -> dict[str, float]:
     names = evaluation.encoding.names
     row = np.array([[best.parameters[name] for name in names]])
     answer = evaluation.evaluate(names, row, np.zeros(1, dtype=int))
-    return told_measures(dict(zip(evaluation.measures, answer.measures[0].tolist(), strict=True)), duration)
+    return add_stage(dict(zip(evaluation.measures, answer.measures[0].tolist(), strict=True)), duration)
 
 
 def rival_bars() -> np.ndarray:

@@ -19,24 +19,27 @@ from strut.evolve.streams import Draws
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import (
     DURATION,
-    MAX_BAR_LENGTH,
-    SOUND,
+    MIN_SOUNDNESS,
     ExoskeletonEvaluation,
     sound_designs,
 )
 from strut.studies.exoskeleton_measures import walking_goals
+from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.study import SECONDS_PER_MINUTE
 
 POPULATION, GENERATIONS, RUNS = 200, 800, 5
-"""Of the search in the thesis; how often it was run is not printed."""
+"""Particles, generations and runs of the search in the thesis; how often it was run is not printed."""
 SEED = 1
-"""Of all searches, unless another is asked for."""
-EXPLORE = "0.05 * (1 - 1 / (1 + exp(-(k - 0.5*n) / (0.05*n))))"
-"""P_e: one migration in 20 generations at first, none in the second half."""
-OWN = "0.05 * exp(-((k - 0.55*n) / (0.12*n))**2)"
-"""P_l: around the middle."""
-SOCIAL = "0.2 / (1 + exp(-(k - 0.69*n) / (0.02*n)))"
-"""P_g: from 500 of 800 generations on."""
+"""Seed of the first run, unless another is asked for."""
+EXPLORE_SCHEDULE = "0.05 * (1 - 1 / (1 + exp(-(k - 0.5*n) / (0.05*n))))"
+"""P_e, the probability that a particle migrates to any subspace in generation k of n: 1 in 20 at first, none
+in the second half."""
+OWN_BEST_SCHEDULE = "0.05 * exp(-((k - 0.55*n) / (0.12*n))**2)"
+"""P_l, the probability that it migrates to the subspace of its own best: largest a little after the
+middle."""
+SWARM_BEST_SCHEDULE = "0.2 / (1 + exp(-(k - 0.69*n) / (0.02*n)))"
+"""P_g, the probability that it migrates to the subspace of the swarm's best: from about 500 of 800
+generations on."""
 MAX_VELOCITY = 0.2
 """[1] Part of a range that a particle may cross in a generation."""
 GOAL_NAMES = ("singularity", "bars", "time", "speed", "power")
@@ -46,8 +49,9 @@ FIRST_SPEED = 0.1
 
 
 def slow_down(space: ParameterSpace, velocities: np.ndarray, max_velocity: float) -> np.ndarray:
-    """Return first velocities that are small against the ranges of the first population. velocities: of a
-    swarm that begins. max_velocity: of it."""
+    """Return first velocities that are small against the ranges of the first population.
+
+    velocities: with which a swarm begins. max_velocity: of its particles, as a part of a range [1]."""
     first = np.array([each.first or (each.low, each.high) for each in space.parameters])
     return np.asarray(velocities * FIRST_SPEED / max_velocity * (first[:, 1] - first[:, 0]) / space.span)
 
@@ -80,12 +84,12 @@ class ScreenedSwarm(evolve.MetamorphicSwarm):
             if not all(name in space.names for name in columns):
                 continue  # what is fixed stays
             places = space.places(columns, f"topology {number}")
-            designs, strength = sound_designs(number)
+            designs, passes_with = sound_designs(number)
             chance = draws.uniform(len(x))
             for k in range(len(x)):
                 own = groups[names[int(state["groups"][k, 0])]]
                 pair = own.actuators if own.number == number else None
-                passing = np.arange(len(designs)) if pair is None else np.flatnonzero(strength[pair])
+                passing = np.arange(len(designs)) if pair is None else np.flatnonzero(passes_with[pair])
                 if len(passing):
                     x[k, places] = designs[passing[int(chance[k] * len(passing))]]
         return state | {"x": x, "v": slow_down(space, state["v"], self.swarm.max_velocity)}
@@ -95,7 +99,7 @@ def exoskeleton_goals(duration: float = DURATION) -> list[evolve.SearchGoal]:
     """Return the goals of table 5.3: no singularity, short bars, not to fall, the speed with little
     assistance, little power. The first two come first, since who does not reach them is not simulated."""
     return [
-        evolve.maximise("soundness", until=f"soundness > {SOUND!r}"),
+        evolve.maximise("soundness", until=f"soundness > {MIN_SOUNDNESS!r}"),
         evolve.minimise("longest_bar", until=f"longest_bar <= {MAX_BAR_LENGTH!r}"),
         *walking_goals(duration),
     ]
@@ -125,9 +129,9 @@ def exoskeleton_swarm(problem: evolve.SearchProblem, population: int = POPULATIO
     assert isinstance(problem.evaluation, ExoskeletonEvaluation)
     return ScreenedSwarm(
         problem.evaluation.space.pools,
-        explore=EXPLORE,
-        own=OWN,
-        social=SOCIAL,
+        explore=EXPLORE_SCHEDULE,
+        own=OWN_BEST_SCHEDULE,
+        social=SWARM_BEST_SCHEDULE,
         swarm=evolve.Swarm(population, max_velocity=MAX_VELOCITY),
     )
 

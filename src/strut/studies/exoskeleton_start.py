@@ -15,12 +15,12 @@ from strut.system import System, start
 from strut.walkers.exoskeleton import SIDES
 from strut.walkers.human import POSTURE
 
-MAX_BAR = 0.7
-"""[m] Of a bar (table 5.3)."""
+MAX_BAR_LENGTH = 0.7
+"""[m] Length that a bar may have (table 5.3)."""
 STRIDE_SAMPLES, STRIDE_MARGIN = 20, float(np.deg2rad(5.0))
 """[1, rad] Samples of the stride that a design must carry, and how far around it."""
-TINY = 1e-30
-"""[m] By which a pin is moved into the complex plane: derivatives of closures to rounding."""
+COMPLEX_STEP = 1e-30
+"""[m] Distance by which a pin is moved into the complex plane: derivatives of closures to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,8 @@ def check_carries(topology: linkage.Topology, actuators: Sequence[str], pins: np
     if not linkage.screen(motion, list(actuators)).ok[0]:
         raise ModelError("the linkage comes near a singularity along a stride")
     longest = float(linkage.bar_lengths(topology, motion.pins).max())
-    if longest > MAX_BAR:
-        raise ModelError(f"a bar has {longest:.3f} m: {MAX_BAR:g} m is allowed")
+    if longest > MAX_BAR_LENGTH:
+        raise ModelError(f"a bar has {longest:.3f} m: {MAX_BAR_LENGTH:g} m is allowed")
 
 
 def start_linkage(machine: System, topology: linkage.Topology, pins: np.ndarray) -> LinkageStart:
@@ -89,12 +89,12 @@ def _start_by_pins(
     for k in range(values.shape[1]):
         moved = values.copy()
         moved[0, k] += 1.0  # positions are linear in the parameters
-        shifted = pins + 1j * TINY * (linkage.pin_positions(topology, moved) - pins)
-        gap = LinkageKinematics(topology, shifted).closures(y)[0][0].imag / TINY
+        shifted = pins + 1j * COMPLEX_STEP * (linkage.pin_positions(topology, moved) - pins)
+        gap = LinkageKinematics(topology, shifted).closures(y)[0][0].imag / COMPLEX_STEP
         turned = np.concatenate([np.zeros(limb), -np.linalg.solve(slope[:, limb:], gap)])
-        along = LinkageKinematics(topology, shifted).closures(y + 1j * TINY * turned)[1][0]
+        along = LinkageKinematics(topology, shifted).closures(y + 1j * COMPLEX_STEP * turned)[1][0]
         by_pins.append(turned)
-        rates_by_pins.append(rates_of(along).imag / TINY)
+        rates_by_pins.append(rates_of(along).imag / COMPLEX_STEP)
     return rates_of(slope), np.column_stack(by_pins), np.column_stack(rates_by_pins)
 
 

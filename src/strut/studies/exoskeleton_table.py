@@ -9,8 +9,9 @@ import numpy as np
 
 from strut import linkage
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
-from strut.studies.exoskeleton_evaluation import LEGS
+from strut.studies.exoskeleton_evaluation import DURATION, LEGS
 from strut.studies.exoskeleton_rival import RIVAL, rival_bars, rival_mass
+from strut.studies.exoskeleton_search import GOAL_NAMES
 from strut.studies.study import Row
 from strut.walkers.human import (
     ANKLE_HEIGHT,
@@ -21,11 +22,9 @@ from strut.walkers.human import (
 )
 
 HUMAN_MASS = 70.0
-"""[kg]"""
-LAST_GOAL = 5
+"""[kg] Mass of the human without a machine."""
+LAST_GOAL = len(GOAL_NAMES)
 """Number of the last goal, little power."""
-WALK_SECONDS = 10.0
-"""[s] Of an evaluation; assistance is measured in its second half."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,7 @@ def _rows_of(title: str, design: WornDesign, published: PublishedDesign | None) 
             text = "" if printed is None else f"{printed:g}"
             rows.append(Row(f"{title}: {word}", text, f"{measures[name]:.0f}"))
     if "assist_time" in measures:
-        share = measures["assist_time"] / (WALK_SECONDS / 2)
+        share = measures["assist_time"] / (DURATION / 2)  # measured in the second half
         rows.append(
             Row(
                 f"{title}: part of the time assisted",

@@ -15,6 +15,7 @@ from strut.errors import ModelError, UnknownNameError
 from strut.evolve.evaluations.evaluation import OK, Evaluated
 from strut.evolve.evaluations.system_runs import SystemEvaluation
 from strut.evolve.space import ParameterSpace
+from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_gait import (
     FREQUENCY,
     exoskeleton_tables,
@@ -30,21 +31,23 @@ from strut.studies.exoskeleton_measures import (
 from strut.studies.exoskeleton_start import check_carries, start_linkage
 from strut.system import Param
 
-EDGE, RISE = 2.0, 0.0
-"""[m] Where the step begins, and how high it is, of a machine that nobody told."""
+DEFAULT_EDGE, DEFAULT_RISE = 2.0, 0.0
+"""[m] Where the step begins, and how high it is, unless told: level ground."""
 NEAR_SPEED = 1.0
-"""[m/s] Between the speeds of tasks: see `evolve.walk_measures`."""
+"""[m/s] A speed between those of all tasks, which `evolve.walk_measures` needs."""
+FIRST_SPREAD = 0.05
+"""[1] How far around a given design the first population is, as a part of each range."""
 
 
 @dataclass(frozen=True)
 class WalkTask:
-    """A task. speed: that is asked for [m/s]. frequency: of the gait [Hz]. rise: of a step [m], 0 for level
+    """What a walk is asked for. speed: [m/s]. frequency: of the gait [Hz]. rise: of a step [m], 0 for level
     ground. edge: where the step begins [m]."""
 
     speed: float
     frequency: float = FREQUENCY
-    rise: float = RISE
-    edge: float = EDGE
+    rise: float = DEFAULT_RISE
+    edge: float = DEFAULT_EDGE
 
 
 EVERYDAY_TASKS: Mapping[str, WalkTask] = {
@@ -146,8 +149,8 @@ def task_machine(
 ) -> SystemEvaluation:
     """Return what runs the human in an exoskeleton on ground with a step, whose edge and rise are parameters:
     one compiled machine for all tasks. duration: of a walk [s]. options: of `simulate_batch`."""
-    edge = Param("step_edge", EDGE, "m", bounds=(-100.0, 100.0))
-    rise = Param("step_rise", RISE, "m", bounds=(-0.3, 0.3))
+    edge = Param("step_edge", DEFAULT_EDGE, "m", bounds=(-100.0, 100.0))
+    rise = Param("step_rise", DEFAULT_RISE, "m", bounds=(-0.3, 0.3))
     walker = exoskeleton_walker(topology, None, actuators, surface=contact.stairs([(edge, rise)]))
     measures = worn_measures(
         walker,
@@ -164,10 +167,11 @@ def task_evaluation(
     actuators: Sequence[str],
     tasks: Mapping[str, WalkTask] = EVERYDAY_TASKS,
     *,
-    duration: float = 10.0,
+    duration: float = DURATION,
     **options: Any,
 ) -> evolve.TaskEvaluation:
-    """Return what evaluates an exoskeleton in all tasks, on rigid ground."""
+    """Return what evaluates an exoskeleton in all tasks, on rigid ground. duration: of each walk [s].
+    options: of `simulate_batch`."""
     inner = task_machine(topology, actuators, duration, **options)
     return evolve.TaskEvaluation(
         {name: TaskRuns(topology, tuple(actuators), task, inner) for name, task in tasks.items()}
@@ -183,7 +187,8 @@ def task_goals(
     """Return goals of all tasks together, in their order: not to fall in any; the speed of each with little
     assistance, by the worst; each of some measures below a limit in all; little power in the sum.
 
-    limits: by measure, as {"peak_interaction": 500.0, "peak_power": 800.0} [N, W].
+    evaluation: of `task_evaluation`, of the same tasks. duration: of each walk [s]. limits: by
+    measure, as {"peak_interaction": 500.0, "peak_power": 800.0} [N, W].
     """
     half = duration / 2
     matches = {
@@ -209,7 +214,7 @@ def task_parameters(
     actuators: Sequence[str],
     tasks: Mapping[str, WalkTask],
     near: Mapping[str, float] | None = None,
-    spread: float = 0.05,
+    spread: float = FIRST_SPREAD,
 ) -> list[evolve.SearchParameter]:
     """Return what is searched: pins and springs once, control of actuators and ankle for each task, as
     "slow.j1_reference_1".
@@ -218,7 +223,7 @@ def task_parameters(
     given. Where it lies outside of a range, the range is as wide. spread: how far around, as a part of the
     range.
     """
-    sprung = {
+    spring_names = {
         signal.parameters[0].name
         for joint in topology.joints
         if joint not in actuators
@@ -228,17 +233,17 @@ def task_parameters(
     for pin in linkage.pin_parameters(topology):
         parameters.append((pin.name, pin.name, (pin.low, pin.high), pin.unit))
     for q in exoskeleton_tables(topology, actuators).parameters:
-        for name in [q.name] if q.name in sprung else [f"{task}.{q.name}" for task in tasks]:
+        for name in [q.name] if q.name in spring_names else [f"{task}.{q.name}" for task in tasks]:
             parameters.append((name, q.name, (float(q.bounds[0]), float(q.bounds[1])), q.unit))
-    searched = []
+    search_parameters = []
     for name, own, (low, high), unit in parameters:
         first = None
         if near is not None:
             low, high = min(low, near[own]), max(high, near[own])
             reach = spread * (high - low)
             first = (max(low, near[own] - reach), min(high, near[own] + reach))
-        searched.append(evolve.SearchParameter(name, low, high, unit=unit, first=first))
-    return searched
+        search_parameters.append(evolve.SearchParameter(name, low, high, unit=unit, first=first))
+    return search_parameters
 
 
 def task_problem(
@@ -246,9 +251,9 @@ def task_problem(
     actuators: Sequence[str],
     tasks: Mapping[str, WalkTask] = EVERYDAY_TASKS,
     *,
-    duration: float = 10.0,
+    duration: float = DURATION,
     near: Mapping[str, float] | None = None,
-    spread: float = 0.05,
+    spread: float = FIRST_SPREAD,
     limits: Mapping[str, float] | None = None,
     **options: Any,
 ) -> evolve.SearchProblem:

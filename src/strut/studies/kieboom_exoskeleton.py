@@ -17,7 +17,7 @@ from strut import evolve
 from strut.errors import StorageError
 from strut.files import put
 from strut.simulate import Trajectory, simulate
-from strut.studies.exoskeleton_evaluation import DURATION, MAX_BAR_LENGTH, STEP
+from strut.studies.exoskeleton_evaluation import DURATION, STEP
 from strut.studies.exoskeleton_found import (
     WAYS,
     FoundDesign,
@@ -46,6 +46,7 @@ from strut.studies.exoskeleton_search import (
     run_file,
     search_exoskeletons,
 )
+from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.exoskeleton_table import WornDesign, design_rows, rival_design
 from strut.studies.mode_searches import progress_text
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
@@ -55,15 +56,15 @@ FOLDER = "kieboom-exoskeleton"
 CHECKS_FILE = "checks.json"
 """Where answers of runs that were done again are kept."""
 SHOWN_DESIGNS = 3
-"""Of the best, as many as were published."""
+"""Designs on the page, the best: as many as were published."""
 MAX_ADDED_MASS = 14.0
-"""[kg] Of what was published, 13 to 14."""
+"""[kg] Mass of a machine that is as light as what was published, 13 to 14."""
 UNCOUNTED_MASS = 1.0
-"""[kg] Of two of the eight passive joints, which the published masses leave out and ours do not."""
+"""[kg] Mass of two of the eight passive joints, which the published masses leave out and ours do not."""
 MAX_POWER = 1000.0
-"""[W] Below which a power counts as hundreds of watts."""
+"""[W] Power below which it counts as hundreds of watts."""
 RIVAL_SHARE = 0.3
-"""[1] Of the minutes of a search, what is kept for the rival's."""
+"""[1] Part of the minutes of a search that is kept for the rival's."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
@@ -81,7 +82,8 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         *search_rows(order.folder, designs, evolutions, rival),
         *check_rows(designs, rival, checks),
         *design_rows(
-            [worn(design, checks) for design in designs[:SHOWN_DESIGNS]], _worn_rival(rival, checks)
+            [worn_with_forces(design, checks) for design in designs[:SHOWN_DESIGNS]],
+            _worn_rival(rival, checks),
         ),
     ]
     visits = visit_counts(order.folder)
@@ -194,9 +196,9 @@ def _answers(title: str, checks: Mapping[str, Any]) -> Mapping[str, Mapping[str,
     return next((each for key, each in checks.items() if key.startswith(title)), {})
 
 
-def worn(design: FoundDesign, checks: Mapping[str, Any]) -> WornDesign:
+def worn_with_forces(design: FoundDesign, checks: Mapping[str, Any]) -> WornDesign:
     """Return what the table tells of a design: with forces from rigid ground, where it was run there."""
-    return design.worn(_forces(_answers(f"{design.title},", checks)))
+    return design.worn_design(_forces(_answers(f"{design.title},", checks)))
 
 
 def _worn_rival(rival: evolve.Evolution | None, checks: Mapping[str, Any]) -> WornDesign | None:
@@ -223,7 +225,7 @@ def _forces(answers: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 def is_stable_gait(design: FoundDesign) -> bool:
     """Tell whether a design is what was published: at the last goal, up to 14 kg, bars up to 0.7 m, assisted
     for a tenth of the time at most, hundreds of watts."""
-    worn_design = design.worn()
+    worn_design = design.worn_design()
     measures = worn_design.measures
     return bool(
         design.individual.stage == len(GOAL_NAMES)

@@ -12,7 +12,7 @@ from pathlib import Path
 from strut.errors import StorageError, UnknownNameError, did_you_mean
 
 KNOWN_GAITS_FILE = Path(__file__).with_name("known_gaits.toml")
-"""Where they are."""
+"""The file that keeps their parameters."""
 
 
 @dataclass(frozen=True)
