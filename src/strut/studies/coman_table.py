@@ -15,7 +15,7 @@ from strut.studies.nested_modes import gain_rows
 from strut.studies.study import Row
 
 WEIGHT = 27.33174 * 9.81
-"""[N] Of COMAN's model."""
+"""[N] Weight of COMAN's model."""
 PUBLISHED = {"const": (0.64, 0.48, 40.5), "step": (0.63, 0.44, 27.8), "ppoly": (0.53, 0.33, 64.9)}
 """[Hz, m/s, J/m] Frequency, speed and cost of the best of table 4.6."""
 COST_MEANING = "sum of |torque x rate| over the distance; the thesis does not say how negative work counts"

@@ -3,10 +3,7 @@ them."""
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
-import signal
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -14,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from strut.checks import integer
-from strut.evolve.workers.processes import PR_SET_PDEATHSIG
+from strut.evolve.workers.processes import end_with_parent
 from strut.evolve.workers.workers import core_count
 
 _owner: Any = None
@@ -67,12 +64,10 @@ class ForkedPool:
 
 
 def _begin(owner: Any) -> None:
-    """Begin a process: it ends with its parent, and leaves Ctrl-C to it."""
+    """Begin a process that does the tasks of an owner."""
     global _owner
     _owner = owner
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
 
 
 def _call(method: str, task: tuple[Any, ...]) -> Any:

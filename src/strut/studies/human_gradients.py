@@ -26,23 +26,24 @@ from strut.extras import optional_module
 from strut.gait.exchange import mirror
 from strut.studies.human_gait import FREQUENCY, JOINTS, SPEED_MATCH, SPREAD, TARGET_SPEED, TORQUES
 from strut.studies.human_stability import gait_machine, settled_gait, walk_until_settled
+from strut.studies.study import SECONDS_PER_MINUTE
 from strut.system import System, parameters
 from strut.walkers.assistance import ASSIST_ANGLE
 
 STEP_TIME = 0.5 / FREQUENCY
-"""[s] Of a step."""
+"""[s] Duration of a step."""
 KEPT_STATES = ("x", "phase")
 """States with which every step begins alike."""
 PITCH_MARGIN = 0.99
-"""[1] Of the angle of assistance, that the trunk may lean."""
+"""[1] How far the trunk may lean, as a part of the angle at which it is assisted."""
 SPEED_MARGIN = 0.001
-"""[1] By which the speed is larger than the least that is asked."""
+"""[1] Part by which the speed is larger than the least that is asked."""
 KEPT_MARGIN = 0.5 * SPEED_MARGIN
 """[1] Part by which a gait may miss a goal with its margin so that it counts as kept."""
 NEAR_MARGIN = 0.02
 """[1] Part by which a gait misses a goal, at most, that is moved back to where it keeps it, at the end."""
 MAX_CORRECTIONS = 4
-"""Of such a gait."""
+"""Steps by which a gait that misses a goal by little is moved back, at most."""
 MAX_RETURN_ERROR = 1e-7
 """By how much a step may miss where it began, in the unit of each state, so that it counts as a gait."""
 MAX_MULTIPLIER = 0.97
@@ -59,7 +60,7 @@ FIRST_CHANGE = 0.01
 """[1] Largest change of a parameter, as part of its range, in the first iteration: the optimiser knows no
 curvature yet."""
 MAX_STEPS = 10**6
-"""Steps of the integrator in a step, at most."""
+"""Steps of the integrator in a step of the gait, at most."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,10 @@ class _OutOfTimeError(Exception):
 @dataclass(frozen=True)
 class GaitPoint:
     """A gait, or nearly one, with derivatives by parameters. values: of these. states: with which its step
-    begins. misses: how far it ends from there. inverse: of their derivative by states. states_by: what the
-    implicit function theorem says of states. multiplier: the modulus of the largest. margins: of goals,
-    positive where they are kept."""
+    begins. misses: how far it ends from there. inverse: of their derivative by states. multiplier: the
+    modulus of the largest [1]. torque: mean of the sum of the sizes of all torques [N m]. margins: of goals
+    [1], positive where they are kept. states_by, torque_by, margins_by: derivatives of the gait by the
+    parameters, its states following them by the implicit function theorem."""
 
     values: np.ndarray
     states: np.ndarray
@@ -217,10 +219,11 @@ class GaitImprovement:
 
 
 @dataclass
-class _Record:
-    """What was seen on the way. last_values: that were asked for at last; last: what came of it. near: the
-    last gait, from which chords begin. best: the gait of least torque that keeps all goals; lowest: that
-    misses them by little."""
+class _SearchRecord:
+    """What was seen on the way. deadline: `time.monotonic()` at which the search ends [s]. last_values: the
+    parameters that were asked for at last; last: what came of them. near: the last gait, from which chords
+    begin. best: the gait of least torque that keeps all goals; lowest: the one of least torque that misses
+    them by little. gaits: how many were walked with derivatives."""
 
     problem: GaitImprovement
     deadline: float
@@ -327,8 +330,15 @@ def improve_gait(
             "the gait to begin with is not stable, or its step ends early: nothing can be improved"
         )
     span = problem.high - problem.low
-    record = _Record(
-        problem, clock.monotonic() + 60 * minutes, tell, first, first, first, first, first.values
+    record = _SearchRecord(
+        problem,
+        clock.monotonic() + SECONDS_PER_MINUTE * minutes,
+        tell,
+        first,
+        first,
+        first,
+        first,
+        first.values,
     )
     weight = FIRST_CHANGE / float(np.abs(first.torque_by * span).max())
     goals = {

@@ -2,8 +2,8 @@
 changed: softer ground, softer ankles, another last goal, or a goal that the force be smooth.
 
 How smooth a force is, one number says: its total variation, the sum of all its rises and falls. Two smooth
-peaks of 1.1 weights with a valley of 0.75 between them have 2.9 weights a step; a peak of four weights alone
-has eight.
+peaks of 1.1 weights with a valley of 0.75 between them have 2.9 weights; a peak of four weights alone has
+eight. A foot stands once in a stride, so that these are numbers of a stride.
 """
 
 from __future__ import annotations
@@ -34,15 +34,17 @@ from strut.studies.nested_modes import embed_populations
 from strut.system import State, System
 
 WEIGHT = 70.0 * 9.81
-"""[N] Of the human."""
+"""[N] Weight of the human."""
+OVERLOAD_LIMIT = 1.2
+"""[1] Force of a foot, in weights, beyond which it counts as overload."""
 FORCE_LAG = 5e-3
 """[s] Time constant of the lag by which rises and falls of a force are told: what is faster counts less."""
 SMOOTH_VARIATION = 4.0
-"""[1] Total variation of a foot's force over a step, in weights, that is asked of a smooth one: a third more
-than two peaks of 1.1 weights with a valley of 0.75 have."""
+"""[1] Total variation of a foot's force over a stride, in weights, that is asked of a smooth one: a third
+more than two peaks of 1.1 weights with a valley of 0.75 have."""
 PAD_STIFFNESS, PAD_DISSIPATION = 3e4, 1.5
-"""[N/m^1.5, s/m] Of a sole with a pad under it: three times as deep under the weight, and twice the
-damping."""
+"""[N/m^1.5, s/m] Stiffness and dissipation of a sole with a pad under it: three times as deep under the
+weight, and twice the damping."""
 SOFT_ANKLE = {"ankle": 400.0}
 """[N m/rad] Bound of the stiffness of an ankle that is soft: a thirtieth of what searches may take."""
 SOFT_JOINTS = {"hip": 1500.0, "knee": 400.0, "ankle": 400.0}
@@ -50,10 +52,10 @@ SOFT_JOINTS = {"hip": 1500.0, "knee": 400.0, "ankle": 400.0}
 IMPACT_MODES = ("const", "ppoly")
 """Modes in which variations are searched: that with the fewest parameters, and that with most."""
 IMPACT_RUNS, IMPACT_GENERATIONS, IMPACT_SEED = 4, 200, 3
-"""Of every variation in each mode."""
+"""Runs, generations and seed of the search of every variation in each mode."""
 FIRST_GAIT = "human-const-first"
 """The known gait that all variations begin with, and mutations of it."""
-GROUND = ("ground_stiffness", "ground_dissipation")
+GROUND_PARAMETERS = ("ground_stiffness", "ground_dissipation")
 """Parameters of the ground."""
 
 
@@ -95,7 +97,7 @@ def with_force_lags(walker: System) -> System:
         states.append(lag)
         flow[lag.name] = (force - lag.sym) / FORCE_LAG
         rate = rate + ca.fabs(flow[lag.name])
-        overload = overload + ca.fmax(force - 1.2, 0)
+        overload = overload + ca.fmax(force - OVERLOAD_LIMIT, 0)
     return walker.replace(
         x=(*walker.x, *states),
         flow={**dict(walker.flow), **flow},
@@ -105,13 +107,13 @@ def with_force_lags(walker: System) -> System:
 
 
 def impact_measures(walker: System, duration: float = DURATION) -> evolve.WalkMeasures:
-    """Return the measures of a walk, with variation, the total variation of a foot's force over a step, in
+    """Return the measures of a walk, with variation, the total variation of a foot's force over a stride, in
     weights, and overload, the mean of what forces are beyond 1.2 weights. walker: of `with_force_lags`."""
     measured = human_measures(walker, duration, margins=True)
     half = duration / 2
-    steps = 2 * FREQUENCY * half  # one foot's force is that of one step
+    stances = 2 * FREQUENCY * half  # of both feet: each stands once in a stride
     further = {
-        "variation": f"integral_after(variation_rate, {half!r}) / {steps!r}",
+        "variation": f"integral_after(variation_rate, {half!r}) / {stances!r}",
         "overload": f"integral_after(overload, {half!r}) / {half!r}",
     }
     return evolve.WalkMeasures(measured.system, {**measured.expressions, **further})
@@ -130,10 +132,14 @@ def impact_problems(modes: tuple[str, ...], **options: Any) -> dict[str, evolve.
     measures = impact_measures(with_force_lags(human_walker("table")))
     how: Mapping[str, Any] = {"method": "rk4", "step": REFINED_STEP, **options}
     inner = evolve.of_system(measures.system, DURATION, measures.expressions, label="human", **how)
-    ground = {q.name: np.asarray(q.value).item() for q in inner.system.p if q.name in GROUND}
+    ground = {q.name: np.asarray(q.value).item() for q in inner.system.p if q.name in GROUND_PARAMETERS}
     problems = {}
     for name, variation in VARIATIONS.items():
-        values = dict(zip(GROUND, (PAD_STIFFNESS, PAD_DISSIPATION), strict=True)) if variation.pad else ground
+        values = (
+            dict(zip(GROUND_PARAMETERS, (PAD_STIFFNESS, PAD_DISSIPATION), strict=True))
+            if variation.pad
+            else ground
+        )
         count = STARTS.count
         scenarios = evolve.FixedScenarios(
             {**STARTS.values, **{key: (value,) * count for key, value in values.items()}}

@@ -16,7 +16,7 @@ from strut.studies.gait_verification import FINE_STEP
 from strut.studies.human_beyond import MIN_PEAK_RISE, force_peaks
 from strut.studies.human_gait import DURATION, FEET, FREQUENCY, human_with
 from strut.studies.human_impacts import (
-    GROUND,
+    GROUND_PARAMETERS,
     IMPACT_GENERATIONS,
     IMPACT_MODES,
     IMPACT_RUNS,
@@ -35,7 +35,7 @@ from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome, SearchStu
 FOLDER = "kieboom-landings"
 """Where the study keeps its searches unless it is told."""
 FORCE_SAMPLING = 1e-3
-"""[s] Between values of a force whose peaks are counted: a force plate has as many."""
+"""[s] Time between values of a force whose peaks are counted: a force plate has as many."""
 GOAL_NAMES = ("time", "speed", "steadiness", "assistance", "contact", "smooth force or cost", "cost")
 """The goals, in a word each; without a goal of smooth forces the sixth is the last."""
 SHOWN_PERIODS = SETTLING_PERIODS + 3
@@ -44,7 +44,7 @@ SHOWN_PERIODS = SETTLING_PERIODS + 3
 
 @dataclass(frozen=True, eq=False)
 class StrideForce:
-    """How the ground pushes back under the right foot of a gait over a stride. force: over the weight, at
+    """How the ground pushes back under the right foot of a gait over a stride. force: over the weight, every
     `FORCE_SAMPLING` from the landing on. peaks: of it, in weights. total_variation: the sum of its rises and
     falls, in weights. first_point: of the sole, that touches first."""
 
@@ -55,7 +55,7 @@ class StrideForce:
 
     @property
     def text(self) -> str:
-        """It in words."""
+        """What it is, in words."""
         peaks = ", ".join(f"{peak:.2f}" for peak in self.peaks)
         return (
             f"{len(self.peaks)} of {peaks} weights; rises and falls {self.total_variation:.1f}; "
@@ -83,7 +83,11 @@ def landing_of(walk: Trajectory) -> StrideForce | None:
 
 def walk_variation(name: str, mode: str, parameters: Mapping[str, float]) -> Trajectory:
     """Walk with a controller on the ground of a variation, until a stride has settled."""
-    ground = dict(zip(GROUND, (PAD_STIFFNESS, PAD_DISSIPATION), strict=True)) if VARIATIONS[name].pad else {}
+    ground = (
+        dict(zip(GROUND_PARAMETERS, (PAD_STIFFNESS, PAD_DISSIPATION), strict=True))
+        if VARIATIONS[name].pad
+        else {}
+    )
     walker = human_with(mode, parameters).using(ground)
     return simulate(walker, SHOWN_PERIODS / FREQUENCY, method="rk4", step=FINE_STEP, ledger=False)
 
@@ -177,7 +181,7 @@ STUDY = SearchStudy(
     "What smooths the landings of a human that learned to walk",
     f"Kieboom, section 4.1, who reports two smooth peaks; from a known gait, evaluations of {DURATION:g} s "
     f"from three starts; peaks that rise by {MIN_PEAK_RISE:g} of the weight; a goal of smooth forces asks "
-    f"for rises and falls below {SMOOTH_VARIATION:g} weights a step. Hours on two cores, minutes on a "
+    f"for rises and falls below {SMOOTH_VARIATION:g} weights a stride. Hours on two cores, minutes on a "
     "graphics card (--device cuda)",
     rows,
     carry_out=carry_out,

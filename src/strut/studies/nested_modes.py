@@ -13,9 +13,9 @@ from strut.evolve.streams import Purpose, RandomStream
 from strut.studies.study import Row
 
 STEP_PHASES = {"on": 0.0, "off": 0.5}
-"""[1] Between which a stiffness steps that is the same on both sides."""
+"""[1] Phases between which a stiffness steps, where it is the same on both sides and they do not matter."""
 EQUAL_SHARE = 0.5
-"""[1] Of the cycle, over the sum of all, between points of a curve that is level."""
+"""[1] Share between points of a curve that is level, before shares are divided by their sum."""
 
 
 def embed_constant(

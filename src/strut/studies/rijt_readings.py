@@ -175,12 +175,12 @@ def _groups(parameter: str) -> Iterator[list[SweepReading]]:
     from_value = [SweepReading(f"for values from {value:g} on", first=value) for value in later]
     yield from_value
     yield [replace(each, words=f"{each.words} {swinging.words}", swinging=True) for each in from_value]
-    varied = [SweepReading(f"with {words}", variation=words) for words in list(VARIATIONS)[1:]]
-    yield varied
-    yield [replace(each, words=f"{each.words} {swinging.words}", swinging=True) for each in varied]
+    other_choices = [SweepReading(f"with {words}", variation=words) for words in list(VARIATIONS)[1:]]
+    yield other_choices
+    yield [replace(each, words=f"{each.words} {swinging.words}", swinging=True) for each in other_choices]
     yield [
         replace(each, words=f"{each.words} {start.words}", first=start.first)
-        for each in varied
+        for each in other_choices
         for start in from_value
     ]
 
@@ -214,7 +214,7 @@ def _holds(
 
 
 def _in_words(reading: SweepReading) -> str:
-    """What is readings of a reading; of another choice of ours, what fails with it."""
+    """A reading in words; of another choice of ours, also what fails with it."""
     if not reading.variation:
         return reading.words
     failing = [scenario for scenario in SCENARIOS if not works(scenario, reading.variation)]

@@ -100,9 +100,14 @@ class Processes:
 
 
 def _begin(problem: SearchProblem) -> None:
-    """Begin a process: it ends with its parent, also where that is killed, and leaves Ctrl-C to it."""
+    """Begin a process that evaluates a problem."""
     global _problem
     _problem = problem
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """Let this forked process end with its parent, also where that is killed, and leave Ctrl-C to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
