@@ -25,8 +25,8 @@ from strut.studies.exoskeleton_gait import exoskeleton_walker
 from strut.studies.exoskeleton_measures import gait_measures
 from strut.studies.exoskeleton_pool import ForkedPool
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
-from strut.walkers.exoskeleton import SIDES
 from strut.walkers.human import POSTURE
+from strut.walkers.worn_machine import SIDES
 
 DURATION, STEP = 10.0, 2.5e-4
 """[s] Duration of a walk, and step of RK4 in the search: at 0.5 ms two of three random designs end by numbers

@@ -12,8 +12,8 @@ from strut import linkage
 from strut.errors import ModelError
 from strut.linkage.kinematics import LinkageKinematics
 from strut.system import System, start
-from strut.walkers.exoskeleton import SIDES
 from strut.walkers.human import POSTURE
+from strut.walkers.worn_machine import SIDES
 
 MAX_BAR_LENGTH = 0.7
 """[m] Length that a bar may have (table 5.3)."""

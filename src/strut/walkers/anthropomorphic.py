@@ -8,19 +8,14 @@ from typing import Any
 import casadi as ca
 
 from strut.checks import checked
-from strut.contact import Ground, compliant, rigid
-from strut.errors import ModelError, did_you_mean
+from strut.contact import Ground
 from strut.linkage import add_joint_motors
 from strut.linkage.build import link_body
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
 from strut.mechanism import Mechanism, constraints, joints
 from strut.system import Expression, Param, System
-from strut.walkers.assistance import with_trunk
-from strut.walkers.exoskeleton import POINTS, SIDES, STABILISE
 from strut.walkers.human import (
-    FALL_HEIGHT,
     FLEXION,
-    GROUNDS,
     POSTURE,
     SEGMENTS,
     SINK,
@@ -28,7 +23,7 @@ from strut.walkers.human import (
     body_size,
     build_human,
 )
-from strut.walkers.soft_ground import soft_ground
+from strut.walkers.worn_machine import SIDES, STABILISE, check_ground, stand_on_ground
 
 BAR_JOINTS = {"hip": "thigh", "knee": "shank"}
 """By joint of the leg that a joint of the machine is at, the segment along which the bar below it lies."""
@@ -52,13 +47,11 @@ def anthropomorphic_exoskeleton(
     Crossley's law without events. There bars are parts of the segments that they are cuffed to, which moves
     alike; what cuffs push is not told. surface: of the ground, level unless given. friction: Coulomb's
     coefficient of rigid ground; None holds without limit; of soft ground it is the parameter `friction`.
-    stabilise: rate at which drift of cuffs and feet is pulled back [1/s]. values: of parameters and
-    states.
+    stabilise: rate at which drift of cuffs and feet is pulled back [1/s]. values: of parameters and states.
 
     Of each leg a bar as long as the thigh turns at the hip, on a mount that is fixed to the trunk, and one as
     long as the shank at the knee; a cuff on each bar slides along its segment of the leg and pushes across
-    it.
-    Bars, actuators and passive joints weigh as those of linkages: bar_density [kg/m], bar_hip_mass and
+    it. Bars, actuators and passive joints weigh as those of linkages: bar_density [kg/m], bar_hip_mass and
     bar_knee_mass, 2 kg, and thigh_cuff_mass and shank_cuff_mass, 0.5 kg, since every place by which a linkage
     is attached is a passive joint too. thigh_cuff and shank_cuff: where cuffs are, as shares of the segments.
 
@@ -67,34 +60,28 @@ def anthropomorphic_exoskeleton(
     outputs: bar_hip_r_reaction_x and bar_hip_r_reaction_z of the mount, thigh_cuff_r_across and
     shank_cuff_r_across [N].
     """
-    if ground not in GROUNDS:
-        raise ModelError(f"ground is '{ground}': {did_you_mean(ground, GROUNDS)}")
-    if ground == "soft" and friction is not None:
-        raise ModelError("friction is of rigid ground: on soft ground it is a parameter, friction=0.8")
+    check_ground(ground, friction)
     size = body_size()
     m = build_human(size, 0.0 if ground == "rigid" else SINK)
     m.name = "anthropomorphic_exoskeleton"
     parameters = _parameters()  # kept while their symbols are used
     for side in SIDES:
         _add_bars(m, side, size, parameters, cuffed=ground == "rigid")
-    feet = [f"{point}{side}" for side in SIDES for point in POINTS]
-    common: dict[str, Any] = {
-        "fall": ("trunk", FALL_HEIGHT * size.height.sym),
-        "symmetry": "auto",
-        "stabilise": stabilise,
-        "description": "a human in an exoskeleton that is built like its legs",
-    }
     motors: dict[str, dict[str, float]] = {}
     for name in [f"{joint}{side}" for side in SIDES for joint in BAR_JOINTS]:
         # the human's own joints are named with no weight where bars have joints: they have no input then
         motors[f"bar_{name}"] = {f"bar_{name}": 1.0, name: 0.0} if ground == "rigid" else {name: 1.0}
-    if ground == "rigid":
-        mounts = [f"bar_hip{side}" for side in SIDES]
-        walker = rigid(m, feet, surface, friction=friction, reactions=mounts, **common)
-    else:
-        walker = compliant(m, feet, surface, **soft_ground(), events=False, **common)
-    _, length, centre, _ = SEGMENTS["trunk"]
-    return add_joint_motors(with_trunk(walker, centre * length * size.height.sym), motors).using(values)
+    walker = stand_on_ground(
+        m,
+        size,
+        ground=ground,
+        surface=surface,
+        friction=friction,
+        reactions=[f"bar_hip{side}" for side in SIDES],
+        stabilise=stabilise,
+        description="a human in an exoskeleton that is built like its legs",
+    )
+    return add_joint_motors(walker, motors).using(values)
 
 
 def _parameters() -> dict[str, Param]:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked
-from strut.contact import Ground, compliant, rigid
-from strut.errors import ModelError, did_you_mean
+from strut.contact import Ground
+from strut.errors import ModelError
 from strut.linkage import (
     Topology,
     add_joint_motors,
@@ -26,25 +26,14 @@ from strut.linkage import (
 from strut.linkage.measures import ACTUATOR_MASS
 from strut.linkage.spanning_tree import spanning_tree
 from strut.system import Expression, Param, System
-from strut.walkers.assistance import with_trunk
 from strut.walkers.human import (
-    FALL_HEIGHT,
-    GROUNDS,
     HUMAN_HEIGHT,
     POSTURE,
-    SEGMENTS,
     SINK,
     body_size,
     build_human,
 )
-from strut.walkers.soft_ground import soft_ground
-
-SIDES = ("_r", "_l")
-"""Of legs."""
-STABILISE = 100.0
-"""[1/s] Rate at which drift of loops and feet is pulled back, by default."""
-POINTS = ("heel", "ball")
-"""Of each foot, by which it stands on the ground."""
+from strut.walkers.worn_machine import SIDES, STABILISE, check_ground, stand_on_ground
 
 
 @checked
@@ -76,10 +65,7 @@ def exoskeleton(
     J_r_reaction_x and J_r_reaction_z [N] of joints by which links hang on the body, on rigid ground alone,
     J_pin_r_x and J_pin_r_z of joints that close loops.
     """
-    if ground not in GROUNDS:
-        raise ModelError(f"ground is '{ground}': {did_you_mean(ground, GROUNDS)}")
-    if ground == "soft" and friction is not None:
-        raise ModelError("friction is of rigid ground: on soft ground it is a parameter, friction=0.8")
+    check_ground(ground, friction)
     if topology.limb != human_leg():
         raise ModelError(
             "the topology is of another limb: an exoskeleton is made of linkage.topologies("
@@ -110,21 +96,18 @@ def exoskeleton(
             initial=begin,
         )
         add_springs(m, topology, springs, suffix=side)
-    feet = [f"{point}{side}" for side in SIDES for point in POINTS]
-    common: dict[str, Any] = {
-        "fall": ("trunk", FALL_HEIGHT * size.height.sym),
-        "symmetry": "auto",
-        "stabilise": stabilise,
-        "description": "a human in an exoskeleton, a linkage along each leg",
-    }
-    if ground == "rigid":
-        hanging = [f"{joint}{side}" for side in SIDES for joint in hanging_joints(topology)]
-        walker = rigid(m, feet, surface, friction=friction, reactions=hanging, **common)
-    else:
-        walker = compliant(m, feet, surface, **soft_ground(), events=False, **common)
+    walker = stand_on_ground(
+        m,
+        size,
+        ground=ground,
+        surface=surface,
+        friction=friction,
+        reactions=[f"{joint}{side}" for side in SIDES for joint in hanging_joints(topology)],
+        stabilise=stabilise,
+        description="a human in an exoskeleton, a linkage along each leg",
+    )
     motors = {name: weights for side in SIDES for name, weights in joint_angles(topology, side).items()}
-    _, length, centre, _ = SEGMENTS["trunk"]
-    return add_joint_motors(with_trunk(walker, centre * length * size.height.sym), motors).using(values)
+    return add_joint_motors(walker, motors).using(values)
 
 
 def _initial_angles(topology: Topology, numbers: np.ndarray) -> list[dict[str, float]]:
