@@ -33,7 +33,7 @@ def grips_of(machine: StandingMachine, landing: Landing) -> tuple[Grip, ...]:
 
 
 def _flags_after_leaving(f: StandingFoot, machine: StandingMachine) -> dict[str, ca.SX]:
-    """What it sets that a foot leaves: its flags, and the locks that open with it."""
+    """The discrete states that are 0 once a foot has left: its flags, and the locks that open with it."""
     flags = [f.on, *([] if f.slip is None else [f.slip])]
     opened = [z for z, lock in zip(machine.locked, machine.locks, strict=True) if lock.foot == f.name]
     return {z.name: ca.SX(0) for z in (*flags, *opened)}

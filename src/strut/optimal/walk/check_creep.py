@@ -19,16 +19,17 @@ from strut.optimal.walk.read_walk import gives_way
 from strut.system import System, sx
 
 MIN_CREEP_SPEED = 0.02
-"""[m/s] Below which friction that hardly grows with speed is refused. From an even stride, a five-link walker
-takes 194 iterations with 0.1 m/s, 387 with 0.03 m/s; with 0.01 m/s, even from the latter design, it did
-not end."""
+"""[m/s] Range of speeds in which friction may change its sign; less is refused, of friction that hardly grows
+with speed. From an even stride, a five-link walker takes 194 iterations with 0.1 m/s, 387 with 0.03 m/s; with
+0.01 m/s, even from the latter design, it had not ended after 37 s of processor time."""
 EASY_CREEP_SPEED = 0.1
 """[m/s] A speed with which a search is not hard, to be recommended."""
-SLOW, FAST = 1e-7, 1.0
+SLOW_SPEED, FAST_SPEED = 1e-7, 1.0
 """[m/s] Speeds of a foot along the ground at which friction is compared: how it begins, and what it comes
 to."""
 MIN_GROWTH = 2.0
-"""[1] Friction that grows by less from a tenth of `FAST` to `FAST` hardly grows with speed."""
+"""[1] Factor from a tenth of `FAST_SPEED` to `FAST_SPEED`: friction that grows by less hardly grows with
+speed."""
 
 
 def check_creep(walker: System, section: str) -> None:
@@ -55,10 +56,10 @@ def check_creep(walker: System, section: str) -> None:
         state[lift_places(walker)] -= depth
         return abs(float(force(state, kinematics.z, kinematics.begin.u, kinematics.begin.p)))
 
-    most = friction(FAST)
-    if not most > 0 or most > MIN_GROWTH * friction(FAST / 10):
+    most = friction(FAST_SPEED)
+    if not most > 0 or most > MIN_GROWTH * friction(FAST_SPEED / 10):
         return
-    creep = most * SLOW / max(friction(SLOW), 1e-300)
+    creep = most * SLOW_SPEED / max(friction(SLOW_SPEED), 1e-300)
     if creep < MIN_CREEP_SPEED:
         raise ModelError(
             f"the friction under '{stance.name}' of '{walker.name}' turns over within {creep:.2g} m/s: on "
