@@ -212,6 +212,10 @@ def test_an_effort_beyond_the_limits_is_warned_of(brisk):
     assert "asks hip_torque for more than limits allow, see effort_faults" in repr(held)
     push = next(row for row in held.comparison if "all rates faster" in row.name)
     assert "m/s" not in push.note  # a part of the rates, not a speed
+    assert push.name.endswith("relative")
+    units = {name: unit for name, _, unit in held.setting_rows()}
+    assert units["acceptable deviation of stance"] == "rad"
+    assert units["acceptable effort of hip_torque"] == "N m"
     assert fault in held.data()["effort_faults"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

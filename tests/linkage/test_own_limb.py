@@ -48,3 +48,25 @@ def test_an_arm_whose_forearm_is_held_forward():
     assert abs(run.ledger.supplied[f"{pair[0]}_motor_torque"][-1]) > 1e-3  # [J]
     drawn = ET.fromstring(linkage.draw_linkage(topology, designs[best], actuators=pair))
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}circle"))) == 6 + 2
+
+
+def test_pictures_fit_limbs_of_any_size_and_name():
+    """Boxes are as wide as their names and inside the picture; a finger is drawn as large as a leg."""
+    svg = "{http://www.w3.org/2000/svg}"
+    sizes = []
+    for scale in (0.05, 1.0, 20.0):
+        limb = linkage.Limb(
+            ("shoulder_blade", "upper_arm"),
+            {"shoulder": ("shoulder_blade", "upper_arm")},
+            segments={"upper_arm": ((0.0, scale), (0.0, 0.0))},
+        )
+        (four_bar,) = linkage.topologies(limb, links=2, joints=3)
+        drawn = ET.fromstring(linkage.draw_linkage(four_bar))
+        sizes.append(float(drawn.get("height")))
+        graph = ET.fromstring(linkage.draw_graph(four_bar))
+        left, _, width, _ = (float(word) for word in graph.get("viewBox").split())
+        boxes = [(float(each.get("x")), float(each.get("width"))) for each in graph.iter(f"{svg}rect")]
+        assert boxes[0][1] > 6 * len("shoulder_blade")
+        assert all(x > left and x + wide < left + width for x, wide in boxes)
+    assert max(sizes) < 1.01 * min(sizes)
+    assert 200 < sizes[0] < 600

@@ -32,8 +32,10 @@ def test_what_is_wrong_is_said():
     table = {"cost": [1.0, 2.0], "speed": [1.0, 2.0], "nothing": [np.nan, np.nan]}
     with pytest.raises(UnknownNameError, match="there is no 'sped': did you mean 'speed'"):
         report.pareto_result(table, less=["cost"], more=["sped"])
-    with pytest.raises(ModelError, match="two or more different merits"):
+    with pytest.raises(ModelError, match="two or more different merits, and cost alone is given"):
         report.pareto_result(table, less=["cost"])
+    with pytest.raises(ModelError, match="none is given: name what should be less"):
+        report.pareto_result(table)
     with pytest.raises(ModelError, match="no candidate has all of cost, nothing"):
         report.pareto_result(table, less=["cost", "nothing"])
 
@@ -70,6 +72,23 @@ def test_a_job_says_its_own_merits(job):
     assert result.data["more"] == ["steps"]
     best = {each.measures["steps"] for each in evolution.front.individuals}
     assert set(result.data["unbeaten"]["steps"]) == best
+
+
+def test_who_does_not_meet_the_goals_before_a_front_is_not_weighed(tmp_path):
+    """Those with x below a half are the lightest of all, and never at the front."""
+    both = evolve.front(evolve.minimise("x"), evolve.minimise("rest"), reference=(2.0, 2.0))
+    runs = evolve.of_function(lambda x: {"rest": 1 - x}, measures=("rest",))
+    problem = evolve.SearchProblem({"x": (0.0, 1.0)}, runs, [evolve.maximise("x", until="x >= 0.5"), both])
+    evolution = evolve.search(problem, evolve.Nsga2(12), 3, seed=1, output=tmp_path / "a.db")
+    individuals = evolve.load_individuals(tmp_path / "a.db")
+    short = int((individuals["x"] < 0.5).sum())
+    assert short > 0
+    result = report.pareto_result(report.load_merits(tmp_path / "a.db"))
+    found = {round(each.measures["rest"], 12) for each in evolution.front.individuals}
+    assert {round(value, 12) for value in result.data["unbeaten"]["rest"]} == found
+    assert min(result.data["unbeaten"]["x"]) >= 0.5
+    assert f"{short} others did not meet the goals before the front" in result.verdict
+    assert "value" not in result.data["unbeaten"]  # a front has none: it would be a column of nan
 
 
 def test_a_click_on_a_front_shows_that_run(job, tmp_path):

@@ -285,7 +285,7 @@ def held_text(held: HeldGait) -> None:
     for compared in held.comparison:
         if compared.unknown:
             out.print(f"{escape(compared.name)}: not known: {escape(compared.note)}", soft_wrap=True)
-    table("settings", ["", "value"], [[name, value] for name, value in held.settings.items()])
+    table("settings", ["", "value", "unit"], held.setting_rows())
 
 
 def write_held(held: HeldGait, directory: Path, asked: str) -> None:

@@ -11,7 +11,7 @@ from strut import evolve as populations
 from strut.cli.answer import note, present
 from strut.cli.evolve import evolution_data, standing_text
 from strut.cli.tables import table
-from strut.errors import ModelError, StrutError
+from strut.errors import ModelError, StorageError, StrutError
 from strut.evolve.job_lock import Request, request_of_job
 
 STATE_MEANINGS = {
@@ -76,6 +76,8 @@ def jobs(
             "no job is named: give the file that strut evolve wrote, as in strut jobs RUN.db --pause"
         )
     files = job_files(files or [Path()])
+    if not any(path.is_file() for path in files):  # one that is missing does not hide the others
+        raise StorageError(f"cannot read {', '.join(map(str, files))}: there is no such file")
     if output is not None and len(files) != 1:
         raise ModelError(f"-o {output} is of one job, and {len(files)} are given: one at a time")
     for path in files if requests else ():

@@ -26,6 +26,8 @@ OPTIONAL_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWOR
 """Kinds of parameters that a call may leave out."""
 MODEL_TYPES = (System.__name__, Mechanism.__name__)
 """What a function that makes a model says that it returns, with or without its module."""
+MACHINE_SUFFIXES = (".toml", ".urdf", ".xml")
+"""Suffixes of files that describe machines or bond graphs, and are never networks."""
 
 if TYPE_CHECKING:
     from strut import network, ports  # read on demand: most commands never see a network or a graph
@@ -173,6 +175,11 @@ def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
     """Read a network from a file, and print what it says and warns of."""
     from strut import network
 
+    if Path(path).suffix.lower() in MACHINE_SUFFIXES and Path(path).is_file():
+        raise ModelError(
+            f"'{path}' is no network (FILE.cdn): strut show {path} reads a machine, and says what is "
+            f"wrong with it"
+        )
     net = network.load(path, roots=roots)
     for line in net.said:
         note(line)

@@ -109,10 +109,12 @@ def run_text(trajectory: Trajectory) -> None:
             *zip(names.x, raw.x_end[: len(names.x)], strict=True),
             *zip(names.z, raw.z_end, strict=True),
         ]
+        if n not in names.internal
     ]
     table("at the end", ["state", "value", "unit"], rows)
     log = trajectory.events
-    if len(log):
+    counts = {n: c for n, c in log.counts().items() if n not in names.internal}
+    if counts:
         table(
             "events",
             [
@@ -121,7 +123,7 @@ def run_text(trajectory: Trajectory) -> None:
                 title_with_unit(trajectory, "first", "s"),
                 title_with_unit(trajectory, "last", "s"),
             ],
-            [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()],
+            [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in counts.items()],
         )
     if names.stored:
         table(

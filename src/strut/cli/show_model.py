@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -13,10 +13,12 @@ from strut.cli.console import out
 from strut.cli.model import Reading, find_model, with_settings
 from strut.cli.options import Ignore, Model, Root, Settings, Stops
 from strut.cli.tables import table
-from strut.system import System
+from strut.system import Quantity, System, start
 
 GROUP_WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
 """What the table calls the quantities of each vector."""
+MAX_EXPRESSION_WIDTH = 32
+"""[characters] Longer expressions of starting values are not printed in tables: what they come to is."""
 
 
 def show(
@@ -59,7 +61,10 @@ def show(
 def _data(system: System) -> dict[str, object]:
     """What a system is made of, for machines."""
     quantities = {
-        group: [{"name": q.name, "value": _value(q.value), "unit": q.unit} for q in getattr(system, group)]
+        group: [
+            {"name": q.name, "value": _value(q.value), "unit": q.unit, "start": _start(system, group, q)}
+            for q in getattr(system, group)
+        ]
         for group in GROUP_WORDS
     }
     ledger = {group: list(getattr(system.ledger, group)) for group in ("stored", "supplied", "dissipated")}
@@ -73,7 +78,7 @@ def _data(system: System) -> dict[str, object]:
     }
 
 
-def _value(value: object) -> object:
+def _value(value: object) -> Any:
     """A value in numbers; an expression as its text."""
     numbers = getattr(value, "tolist", None)
     if numbers is None:
@@ -82,19 +87,26 @@ def _value(value: object) -> object:
     return values[0] if len(values) == 1 else values
 
 
-def _value_text(value: object) -> str:
-    """A value for people."""
-    plain = _value(value)
-    if isinstance(plain, list):
-        return ", ".join(number_text(each) for each in plain)
-    return number_text(plain) if isinstance(plain, (int, float)) else str(plain)
+def _start(system: System, group: str, q: Quantity) -> Any:
+    """The numbers that a quantity begins with, where its value is an expression, too."""
+    return _value(getattr(start(system), group)[system.slices(group)[q.name]])
+
+
+def _value_text(system: System, group: str, q: Quantity) -> str:
+    """A value for people: a short expression as it is, and what any expression comes to."""
+    plain = _value(q.value)
+    numbers = _start(system, group, q) if isinstance(plain, str) else plain
+    every = numbers if isinstance(numbers, list) else [numbers]
+    text = ", ".join(number_text(each) for each in every)
+    is_short = isinstance(plain, str) and len(plain) <= MAX_EXPRESSION_WIDTH
+    return f"{plain} = {text}" if is_short else text
 
 
 def _print_tables(system: System) -> None:
     """Print quantities, then events, outputs and the account of energy by name."""
     out.print(f"[bold]{escape(system.name)}[/bold] {escape(system.description)}", soft_wrap=True)
     rows = [
-        [word, q.name, _value_text(q.value), q.unit, q.description]
+        [word, q.name, _value_text(system, group, q), q.unit, q.description]
         for group, word in GROUP_WORDS.items()
         for q in getattr(system, group)
     ]

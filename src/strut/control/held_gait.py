@@ -136,7 +136,8 @@ class HeldGait(SavedResult, Tabular, Packed):
                 )
                 for gait in (self.before, self.gait)
             )
-            rows.append(_compare(f"largest push survived, all rates {word} by", before, after, unit=""))
+            name = f"largest push survived, all rates {word} by, relative"
+            rows.append(_compare(name, before, after, unit=""))
         return rows
 
     def _wrong_parameters(self) -> list[Compared]:
@@ -198,6 +199,20 @@ class HeldGait(SavedResult, Tabular, Packed):
         """The unit of an output, a state or a parameter of the closed loop; empty where it has none."""
         units = {q.name: q.unit for q in (*self.system.x, *self.system.p, *self.system.z)}
         return {**units, **self.system.output_units}.get(label, "")
+
+    def setting_rows(self) -> list[tuple[str, float, str]]:
+        """Return what was chosen, for tables: name, value and, of what is acceptable of a state, an input or
+        a parameter, its unit."""
+        own = self.before.system
+        units = {label: q.unit for group in (own.x, own.u, own.p) for q in group for label in q.labels}
+
+        def unit_of(setting: str) -> str:
+            word, _, name = setting.partition(" of ")
+            if not word.startswith("acceptable "):
+                return ""
+            return units.get(name) or self._unit(f"{name}_feedback") or self._unit(f"{name}_change")
+
+        return [(name, value, unit_of(name)) for name, value in self.settings.items()]
 
     def rows(self) -> list[tuple[str, float, float, str]]:
         """Return what there is to say, for tables: name, before, after, unit."""

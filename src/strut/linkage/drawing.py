@@ -14,8 +14,10 @@ from strut.linkage.topology import Topology, check_actuators
 
 LIMB_COLOUR, LINK_COLOUR, ACTUATOR_COLOUR = "#9aa7b1", "#1c2b38", "#c2571a"
 """Colours of the limb, of links and of joints with an actuator."""
-PIXELS_PER_METRE = 230.0
-"""[px/m] Of a linkage to scale."""
+LINKAGE_SIZE = 210.0
+"""[px] The larger of width and height of a limb's segments in the picture of a linkage to scale."""
+LETTER_WIDTH = 7.0
+"""[px] Of a name in a box."""
 GRAPH_SIZE = 240.0
 """[px] Width and height of a graph."""
 MARGIN = 26.0
@@ -30,7 +32,7 @@ def draw_graph(topology: Topology, title: str = "", actuators: Sequence[str] = (
     links as discs, joints as lines; those with an actuator are marked. actuators: joints of the linkage."""
     check_actuators(topology, actuators)
     places = _place_nodes(topology)
-    lines = []
+    lines, corners = [], []
     for name, (a, b) in {**topology.limb.joints, **topology.joints}.items():
         (x1, y1), (x2, y2) = places[a], places[b]
         own = name in topology.joints
@@ -44,12 +46,14 @@ def draw_graph(topology: Topology, title: str = "", actuators: Sequence[str] = (
         if part in topology.links:
             lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="12" fill="#fff" stroke="{LINK_COLOUR}"/>')
         else:
+            half = max(24.0, LETTER_WIDTH * len(part) / 2 + 4)
+            corners += [(x - half, y), (x + half, y)]
             lines.append(
-                f'<rect x="{x - 24:.1f}" y="{y - 11:.1f}" width="48" height="22" rx="4" fill="#e8edf1" '
-                f'stroke="{LIMB_COLOUR}"/>'
+                f'<rect x="{x - half:.1f}" y="{y - 11:.1f}" width="{2 * half:.0f}" height="22" rx="4" '
+                f'fill="#e8edf1" stroke="{LIMB_COLOUR}"/>'
             )
         lines.append(_text(x, y + 4, part, LINK_COLOUR, 12))
-    return _svg(lines, np.array(list(places.values())), title)
+    return _svg(lines, np.array([*places.values(), *corners]), title)
 
 
 @checked
@@ -64,9 +68,13 @@ def draw_linkage(
     """
     check_actuators(topology, actuators)
     drawn_values = sketch_values(topology) if values is None else np.reshape(values, (1, -1))
-    pins = pin_positions(topology, drawn_values)[0] * (1, -1) * PIXELS_PER_METRE
+    drawn_ends = [np.array(ends) for ends in topology.limb.segments.values()]
+    placed_pins = pin_positions(topology, drawn_values)[0]
+    extent = float(np.ptp(np.vstack(drawn_ends or [placed_pins]), axis=0).max())  # [m]
+    scale = LINKAGE_SIZE / extent if extent > 0 else LINKAGE_SIZE  # [px/m]
+    pins = placed_pins * (1, -1) * scale
     names = list(topology.joints)
-    segments = [np.array(ends) * (1, -1) * PIXELS_PER_METRE for ends in topology.limb.segments.values()]
+    segments = [ends * (1, -1) * scale for ends in drawn_ends]
     lines = [
         f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{LIMB_COLOUR}" '
         f'stroke-width="13" stroke-linecap="round" opacity="0.6"/>'
@@ -86,7 +94,7 @@ def draw_linkage(
         if topology.limb.joints[joint][1] in topology.limb.segments:
             x, z = topology.limb.pivot(joint)
             lines.append(
-                f'<circle cx="{x * PIXELS_PER_METRE:.1f}" cy="{-z * PIXELS_PER_METRE:.1f}" r="5" '
+                f'<circle cx="{x * scale:.1f}" cy="{-z * scale:.1f}" r="5" '
                 f'fill="{LIMB_COLOUR}"><title>{safe(joint)}</title></circle>'
             )
     for name, (x, y) in zip(names, pins, strict=True):

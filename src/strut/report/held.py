@@ -63,7 +63,11 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
             f"machine is after each step, once all rates were changed by {100 * SHOWN_PUSH:g} %.",
             beside=True,
         ),
-        Chapter("Settings", "", [Rows(("", "value"), [(n, _text(v)) for n, v in held.settings.items()])]),
+        Chapter(
+            "Settings",
+            "",
+            [Rows(("", "value", "unit"), [(n, _text(v), unit) for n, v, unit in held.setting_rows()])],
+        ),
     ]
     return Result(
         title=title or f"{held.system.name}: a gait that is held",
@@ -92,12 +96,15 @@ def _text(value: float) -> str:
 @checked
 def recovery_figure(held: HeldGait) -> Figure:
     """How far from its gait a machine is after every step that follows a push, before and after, relative to
-    where the push put it."""
+    where the push put it; a machine that falls has that in its name."""
     lines = []
     for word, gait, color in (("before", held.before, PALETTE[1]), ("after", held.gait, PALETTE[0])):
         distances = distances_after_push(gait)
         steps = np.arange(len(distances), dtype=float)
-        lines.append(Line(word, steps, np.log10(np.maximum(distances, SMALLEST_DISTANCE)), color))
+        falls = (
+            f", falls in step {len(steps)}" if len(steps) <= SHOWN_STEPS else ""
+        )  # at once: no line at all
+        lines.append(Line(word + falls, steps, np.log10(np.maximum(distances, SMALLEST_DISTANCE)), color))
     return Figure(tuple(lines), "steps [1]", "distance from the gait, relative, power of ten [1]", height=420)
 
 

@@ -40,7 +40,8 @@ class MeritTable:
 
     columns: by name, as many numbers each. title: what they are. less, more: merits that the source says
     itself, of which less or more is better. job: the job's file that they were evaluated in, if they were,
-    and the names of its parameters. films: by row, title and film of candidates that have one.
+    and the names of its parameters. films: by row, title and film of candidates that have one. remark: who
+    is not among them, in a sentence.
     """
 
     columns: Mapping[str, np.ndarray]
@@ -50,6 +51,7 @@ class MeritTable:
     job: Path | None = None
     parameters: Sequence[str] = ()
     films: Mapping[int, tuple[str, Any]] = field(default_factory=dict)
+    remark: str = ""
 
 
 @checked
@@ -69,6 +71,7 @@ def load_merits(path: str | Path) -> MeritTable:
 
 
 def _of_job(path: Path) -> MeritTable:
+    """The individuals of a job; where it sought a front, those that met the goals before it."""
     individuals, evolution = load_individuals(path), load_evolution(path)
     store = JobStore(path, read_only=True)
     try:
@@ -76,7 +79,13 @@ def _of_job(path: Path) -> MeritTable:
     finally:
         store.close()
     fine = individuals["stage"] > 0  # others failed, and have no measures
-    columns = {name: column[fine] for name, column in individuals.items() if name != "status"}
+    at_front = individuals["stage"] == evolution.stages if evolution.front is not None else fine
+    short = int((fine & ~at_front).sum())
+    columns = {
+        name: column[at_front]
+        for name, column in individuals.items()
+        if name != "status" and not (name == "value" and evolution.front is not None)  # a front has none
+    }
     goals = list(evolution.front.goals) if evolution.front is not None else []
     words = {"minimise": "less", "maximise": "more"}
     sides: dict[str, list[str]] = {"less": [], "more": []}
@@ -85,7 +94,13 @@ def _of_job(path: Path) -> MeritTable:
         if word in words and name in columns:
             sides[words[word]].append(name)
     return MeritTable(
-        columns, f"Search: {path.stem}", sides["less"], sides["more"], job=path, parameters=parameters
+        columns,
+        f"Search: {path.stem}",
+        sides["less"],
+        sides["more"],
+        job=path,
+        parameters=parameters,
+        remark=f" {short} others did not meet the goals before the front." if short else "",
     )
 
 
@@ -157,9 +172,11 @@ def pareto_result(
         if name not in merits.columns:
             raise UnknownNameError(f"there is no '{name}': {did_you_mean(name, list(merits.columns))}")
     if len(names) < MIN_MERITS or len(set(names)) < len(names):
+        given = f"{', '.join(names)} alone is given" if names else "none is given"
         raise ModelError(
-            f"weighing needs two or more different merits: there are {names}; known are "
-            f"{', '.join(merits.columns)}"
+            f"weighing needs two or more different merits, and {given}: name what should be less and what "
+            f"more, --less NAME and --more NAME; known are {', '.join(merits.columns)}. A job says its own "
+            f"once an individual is at its front"
         )
     values = np.column_stack([merits.columns[n] * (1 if n in below else -1) for n in names])
     fine = np.isfinite(values).all(axis=1)
@@ -174,6 +191,7 @@ def pareto_result(
     better = ", ".join([*(f"less {n}" for n in below), *(f"more {n}" for n in above)])
     left_out = len(fine) - int(fine.sum())
     remark = f" {left_out} others have no number for one of these." if left_out else ""
+    remark += merits.remark
     return Result(
         title=title or f"{merits.title or 'Candidates'}: what cannot be bettered",
         good="Pareto front",
@@ -271,7 +289,7 @@ def _individual(merits: MeritTable, row: int) -> Individual:
         parameters={name: at[name] for name in merits.parameters if np.isfinite(at[name])},
         measures={},
         stage=int(at["stage"]),
-        value=at["value"],
+        value=at.get("value", float("nan")),  # a front has none
     )
 
 
