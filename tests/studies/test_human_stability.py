@@ -21,9 +21,9 @@ from strut.studies.human_stability import (
     deviation_growth,
     gait_machine,
     judge_bests,
-    nearly_returning,
-    repeating_steps,
+    nearby_multipliers,
     settled_gait,
+    steps_until_repeat,
     walk_until_settled,
 )
 from strut.system import parameters
@@ -87,7 +87,7 @@ def turning_arm(steps, rate):
 def test_a_walk_repeats_after_so_many_steps(steps, repeats):
     arm = turning_arm(steps, 0.0)
     walk = simulate(arm, 10 / FREQUENCY, method="rk4", step=1e-3)
-    assert repeating_steps(arm, walk) == repeats
+    assert steps_until_repeat(arm, walk) == repeats
 
 
 @pytest.mark.parametrize("rate", [0.8, -0.5])
@@ -103,10 +103,12 @@ def test_multipliers_of_what_nearly_returns_are_those_of_the_gait():
     compass = walkers.compass()
     gait = find(compass)
     near = {name: value + 1e-4 for name, value in gait.x0.items()}
-    multipliers, change = nearly_returning(compass, np.array([near[name] for name in compass.labels("x")]), 1)
+    multipliers, change = nearby_multipliers(
+        compass, np.array([near[name] for name in compass.labels("x")]), 1
+    )
     assert change < NEAR_RETURN
     np.testing.assert_allclose(np.abs(multipliers[:2]), np.abs(gait.multipliers[:2]), rtol=1e-3)
-    assert nearly_returning(compass, np.full(compass.size("x"), 0.7), 1) is None
+    assert nearby_multipliers(compass, np.full(compass.size("x"), 0.7), 1) is None
 
 
 def test_peaks_of_a_force():

@@ -21,7 +21,7 @@ from strut.mechanism.tree import Tree
 from strut.system import Expression, sx, time
 
 MIN_AXIS_SINE = 1e-9
-"""[1] Of the angle between an axis and y, below which they count as parallel."""
+"""[1] Sine of the angle between an axis and y below which they count as parallel."""
 
 
 @checked

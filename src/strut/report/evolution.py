@@ -13,7 +13,7 @@ from strut.evolve.store import JobStore
 from strut.report.front import front_figures, front_table
 from strut.report.job_pictures import JobPictures
 from strut.report.population import distribution_figures, visit_figures
-from strut.report.walks import Walk, front_walks
+from strut.report.walks import TitledRun, front_walks
 from strut.view.figures.figure import NEUTRAL, Figure, Line, Points, distinct_colors
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
@@ -110,7 +110,7 @@ def _front_chapter(
     front: ParetoFront | None,
     individuals: dict[str, np.ndarray],
     goals: list[Stage],
-    walks: dict[int, Walk],
+    walks: dict[int, TitledRun],
 ) -> list[Chapter]:
     """Return the chapter of a front; none without one. walks: of some of its individuals."""
     if front is None:

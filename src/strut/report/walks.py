@@ -30,8 +30,8 @@ BASIN_PERIODS = 5
 """Periods of the gait that a walk from a cell of its basin is shown, unless it ends before."""
 SQUARES_NAME = "click: its walk"
 """What squares that can be clicked are called."""
-Walk = tuple[str, "Trajectory"]
-"""What is written above a film, and the run."""
+TitledRun = tuple[str, "Trajectory"]
+"""What is written above a film, and the run that it shows."""
 
 
 def spread_indices(count: int, most: int) -> list[int]:
@@ -47,11 +47,11 @@ def with_squares(figure: Figure, x: np.ndarray, y: np.ndarray, titles: Sequence[
     return replace(figure, traces=(*figure.traces, squares))
 
 
-def branch_walks(branch: Branch) -> dict[int, Walk]:
+def branch_walks(branch: Branch) -> dict[int, TitledRun]:
     """Return titles and runs of some gaits of a branch, evenly along it, by their numbers; those that cannot
     be found again are left out."""
     values = branch.parameter
-    walks: dict[int, Walk] = {}
+    walks: dict[int, TitledRun] = {}
     if not branch.system.scene.parts:
         return walks
     for k in spread_indices(len(branch), SHOWN_WALKS):
@@ -67,11 +67,11 @@ def branch_walks(branch: Branch) -> dict[int, Walk]:
     return walks
 
 
-def basin_walks(basin: Basin) -> dict[tuple[int, int], Walk]:
+def basin_walks(basin: Basin) -> dict[tuple[int, int], TitledRun]:
     """Return titles and runs from some cells of a basin, by their places: of every outcome a few, far from
     each other."""
     gait = basin.gait
-    walks: dict[tuple[int, int], Walk] = {}
+    walks: dict[tuple[int, int], TitledRun] = {}
     if not gait.system.scene.parts:
         return walks
     z0 = np.array(list(gait.z0.values()))
@@ -106,10 +106,10 @@ def _scattered_cells(basin: Basin) -> list[tuple[int, int]]:
     return chosen
 
 
-def sweep_walks(sweep: TradeOff) -> dict[int, Walk]:
+def sweep_walks(sweep: TradeOff) -> dict[int, TitledRun]:
     """Return titles and runs of some trusted designs of a sweep, by their numbers; none of a sweep that was
     read from a file without its problem."""
-    walks: dict[int, Walk] = {}
+    walks: dict[int, TitledRun] = {}
     trusted = [k for k, point in enumerate(sweep.points) if point.ok and point.plan is not None]
     if sweep.task is None or not sweep.system.scene.parts:
         return walks
@@ -126,7 +126,9 @@ def sweep_walks(sweep: TradeOff) -> dict[int, Walk]:
     return walks
 
 
-def front_walks(path: str | Path, front: ParetoFront, pictures: JobPictures | None = None) -> dict[int, Walk]:
+def front_walks(
+    path: str | Path, front: ParetoFront, pictures: JobPictures | None = None
+) -> dict[int, TitledRun]:
     """Return titles and runs of some individuals of a job's front, by their numbers; none of a job that keeps
     no machine with something to show. pictures: runs that were made before."""
     numbers = spread_indices(len(front), SHOWN_WALKS)

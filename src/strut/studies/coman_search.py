@@ -37,9 +37,9 @@ solutions."""
 LIMITED_FOLDER = "within"
 """Where the second part is kept, in the folder of the first."""
 LIMITED_GENERATIONS = 150
-"""Of the second part."""
+"""Generations of the second part."""
 LIMITED_SEED = 2
-"""Of the second part."""
+"""Seed of the second part."""
 PUSHED_FEET = {side: (f"heel_{side}", f"toe_{side}") for side in "rl"}
 """The contacts of each foot."""
 

@@ -24,14 +24,12 @@ from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.evaluations.run_gradients import GRADIENT_TOLERANCES, RunGradients
 from strut.extras import optional_module
 from strut.gait.exchange import mirror
-from strut.studies.human_gait import FREQUENCY, JOINTS, SPEED_MATCH, SPREAD, TARGET_SPEED, TORQUES
-from strut.studies.human_stability import gait_machine, settled_gait, walk_until_settled
+from strut.studies.human_gait import JOINTS, SPEED_MATCH, SPREAD, TARGET_SPEED, TORQUES
+from strut.studies.human_stability import STEP_TIME, gait_machine, settled_gait, walk_until_settled
 from strut.studies.study import SECONDS_PER_MINUTE
 from strut.system import System, parameters
 from strut.walkers.assistance import ASSIST_ANGLE
 
-STEP_TIME = 0.5 / FREQUENCY
-"""[s] Duration of a step."""
 KEPT_STATES = ("x", "phase")
 """States with which every step begins alike."""
 PITCH_MARGIN = 0.99

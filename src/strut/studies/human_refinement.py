@@ -40,11 +40,11 @@ STARTS = evolve.FixedScenarios(
 not attract its neighbours does not come about from all of them. The trunk leans, the legs are where they
 were."""
 REFINED_SEED = 2
-"""Of the second part, and of the third."""
+"""Seed of the second part, and of the third."""
 NESTED_FOLDER = "nested"
 """Where the third part is kept, in the folder of the first."""
 NESTED_GENERATIONS = 150
-"""Of the third part."""
+"""Generations of the third part."""
 
 
 def refine_searches(

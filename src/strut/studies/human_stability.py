@@ -32,15 +32,17 @@ MAX_STEP_CHANGE = 0.05
 """Change of a state over some steps, left and right exchanged, in its unit, below which a gait repeats after
 so many: one that does not after one step limps."""
 MAX_GAIT_STEPS = 6
-"""After which a gait repeats that is looked for, at most."""
+"""Steps after which a gait that is looked for repeats, at most."""
 NEAR_RETURN = 1e-6
 """Change of a state over a gait, in its unit, at which multipliers are told where `gait.find` finds none: it
 gave up 1e-8 away from one whose largest multipliers are a pair of modulus 0.992, to which plain steps of
 Newton's method come."""
 NEWTON_ITERATIONS = 12
-"""Of that method, at most."""
+"""Iterations of Newton's method that look for such a gait, at most."""
 DEVIATION_SIZE = 1e-6
-"""Of a small deviation whose growth is measured, in the units of the states."""
+"""Size of a small deviation whose growth is measured, in the units of the states."""
+STEP_TIME = 0.5 / FREQUENCY
+"""[s] Duration of a step."""
 GROWTH_STEPS = 40
 """Steps over which such growth is measured, the first quarter left out."""
 PITCH_SAMPLES = 4001
@@ -109,13 +111,13 @@ def walk_until_settled(walker: System, periods: int = SETTLING_PERIODS) -> Traje
     return simulate(walker, end, method="rk4", step=FINE_STEP, ledger=False)
 
 
-def repeating_steps(walker: System, walk: Trajectory) -> int:
+def steps_until_repeat(walker: System, walk: Trajectory) -> int:
     """Return the least number of steps after which a walk repeats, about; 0 where it does not within
     `MAX_GAIT_STEPS`."""
     labels, z, p = walker.labels("x"), np.zeros(walker.size("z")), parameters(walker)
     counting = [labels.index(name) for name in ("x", "phase")]
     for steps in range(1, MAX_GAIT_STEPS + 1):
-        moment = walk.at(walk.t1 - steps * 0.5 / FREQUENCY)
+        moment = walk.at(walk.t1 - steps * STEP_TIME)
         state = np.array([float(moment[name]) for name in labels])
         for _ in range(steps):
             state, _ = mirror(walker, state, z, p)
@@ -130,11 +132,11 @@ def settled_gait(walker: System, walk: Trajectory) -> Gait:
     """Return the gait that a walk has come to, of one step or of a few; raises NoGaitError where it has come
     to none."""
     # one of two steps is also looked for near a walk that goes on to change: it may leave it slowly
-    steps = repeating_steps(walker, walk) or 2
+    steps = steps_until_repeat(walker, walk) or 2
     return find(walker, walk.raw.x_end, steps=steps, starts=0, walk=0)
 
 
-def nearly_returning(walker: System, x: np.ndarray, steps: int) -> tuple[np.ndarray, float] | None:
+def nearby_multipliers(walker: System, x: np.ndarray, steps: int) -> tuple[np.ndarray, float] | None:
     """Return the multipliers of a gait of so many steps near some states, and by how much it misses its
     beginning; None where Newton's method does not come to `NEAR_RETURN`."""
     step_map = ReturnMap(walker, steps=steps, x0=x)
@@ -161,7 +163,7 @@ def deviation_growth(walker: System, walk: Trajectory) -> float:
     growths = []
     for _ in range(GROWTH_STEPS):
         pair = simulate_batch(
-            walker, 0.5 / FREQUENCY, x0=np.array([x, x + deviation]), method="rk4", step=FINE_STEP
+            walker, STEP_TIME, x0=np.array([x, x + deviation]), method="rk4", step=FINE_STEP
         )
         if not all(status == "done" for status in pair.status):
             return np.nan
@@ -237,7 +239,7 @@ def _without_exact_gait(walker: System, walk: Trajectory, pitch: float, error: N
     """What is known of a walk near which no gait returns exactly: multipliers of one that nearly does, or by
     how much deviations grow."""
     for steps in (1, 2):
-        near = nearly_returning(walker, walk.raw.x_end, steps)
+        near = nearby_multipliers(walker, walk.raw.x_end, steps)
         if near is not None:
             largest = float(abs(near[0][0]))
             alone = largest if pitch <= ASSIST_ANGLE else np.nan
@@ -286,9 +288,9 @@ __all__ = [
     "gait_machine",
     "judge_bests",
     "judge_stability",
-    "nearly_returning",
-    "repeating_steps",
+    "nearby_multipliers",
     "reset_gait",
     "settled_gait",
+    "steps_until_repeat",
     "walk_until_settled",
 ]

@@ -22,7 +22,7 @@ PUBLISHED = {  # mean, its deviation, best torque (table 4.4); the thesis prints
 }
 """Torques of table 4.4."""
 PUBLISHED_RUNS = 10
-"""Of each mode."""
+"""Runs of each mode that were published."""
 FIRST_REACHED = (2, 7, 13, 71, 87)
 """[generations] After which the first solution of goals 1 to 5 is published."""
 PARAMETERS = {"const": 33, "step": 45, "ppoly": 81}
