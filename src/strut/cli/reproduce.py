@@ -55,7 +55,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         typer.Option(
             metavar="N",
             min=0,
-            help="Of each search; as many as were published unless given.",
+            help="Generations of each search; as many as were published unless given.",
             show_default=False,
         ),
     ] = 0,
@@ -70,10 +70,12 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     ] = 0,
     trials: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Of a study that counts trials; its own number unless given."),
+        typer.Option(
+            metavar="N", min=1, help="Trials of a study that counts some; its own number unless given."
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Of random numbers; the study's own unless given.")
+        int | None, typer.Option(metavar="N", help="Seed of random numbers; the study's own unless given.")
     ] = None,
     device: Device = "cpu",
     precision: Annotated[

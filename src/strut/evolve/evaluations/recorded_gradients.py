@@ -145,7 +145,7 @@ class RecordedGradients:
 
 
 @dataclass(frozen=True)
-class _Piece:
+class _RecordPiece:
     """A part of a step of the record. step: its number in the record. first, last: where the part begins and
     ends, as shares of the step [1]. switch: the number of the switch that is at its end, -1 where none is.
     jumps: events at its end, by their number in the record."""
@@ -196,13 +196,13 @@ class _RecordWalk:
             for piece, at in zip(chunk, places, strict=True):
                 self._add_integrals(piece, rates[at])
 
-    def _add_integrals(self, piece: _Piece, rates: np.ndarray) -> None:
+    def _add_integrals(self, piece: _RecordPiece, rates: np.ndarray) -> None:
         """Add what a piece has of the integrals, by Simpson's rule."""
         if self._counts(piece):
             length = (piece.last - piece.first) * self.raw.h[piece.step]
             self.totals += length / 6 * (np.array([1.0, 4.0, 1.0]) @ rates[:, self.nx :])
 
-    def _pieces(self) -> list[_Piece]:
+    def _pieces(self) -> list[_RecordPiece]:
         """Steps, divided where integrals begin and where switches change their signs."""
         raw = self.raw
         count = len(raw.t)
@@ -220,9 +220,9 @@ class _RecordWalk:
             cuts += [(part / parts, -1) for part in range(1, parts)]
             first = 0.0
             for a, switch in sorted(cuts):
-                pieces.append(_Piece(k, first, a, switch))
+                pieces.append(_RecordPiece(k, first, a, switch))
                 first = a
-            pieces.append(_Piece(k, first, 1.0, jumps=tuple(after[k + 1])))
+            pieces.append(_RecordPiece(k, first, 1.0, jumps=tuple(after[k + 1])))
         return pieces
 
     def _crossing_share(self, step: int, switch: int) -> float:
@@ -263,12 +263,12 @@ class _RecordWalk:
             x = x * shares[:, None] + poly[:, power]
         return raw.t[steps] + shares * raw.h[steps], x, raw.z[steps], raw.u[steps]
 
-    def _counts(self, piece: _Piece) -> bool:
+    def _counts(self, piece: _RecordPiece) -> bool:
         """Whether integrals count in a piece."""
         middle = (piece.first + piece.last) / 2
         return bool(self.raw.t[piece.step] + middle * self.raw.h[piece.step] >= self.gradients.begin)
 
-    def _pass_piece(self, piece: _Piece, rates: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+    def _pass_piece(self, piece: _RecordPiece, rates: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """Integrate S over a piece by Runge and Kutta's method, with derivatives that are quadratic in time
         between its begin, middle and end."""
         self._add_integrals(piece, rates)
@@ -297,7 +297,7 @@ class _RecordWalk:
             rates[self.nx :] = 0.0
         return rates
 
-    def _pass_switch(self, piece: _Piece) -> None:
+    def _pass_switch(self, piece: _RecordPiece) -> None:
         """Shear S where a switch changes the flow: a neighbour meets it earlier or later."""
         k, p = piece.step, self.run.p
         sides = self._points(
@@ -328,13 +328,13 @@ class _RecordWalk:
         self.S, self.timing, self.last_time = S, later, t
 
 
-def _moments(pieces: Sequence[_Piece]) -> tuple[list[tuple[int, float]], list[list[int]]]:
+def _moments(pieces: Sequence[_RecordPiece]) -> tuple[list[tuple[int, float]], list[list[int]]]:
     """Return moments, pairs of step and share, and for each piece the places among them of its begin, middle
     and end. Where nothing happens between two pieces they share one. Beside a switch each is read on its own
     side."""
     moments: list[tuple[int, float]] = []
     places: list[list[int]] = []
-    before: _Piece | None = None
+    before: _RecordPiece | None = None
     for piece in pieces:
         goes_on = before is not None and before.switch < 0 and not before.jumps
         begin = len(moments) - 1 if goes_on else len(moments)
