@@ -278,6 +278,30 @@ def own_machine():
     )
 
 
+def test_a_long_vector_is_folded(chromium, tmp_path):
+    """A plan has hundreds of numbers: one line until it is opened, and each of them still acts."""
+    table = strut.Param("plan", [0.1 * k for k in range(20)], description="a table")
+    swing = own_machine()
+    machine = swing.replace(
+        p=(*swing.p, table, strut.Param("pair", [1.0, 2.0])), outputs={"first": table.sym[0]}
+    )
+    visit = LiveVisit(chromium, live_page(machine, tmp_path / "own.html"), **LOOKS["light"])
+    visit.wait("strutPage.machine.t > 0.1")
+    assert visit.run("[...document.querySelectorAll('#sliders summary')].map(e => e.textContent)") == [
+        "plan, 20 numbers"
+    ]
+    shown = (
+        "[...document.querySelectorAll('#sliders input[type=range]')].filter(e => e.checkVisibility()).length"
+    )
+    assert visit.run(shown) == 1 + 2
+    visit.page.click("#sliders summary")
+    assert visit.run(shown) == 1 + 2 + 20
+    visit.run("strutPage.change('plan[3]', 7)")
+    assert visit.run("strutPage.machine.p[4]") == 7
+    visit.alone()
+    visit.context.close()
+
+
 def test_a_machine_of_ones_own_without_a_scene(chromium, tmp_path):
     visit = LiveVisit(chromium, live_page(own_machine(), tmp_path / "own.html"), **LOOKS["light"])
     visit.wait("strutPage.machine.t > 0.2")

@@ -56,7 +56,7 @@ const strutSettings = ({ machine, data, place, faults, onChange }) => {
     machine[q.group][q.k] = taken;
     show(q); keepLink(); onChange(false);
   };
-  const addRow = q => {
+  const addRow = (q, into) => {
     const row = document.createElement("label"), [low, high] = range(q);
     row.className = "slider"; row.title = [q.text, q.low !== null || q.high !== null ? bounds(q) : ""].filter(Boolean).join("; ");
     const slider = Object.assign(document.createElement("input"), { type: "range", min: low, max: high, step: "any" });
@@ -69,15 +69,28 @@ const strutSettings = ({ machine, data, place, faults, onChange }) => {
       wrong.field = [`${q.name} needs a number: it stays ${shown(q, now(q))}.`]; tell(); show(q);
     };
     rows[q.name] = { slider, field };
-    place.append(row);
+    into.append(row);
     show(q);
+  };
+  /* A long vector, such as the table of a plan, is folded: one line for all its numbers. */
+  const LONG_VECTOR = 6, folded = {}, lengths = {}, vectorOf = q => /^(.*)\[\d+\]$/.exec(q.name)?.[1];
+  for (const name of list.map(vectorOf)) if (name !== undefined) lengths[name] = (lengths[name] ?? 0) + 1;
+  const placeOf = q => {
+    const name = vectorOf(q);
+    if (name === undefined || lengths[name] <= LONG_VECTOR) return place;
+    if (!folded[name]) {
+      folded[name] = document.createElement("details");
+      folded[name].append(Object.assign(document.createElement("summary"), { textContent: `${name}, ${lengths[name]} numbers`, title: q.text }));
+      place.append(folded[name]);
+    }
+    return folded[name];
   };
   readLink();
   for (const [group, title] of [["p", "Parameters"], ["u", "Inputs"]]) {
     const own = list.filter(q => q.group === group);
     if (!own.length) continue;
     place.append(Object.assign(document.createElement("h2"), { textContent: title }));
-    own.forEach(addRow);
+    for (const q of own) addRow(q, placeOf(q));
   }
   const reset = () => { for (const q of list) { machine[q.group][q.k] = q.value; show(q); } wrong.link = []; wrong.field = []; tell(); keepLink(); };
   return { list, rows, change, reset, areDefaults: () => list.every(q => now(q) === q.value), label, unit, degrees, shown };
