@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,8 @@ from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 from strut.view.pages.table_file import read_table
 
-if TYPE_CHECKING:
-    from strut.simulate import Trajectory
-
 MIN_MERITS = 2
-"""Merits from which on there is something to weigh."""
-Films = Mapping[str, "Trajectory | Mapping[str, Any]"]
-"""Runs, or what a page shows of them, by their titles."""
+"""Number of merits from which on there is something to weigh."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +167,9 @@ def pareto_result(
         if name not in merits.columns:
             raise UnknownNameError(f"there is no '{name}': {did_you_mean(name, list(merits.columns))}")
     if len(names) < MIN_MERITS or len(set(names)) < len(names):
-        given = f"{', '.join(names)} alone is given" if names else "none is given"
+        what = f"{', '.join(names)} alone is given" if names else "none is given"
         raise ModelError(
-            f"weighing needs two or more different merits, and {given}: name what should be less and what "
+            f"weighing needs two or more different merits, and {what}: name what should be less and what "
             f"more, --less NAME and --more NAME; known are {', '.join(merits.columns)}. A job says its own "
             f"once an individual is at its front"
         )
