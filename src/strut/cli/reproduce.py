@@ -217,7 +217,7 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
 
     from strut.view import PALETTE, Figure, Report
     from strut.view.figures.figure import Band, Cells, Line, Points
-    from strut.view.pages.page import motion
+    from strut.view.pages.motion import motion
 
     page = Report(study.title, remarks=study.source)
     page.table(

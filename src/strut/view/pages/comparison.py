@@ -13,7 +13,7 @@ from strut.view.figures.figure import Figure, Line, distinct_colors
 from strut.view.figures.plots import curve_line, unit_of
 from strut.view.figures.stride_plots import stride_angles
 from strut.view.pages.headline import headline
-from strut.view.pages.page import films_beside
+from strut.view.pages.motion import films_beside
 from strut.view.pages.report import Report
 from strut.view.pages.result import Result
 from strut.view.units import title_with_unit

@@ -3,24 +3,20 @@ run."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strut.checks import checked
 from strut.errors import StrutError
-from strut.html import safe
 from strut.simulate.live_result import add_live_page
 from strut.view.figures import contact_plots, plots, stride_plots
 from strut.view.figures import energy_plots as joules
 from strut.view.figures.crowds import pattern_rows
 from strut.view.figures.curves import MAX_POINTS
-from strut.view.motion import svg
-from strut.view.motion.film import FILMS, PLAYER, film, film_controls
 from strut.view.pages.headline import headline
+from strut.view.pages.motion import motion
 from strut.view.pages.provenance import add_provenance, duration, rerun_code
 from strut.view.pages.report import LONG_TABLE_ROWS, Report
 from strut.view.units import quantity, shown_unit, title_with_unit
@@ -176,71 +172,6 @@ def _facts(run: Trajectory, report: Report, asked: str) -> None:
             "wall time": duration(count.get("wall", math.nan)),
         }
     )
-
-
-def motion(run: Trajectory, report: Report) -> None:
-    """A run as a moving picture, and of one that walks the strip over its last step."""
-    picture = film(run)
-    if picture:
-        report.section("In motion")
-        report.embed(film_controls(picture), {"film": picture}, PLAYER)
-        seen = (
-            "from the side, x to the right and z up"
-            if picture["planar"]
-            else "from its right, ahead and above"
-        )
-        report.note(f"Seen {seen}, or in space from anywhere. Films: animate(), or strut view FILE --film.")
-        for note in picture["notes"]:
-            report.note(note)
-        if sum(run.events.counts().get(name, 0) for name in run.names.step_events) > 1:
-            drawn = svg.strip(run)
-            report.subheading("One step")
-            report.embed(svg.inline(drawn))
-            report.note(
-                f"From {drawn.begin:.4g} to {quantity(run, f'{drawn.end:.4g}', 's')}; first and last pose "
-                f"heavy, "
-                "the path of the centre of mass in violet."
-            )
-    elif run.names.points and run.model is None:
-        report.section("In motion")
-        report.note(
-            "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, "
-            "system=...)."
-        )
-
-
-def films_beside(
-    runs: Mapping[str, Trajectory | Mapping[str, Any]],
-    report: Report,
-    *,
-    one_at_a_time: bool = False,
-    heading: str = "",
-) -> None:
-    """Several runs as moving pictures beside each other, each under its title. one_at_a_time: the first
-    alone, and another when its point is clicked in a figure (`Points.walks`) or its title is chosen. heading:
-    of the section that they begin, where any of the runs can be shown. runs: or what `film` made of one."""
-    parts: list[str] = []
-    data = {}
-    films = {title: run if isinstance(run, Mapping) else film(run) for title, run in runs.items()}
-    for title, picture in films.items():
-        if picture is None:
-            continue
-        content = json.dumps(picture, sort_keys=True)
-        name = f"film-{hashlib.sha256((title + content).encode()).hexdigest()[:12]}"
-        controls = film_controls(picture, prefix=f"{name}-")
-        hidden = " hidden" if one_at_a_time and parts else ""
-        walk = f' data-walk="{safe(title)}"' if one_at_a_time else ""
-        parts.append(f'<div data-film="{name}"{walk}{hidden}><h3>{safe(title)}</h3>\n{controls}</div>\n')
-        data[name] = picture
-    if not parts:
-        return
-    if heading:
-        report.section(heading)
-    choice = ""
-    if one_at_a_time and len(parts) > 1:
-        options = "".join(f"<option>{safe(title)}</option>" for title, each in films.items() if each)
-        choice = f'<label class="walks">walk <select>{options}</select></label>\n'
-    report.embed(f'<div class="pair">{choice}{"".join(parts)}</div>\n', data, FILMS)
 
 
 def _states(run: Trajectory, report: Report, folded: bool) -> None:

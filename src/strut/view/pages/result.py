@@ -15,7 +15,8 @@ from strut.simulate.live_result import add_live_page, pages_written
 from strut.view.figures.figure import Figure
 from strut.view.figures.save import save_on_paper
 from strut.view.pages.folder import FIGURE_SUFFIXES, Written, ensure_directory
-from strut.view.pages.page import details, films_beside, motion
+from strut.view.pages.motion import films_beside, motion
+from strut.view.pages.page import details
 from strut.view.pages.provenance import add_provenance
 from strut.view.pages.report import Report, Rows
 
