@@ -243,3 +243,16 @@ def test_a_fixed_point_that_magnifies_rounding_is_found(factor):
     points = newton(step, step.fixed[None] + [[3e-7, 2e-7]])
     assert points.converged.all()
     np.testing.assert_allclose(points.y[0], step.fixed, rtol=1e-14)
+
+
+def test_angles_far_from_where_the_machine_was_described_are_named():
+    """The same gait, of a machine that was described with its stance leg lying down."""
+    found = find(compass(slope=strut.deg(3)))
+    assert found.turned_angles == ()
+    lying = find(compass(slope=strut.deg(3)).using(stance=2.5), dict(found.x0))
+    assert abs(lying.period - found.period) < 1e-9
+    (sentence,) = lying.turned_angles
+    assert sentence.startswith("'stance' is about 0.2")  # nearest to 2.5 where the step begins
+    assert "far from 2.5, where the machine was described" in sentence
+    assert lying.data()["turned_angles"] == [sentence]
+    assert sentence in strut.report.gait_result(lying).verdict

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape
 
 from strut import gait as gaits
 from strut.cli.answer import note, present, warn
@@ -188,6 +189,8 @@ def gait_text(g: Gait) -> None:
     out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {residual:.1e}\n")
     if g.neutral:
         out.print("one of a family: a multiplier is 1, along something that is conserved\n")
+    for sentence in g.turned_angles:
+        out.print(f"[yellow]{escape(sentence)}[/yellow]\n", soft_wrap=True)
     rows: list[list[Any]] = [
         ["period", g.period, shown_unit(g.system, "s")],
         ["step length", g.step_length, shown_unit(g.system, "m")],

@@ -14,7 +14,7 @@ from strut.gait.replay import record
 from strut.gait.return_map import ReturnMap
 from strut.gait.section import section_of
 from strut.simulate import LiveResult, SavedResult, Trajectory
-from strut.system import System, parameters
+from strut.system import System, parameters, start
 from strut.tabular import TableTexts, Tabular, name_value_unit
 
 RANK_TOLERANCE = 1e-11
@@ -22,6 +22,11 @@ RANK_TOLERANCE = 1e-11
 section wipes out: their multiplier is zero."""
 UNIT_MULTIPLIER_SLACK = 1e-7
 """Distance from 1 below which a multiplier is 1: that of a direction along a family of gaits."""
+
+
+MAX_TURN = np.pi / 2
+"""[rad] By how much an angle may be turned all through a gait from where its machine was described, before it
+is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,25 @@ class Gait(SavedResult, LiveResult, Tabular):
         return record(self.system, self.vector, np.array(list(self.z0.values())), self.period)
 
     @cached_property
+    def turned_angles(self) -> tuple[str, ...]:
+        """Angles that are all through the gait more than 90 degrees from where the machine was described, a
+        sentence for each: a torso that hangs down walks, too, and nobody asked for it."""
+        described = dict(zip(self.system.labels("x"), start(self.system).x.tolist(), strict=True))
+        units = {label: q.unit for q in self.system.x for label in q.labels}
+        sentences = []
+        for name in self.names:
+            if units.get(name) != "rad":
+                continue
+            angle = self.trajectory[name]
+            nearest = float(angle[np.argmin(np.abs(angle - described[name]))])
+            if abs(nearest - described[name]) > MAX_TURN:
+                sentences.append(
+                    f"'{name}' is about {nearest:.3g} rad all through the gait, far from "
+                    f"{described[name]:.3g}, where the machine was described"
+                )
+        return tuple(sentences)
+
+    @cached_property
     def energetics(self) -> Energetics:
         """Where the energy of one period goes."""
         return energetics(self.trajectory, abs(self.step_length))
@@ -139,6 +163,7 @@ class Gait(SavedResult, LiveResult, Tabular):
             "cost_of_transport": self.cost_of_transport,
             "energy_per_step": self.energy_per_step,
             "stable": self.stable,
+            "turned_angles": list(self.turned_angles),
         }
 
     def rows(self) -> list[tuple[str, float, str]]:

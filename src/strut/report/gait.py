@@ -57,6 +57,7 @@ def gait_result(
     if gait.neutral:
         verdict += " It is one of a family, along something that is conserved"
         verdict += "; other small disturbances die out." if gait.kind == "neutral" else "."
+    verdict += "".join(f" {sentence}." for sentence in gait.turned_angles)
     run = gait_run(gait)
     steps = max(gait.steps, 1)
     walked = page_headline(run)
