@@ -141,7 +141,9 @@ def test_the_command_reads_lines_from_a_pipe(tmp_path):
 def test_rows_end_with_what_the_clock_does_at_the_last_instant(tmp_path):
     path = tmp_path / "counter.cdn"
     path.write_text("a = 0 | discrete\na' = 1\nq = 3 (\"q / 2\")\nq' = 1", encoding="utf-8")
-    result = CliRunner().invoke(application(), ["run", str(path), "-t", "0:0.5:1", "--print", "a", "--print", "q"])
+    result = CliRunner().invoke(
+        application(), ["run", str(path), "-t", "0:0.5:1", "--print", "a", "--print", "q"]
+    )
     assert result.exit_code == 0, result.output
     rows = [line.split("\t") for line in result.stdout.splitlines() if line[:1].isdigit()]
     assert [[float(v) for v in row] for row in rows] == [[0, 0, 1.5], [0.5, 1, 1], [1, 2, 0.75]]
