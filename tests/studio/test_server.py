@@ -137,7 +137,11 @@ def test_a_task_outlives_the_studio_and_can_be_cancelled_by_the_next(studios, tm
 
 def test_a_killed_task_is_told_as_lost(studios, tmp_path):
     studio = studios.start(tmp_path)
-    call(studio, "start", {"command": "run", "subject": "pendulum", "values": {"t": "1e9", "integrator": "rk4"}})
+    call(
+        studio,
+        "start",
+        {"command": "run", "subject": "pendulum", "values": {"t": "1e9", "integrator": "rk4"}},
+    )
     pid = tmp_path / "results" / "run-pendulum-1" / "pid"
     until(pid.is_file)
     os.kill(int(pid.read_text()), signal.SIGKILL)
