@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -112,16 +114,16 @@ def _print_table(runs: list[SweptRun]) -> None:
 def _write(runs: list[SweptRun], swept: SweptValues, output: list[Path]) -> None:
     """Write the table, and into folders every run, numbered as its row."""
     heads = list(runs[0].cells)
-    lines = [",".join(f'"{head}"' for head in heads)]
-    lines += [
-        ",".join("" if (cell := each.cells[head]) is None else str(cell) for head in heads) for each in runs
-    ]
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(heads)
+    rows.writerows([each.cells[head] for head in heads] for each in runs)
     for path in output:
         if path.suffix == ".csv":
-            put(path, "\n".join(lines) + "\n")
+            put(path, text.getvalue())
             continue
         path.mkdir(parents=True, exist_ok=True)
-        put(path / "sweep.csv", "\n".join(lines) + "\n")
+        put(path / "sweep.csv", text.getvalue())
         for k, each in enumerate(runs, start=1):
             each.run.save(path / f"run_{k}.h5")
 
