@@ -122,4 +122,6 @@ def test_joints_are_drawn(cart):
         assert abs(drawn[0] * axis[1] - drawn[1] * axis[0]) < 1e-12
     packed = film.encode_film(stage)["pivots"]
     assert [p["kind"] for p in packed] == ["prismatic", "revolute", "ball"]
-    np.testing.assert_allclose(film.rows(packed[1]["at"]), stage.pivots[1].at, atol=1e-6)
+    at = stage.pivots[1].at
+    level = np.ptp(at, axis=0).max() / film.FILM_LEVELS  # whole ones are kept, so half is lost
+    np.testing.assert_allclose(film.rows(packed[1]["at"]), at, atol=1e-6 + level / 2)

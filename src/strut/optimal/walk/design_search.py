@@ -267,7 +267,7 @@ def attempt(
         watch.best = first.result
         if task.is_beginning:
             return first
-        best = widen_guides(first, guided.within_wider, guided.refine)
+        best = widen_guides(first, guided.within_wider, guided.refine, guided.has_time)
         watch.best = best.result
         return sharpen(best, task)
     except KeyboardInterrupt:

@@ -22,6 +22,10 @@ WIDER_SHARE, REFINED_SHARE = 0.25, 0.75
 """The parts of the time left that a search within wider guides has on the mesh of the last, and on finer
 ones: should it fail, the first guides are gone back to."""
 
+MIN_TIME_SHARE = 0.25
+"""The part of the budget that must be left to make accurate what lies between the widest guides and the
+first."""
+
 
 @dataclass(frozen=True, eq=False)
 class GuidedSearch:
@@ -59,6 +63,11 @@ class GuidedSearch:
             settings |= {"accuracy": None, "cost_accuracy": None}
         solution = solve(self._problem(limits), last, **settings)
         return self.as_design(limits, solution) if solution.ok else None
+
+    def has_time(self) -> bool:
+        """Return whether there is time for another design within wider guides, besides the first one."""
+        watch = self.task.watch
+        return watch.left > MIN_TIME_SHARE * watch.budget
 
     def refine(self, coarse: Design, *, is_last: bool) -> Design:
         """Return a design made as accurate as is asked. is_last: whether it may have all the time left."""

@@ -42,16 +42,24 @@ class Refine(Protocol):
         """Return the same design, accurate."""
 
 
-def widen_guides(first: Design, solve_again: SolveWithin, refine: Refine) -> Design:
-    """Return the design within the widest guides that were found, where that is ok; else the first one.
+def widen_guides(
+    first: Design, solve_again: SolveWithin, refine: Refine, has_time: Callable[[], bool]
+) -> Design:
+    """Return the design within the widest guides that were found with which it is ok; where none is, or there
+    is no time to try them all, the first one.
 
-    solve_again: of wider limits and the last solution, solves from there; None where that fails. refine: the
-    same design, made accurate. A round that fails, or is hardly cheaper, is the last.
+    solve_again: of wider limits and the last solution, solves from there; None where that fails. A round that
+    fails, or is hardly cheaper, is the last. refine: the same design, made accurate. has_time: whether there
+    is time to make another one accurate, before the first.
     """
-    # To make one accurate, and to ask whether it is ok, takes most of the time: that is done of two at most.
-    wider_ones = wider_designs(first, solve_again)
-    widest = refine(wider_ones[-1], is_last=False) if wider_ones else None
-    return widest if widest is not None and widest.ok else refine(first, is_last=True)
+    # To make one accurate, and to ask whether it is ok, takes most of the time.
+    for k, coarse in enumerate(reversed(wider_designs(first, solve_again))):
+        if k > 0 and not has_time():
+            break
+        wider = refine(coarse, is_last=False)
+        if wider.ok:
+            return wider
+    return refine(first, is_last=True)
 
 
 def wider_designs(first: Design, solve_again: SolveWithin) -> list[Design]:
