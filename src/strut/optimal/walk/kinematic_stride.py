@@ -362,20 +362,14 @@ def _usual_length(height: float, speed: float | None, gravity: float) -> float:
 def nearest_posture(
     q: ca.SX, rows: list[ca.SX], own: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray | None:
-    """The point nearest to one's own at which rows are zero, within bounds; None where there is none. Of more
-    rows than positions, as stiff legs have, some repeat others: then any point at which all are zero."""
-    column = ca.vertcat(*rows)
-    equations = ca.vertcat(*[column[k] for k in range(column.numel()) if ca.depends_on(column[k], q)])
+    """The point nearest to one's own at which rows are zero, within bounds; None where there is none."""
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "error_on_fail": False}
-    if equations.numel() <= q.numel():
-        problem, limits = {"x": q, "f": ca.sumsqr(q - own), "g": equations}, {"lbg": 0, "ubg": 0}
-    else:  # the solver refuses more equations than unknowns: least squares
-        problem, limits = {"x": q, "f": ca.sumsqr(equations)}, {}
+    problem = {"x": q, "f": ca.sumsqr(q - own), "g": ca.vertcat(*rows)}
     solve, random = ca.nlpsol("posture", "ipopt", problem, options), np.random.default_rng(0)
-    missed = ca.Function("missed", [q], [ca.norm_inf(column)])
+    missed = ca.Function("missed", [q], [ca.norm_inf(problem["g"])])
     for k in range(POSTURE_STARTS):
         begin = own + k / POSTURE_STARTS * POSTURE_SPREAD * random.standard_normal(len(own))
-        solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], **limits)
+        solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], lbg=0, ubg=0)
         # Of a search that broke off, the solver does not say by how much the rows are missed.
         if float(missed(solution["x"])) <= MAX_POSTURE_ERROR:
             return np.array(solution["x"]).reshape(-1)
