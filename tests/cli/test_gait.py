@@ -19,7 +19,8 @@ def run(capsys, *arguments, code=0):
 def test_json_has_what_a_program_needs(capsys):
     (gait,) = json.loads(run(capsys, "compass", "--set", "slope=3deg", "--json").out)["result"]["gaits"]
     assert set(gait) == {
-        "x0", "period", "step_length", "speed", "multipliers", "residual", "cost_of_transport", "energy_per_step", "stable"
+        "x0", "period", "step_length", "speed", "multipliers", "residual", "cost_of_transport", "energy_per_step", "stable",
+        "turned_angles"
     }  # fmt: skip
     assert gait["x0"]["stance"] == pytest.approx(0.218668802939, abs=1e-9)
     assert gait["multipliers"][0] == pytest.approx([-0.199726127, 0.544476062], abs=1e-7)
