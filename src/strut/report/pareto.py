@@ -29,6 +29,7 @@ MIN_MERITS = 2
 """Number of merits from which on there is something to weigh."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class MeritTable:
     """Numbers of many candidates, a row for each, and where they came from.

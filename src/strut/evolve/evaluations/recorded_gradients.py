@@ -35,6 +35,7 @@ SWITCH_DISTANCE = 1e-6
 """[1] How far from a switch the flow on one side of it is read, as a share of the step."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class RecordedGradient:
     """Integrals over a run, and derivatives by directions of parameters. values: of the integrals, by name.

@@ -57,8 +57,11 @@ def widen_guides(
         if k > 0 and not has_time():
             break
         wider = refine(coarse, is_last=False)
-        if wider.ok:
+        if wider.ok and k == 0:
             return wider
+        if wider.ok:
+            accurate = refine(first, is_last=True)
+            return min((one for one in (wider, accurate) if one.ok), key=lambda one: one.result.cost)
     return refine(first, is_last=True)
 
 
