@@ -140,6 +140,7 @@ def design(  # noqa: PLR0913 -- options of a public function
         },
         watch=watch,
         own=own,
+        guides=guess.limits.guides if isinstance(guess, Design) else {},
     )
     is_priced = price_torque and can_be_priced(ready, cost)
 
