@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from examples.walking_human import walking_human
 
+from bench.human_on_card import compare_devices
 from bench.peers import optional
 from bench.timing import Effort, Row, Section
 from strut import evolve
@@ -127,4 +128,4 @@ def run(effort: Effort) -> list[Section]:
     )
     rates = ", ".join(f"{row.name} ({row.setting}) {1 / row.best:.3g}" for row in rows if row.best)
     title = "planar human, ten points under its feet: 10 s in 40,000 steps, one core, processor time"
-    return [Section(title, "none", rows, f"evaluations per second of a core: {rates}")]
+    return [Section(title, "none", rows, f"evaluations per second of a core: {rates}"), compare_devices()]
