@@ -244,3 +244,24 @@ def test_runs_and_designs_are_compared_on_one_page(capsys, tmp_path):
         code, _, err = run(capsys, "view", *words)
         assert code == 2
         assert why in err.replace("\n", " ")
+
+
+def test_a_film_has_the_size_and_the_rate_that_are_asked(capsys, saved, tmp_path):
+    """Frames as pictures show both: half as long at ten a second, drawn in the pixels that were asked."""
+    image_module = pytest.importorskip("PIL.Image")
+    asked = ("--size", "160x120", "--rate", "10", "--slow", "2", "--camera", "corner")
+    code, _, _ = run(capsys, "view", str(saved), "-o", str(tmp_path / "f%03d.png"), *asked, "--no-open")
+    assert code == 0
+    pictures = sorted(tmp_path.glob("f*.png"))
+    length = strut.Trajectory.load(saved).t1
+    assert len(pictures) == round(2 * length * 10) + 1
+    assert image_module.open(pictures[0]).size == (160, 120)
+
+
+def test_only_films_have_a_size(capsys, saved):
+    code, _, err = run(capsys, "view", str(saved), "--rate", "10")
+    assert code == 2
+    assert "--size, --rate, --slow and --camera are of films: write one" in err
+    assert "--size 3x is no size" in run(capsys, "view", str(saved), "-o", "a.gif", "--size", "3x")[2]
+    assert "--slow 0 cannot be" in run(capsys, "view", str(saved), "-o", "a.gif", "--slow", "0")[2]
+    assert "a film has no view 'top'" in run(capsys, "view", str(saved), "-o", "a.gif", "--camera", "top")[2]

@@ -19,7 +19,7 @@ from strut.cli.answer import note, present, warn
 from strut.cli.console import out
 from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
 from strut.cli.options import Device, Drive, Model, Root, Section, Seed, Settings, Sweep
-from strut.cli.progress import tell_progress
+from strut.cli.progress import part_teller, tell_progress
 from strut.cli.save import check_directory
 from strut.cli.sweeps import read_sweep
 from strut.cli.tables import table
@@ -142,15 +142,14 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         raise NoGaitError(more, error.closest, error.fell) from error
     branches = []
     for k, g in enumerate(gaits_found if sweep else []):
-        tell_progress(f"following gait {k + 1} of {len(gaits_found)} over {name}", k / len(gaits_found))
-        branches.append(gaits.follow(system, name, high, start=g, points=points))
+        tell = part_teller(f"following gait {k + 1} of {len(gaits_found)} over {name}", k, len(gaits_found))
+        branches.append(gaits.follow(system, name, high, start=g, points=points, progress=tell))
     doubled = [doubled_branches(b) for b in branches]
     basins = []
     for k, g in enumerate(gaits_found if basin else []):
-        tell_progress(
-            f"basin of gait {k + 1} of {len(gaits_found)}, {cells} x {cells} runs", k / len(gaits_found)
-        )
-        basins.append(gaits.basin(g, cells=cells, device=device))
+        word = f"basin of gait {k + 1} of {len(gaits_found)}, {cells} x {cells} runs"
+        tell = part_teller(word, k, len(gaits_found))
+        basins.append(gaits.basin(g, cells=cells, device=device, progress=tell))
     findings = Findings(gaits=gaits_found, branches=branches, doubled=doubled, basins=basins)
     options = {  # by name, what was asked and the default
         "all": (everything, False),
@@ -313,10 +312,11 @@ def doubled_branches(branch: Branch) -> list[Branch]:
     """Follow the gaits of twice as many steps, from where a branch doubles to where it ends."""
     end = float(branch.parameter[-1])
     branches = []
-    for b in branch.bifurcations:
-        if b.kind == "doubling" and abs(end - b.at) > 1e-9:
-            with contextlib.suppress(NoGaitError):  # it begins too steeply to be drawn
-                branches.append(b.doubled(to=end, points=40))
+    doublings = [b for b in branch.bifurcations if b.kind == "doubling" and abs(end - b.at) > 1e-9]
+    for k, b in enumerate(doublings):
+        tell_progress(f"following doubled gaits, {k + 1} of {len(doublings)}", k / len(doublings))
+        with contextlib.suppress(NoGaitError):  # it begins too steeply to be drawn
+            branches.append(b.doubled(to=end, points=40))
     return branches
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import shlex
 import sys
 import tempfile
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -19,7 +21,8 @@ from strut.cli.answer import note, present, warn
 from strut.cli.console import out
 from strut.cli.options import Open
 from strut.cli.progress import tell_progress
-from strut.errors import StorageError
+from strut.errors import StorageError, ValueRangeError
+from strut.view.motion.flat import VIEW_ANGLES
 
 OPENED_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
 """Suffixes of files that a browser shows without our help."""
@@ -31,7 +34,9 @@ DATA_SUFFIXES = (*RUN_SUFFIXES, ".json", ".csv", JOB_SUFFIX)
 """Suffixes of files from which a page is written first."""
 PAGE_SUFFIXES = (".html", ".htm")
 """Suffixes of pages."""
-FILM_SUFFIXES = (*PAGE_SUFFIXES, ".gif", ".mp4", ".png")
+RASTER_SUFFIXES = (".gif", ".mp4", ".png")
+"""Suffixes of films, which have a size and a rate."""
+FILM_SUFFIXES = (*PAGE_SUFFIXES, *RASTER_SUFFIXES)
 """Suffixes of what can be written from a run."""
 VIEWABLE = (
     ".h5 (a run), .json (a gait, a design), .db (a job), .csv (a table), a folder of these, .html or a "
@@ -49,7 +54,7 @@ Written = tuple[Path | list[Path], str]
 """What was written, and a remark where something is missing."""
 
 
-def view(
+def view(  # noqa: PLR0913 the options of a command are its arguments
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -72,6 +77,37 @@ def view(
     film: Annotated[
         bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")
     ] = False,
+    size: Annotated[
+        str,
+        typer.Option(
+            "--size",
+            metavar="WxH",
+            help="Width and height of a film (.gif, .mp4, .png): 1280x720.",
+            show_default="640x400",
+        ),
+    ] = "",
+    rate: Annotated[
+        float,
+        typer.Option(
+            "--rate",
+            metavar="N",
+            help="Frames of a film in a second \\[1/s].",
+            show_default="30; of a .gif 25",
+        ),
+    ] = 0.0,
+    slow: Annotated[
+        float,
+        typer.Option("--slow", metavar="N", help="A film that takes N times as long as the motion did."),
+    ] = 1.0,
+    camera: Annotated[
+        str,
+        typer.Option(
+            "--camera",
+            metavar="VIEW",
+            help=f"Where a film is seen from: {', '.join(VIEW_ANGLES)}. It follows what walks away.",
+            show_default="side; corner of machines in space",
+        ),
+    ] = "",
     live: Annotated[
         bool,
         typer.Option(
@@ -89,7 +125,7 @@ def view(
 
       strut view walk.h5 --film
 
-      strut view walk.h5 -o walk.mp4 --no-open
+      strut view walk.h5 -o walk.mp4 --size 1280x720 --rate 60 --camera corner --no-open
 
       strut gait compass --set slope=3deg -o gait/ && strut view gait/
 
@@ -98,6 +134,12 @@ def view(
       strut view slow/result.json fast/result.json -o both.html
     """
     file = files[0]
+    options = _film_options(size, rate, slow, camera)
+    if options and (output is None or output.suffix.lower() not in RASTER_SUFFIXES or len(files) > 1):
+        raise StorageError(
+            f"--size, --rate, --slow and --camera are of films: write one, strut view {file.name} -o "
+            f"{file.stem}.mp4; the animation of a page turns and slows down by its own buttons"
+        )
     if len(files) > 1:
         _refuse_alone(film=film, live=live)
         page = compare_files(files, output or Path("comparison.html"))
@@ -107,7 +149,7 @@ def view(
         _view_live(file, output, show=show)
         return
     tell_progress(f"writing the page of {file}")
-    pages, remark = page_of(file, output, film)
+    pages, remark = page_of(file, output, film, options)
     _show(pages[0] if isinstance(pages, list) else pages, remark, show=show)
 
 
@@ -191,9 +233,30 @@ def _view_live(file: Path, output: Path | None, *, show: bool) -> None:
     note(f"the job is {state.word}")
 
 
-def page_of(file: Path, output: Path | None, film: bool) -> Written:
+def _film_options(size: str, rate: float, slow: float, camera: str) -> dict[str, Any]:
+    """What a user says of a film, as options of `strut.view.animation`. Raises ValueRangeError."""
+    options: dict[str, Any] = {}
+    if size:
+        match = re.fullmatch(r"(\d+)\s*[x×]\s*(\d+)", size.strip())
+        if match is None:
+            raise ValueRangeError(f"--size {size} is no size: give width and height [pixels], 1280x720")
+        options |= {"width": int(match[1]), "height": int(match[2])}
+    if rate:
+        options["fps"] = rate
+    if slow != 1.0:
+        if not (math.isfinite(slow) and slow > 0):
+            raise ValueRangeError(
+                f"--slow {slow:g} cannot be: give a positive number, 5 for a fifth of the pace"
+            )
+        options["speed"] = 1 / slow
+    if camera:
+        options["view"] = camera
+    return options
+
+
+def page_of(file: Path, output: Path | None, film: bool, options: dict[str, Any] | None = None) -> Written:
     """Return what to open for a file, written first where it holds data: beside it, or if that cannot be, in
-    a temporary directory. And a remark, where something is missing."""
+    a temporary directory. And a remark, where something is missing. options: of a film."""
     if file.is_dir():
         _refuse(output, film, f"the folder {file}", _data_in(file))
         file = _best(file)
@@ -207,7 +270,7 @@ def page_of(file: Path, output: Path | None, film: bool) -> Written:
         raise StorageError(f"cannot show '{file.name}': what can be shown is {VIEWABLE}")
     _check_kinds(file, output, film)
     remark = _richer(file) if kind == ".csv" else ""
-    write = _page_writer(file, film)
+    write = _page_writer(file, film, options or {})
     if output is not None:
         page, why = write(output)
         return page, why or remark
@@ -276,7 +339,7 @@ def _written_by_view(page: Path) -> bool:
     return Path(page.stem.removesuffix(".film")).suffix.lower() in DATA_SUFFIXES
 
 
-def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:
+def _page_writer(file: Path, film: bool, options: dict[str, Any]) -> Callable[[Path], Written]:
     """Read a file, and return a function that writes it as a page or a film."""
     if file.suffix.lower() == ".csv":
         report = strut.view.table_report(file)
@@ -291,7 +354,9 @@ def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:
         if film or path.suffix.lower() not in (".html", ".htm"):
             if run is None:
                 raise StorageError(f"cannot film {file.name}: it has no run")
-            return strut.view.animation(run, path), ""
+            if path.suffix.lower() in RASTER_SUFFIXES:
+                options["progress"] = lambda part: tell_progress(f"drawing {path}", part)
+            return strut.view.animation(run, path, **options), ""
         if result is not None:
             return result.page(path), ""
         assert run is not None

@@ -198,4 +198,11 @@ def time_teller(word: str, begin: float, end: float) -> Callable[[float], None]:
     return tell
 
 
-__all__ = ["hide_progress", "paused_progress", "tell_progress", "tell_stage", "time_teller"]
+def part_teller(word: str, index: int, count: int) -> Callable[[float], None]:
+    """Return a function that is told which fraction of one part is done, of `count` alike parts of which
+    `index` are done before it."""
+    tell_progress(word, index / count)
+    return lambda part: tell_progress(word, (index + part) / count)
+
+
+__all__ = ["hide_progress", "part_teller", "paused_progress", "tell_progress", "tell_stage", "time_teller"]

@@ -82,7 +82,7 @@ def write_run(  # noqa: PLR0917 a run, where it goes, and what is said of it
     elif path.suffix == ".html":
         strut.view.page(run, path, asked=asked, source=source, drawing=drawing)
     elif path.suffix in FILM_SUFFIXES:
-        strut.view.animation(run, path)
+        strut.view.animation(run, path, progress=lambda part: tell_progress(f"drawing {path}", part))
     elif path.is_dir() or not path.suffix:
         for why in strut.view.folder(run, path, grid, asked, source, drawing=drawing).missing:
             warn(why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -76,13 +76,15 @@ def basin(
     steps: int = 15,
     *,
     device: str = "cpu",
+    progress: Callable[[float], None] | None = None,
 ) -> Basin:
     """Walk from every cell of a grid and note how it ends.
 
     names: the two states, by default the last two that are rates of angles, which leaves the posture as it
         is. cells: how many along both, or along each. ranges: of the two states, by default from half of
         their values below to half above (at least 0.5). A walker that makes `steps` steps walks.
-        device: 'cuda' walks on a graphics card, see `simulate_batch`.
+        device: 'cuda' walks on a graphics card, see `simulate_batch`. progress: called with the fraction of
+        the walks that are done.
     Raises UnknownNameError for a name that is no free state, ShapeError for other than two ranges.
     """
     chosen = names or _last_two_rates(gait)
@@ -111,7 +113,7 @@ def basin(
     y[:, gait.names.index(chosen[0])], y[:, gait.names.index(chosen[1])] = a, b
     x = gait.map().whole(y)
     z = np.repeat(np.array(list(gait.z0.values()))[None], len(a), axis=0)
-    fine, status = survives(gait, x, z, steps=steps, rtol=BASIN_TOLERANCE, device=device)
+    fine, status = survives(gait, x, z, steps=steps, rtol=BASIN_TOLERANCE, device=device, progress=progress)
     label = np.where(fine, "walks", status.astype(str)).reshape(n)
     return Basin(gait, (chosen[0], chosen[1]), first, second, label)
 

@@ -48,7 +48,7 @@ hardly changes, and steps would become endless."""
 
 
 @checked
-def follow(
+def follow(  # noqa: PLR0913 one that goes on by itself has that many choices
     system: System,
     parameter: str,
     to: float,
@@ -58,14 +58,16 @@ def follow(
     most: int = 2000,
     section: str | None = None,
     bounds: tuple[float, float] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Branch:
     """Follow the branch of gaits through `start` (by default the one `find` gives) as a parameter goes to the
     value `to`, by pseudo-arclength continuation.
 
     points: at least so many from here to there. most: no more than these in all. bounds: of the parameter;
     the branch ends there too, where a fold turned it back (by default it may return to where it began, and as
-    far again). The branch ends at `to`, at a bound, where steps fail (a foot scuffs, the walker takes off),
-    or with `most` points. Raises NoGaitError where it cannot begin.
+    far again). progress: called with the fraction of the way to `to`. The branch ends at `to`, at a bound,
+    where steps fail (a foot scuffs, the walker takes off), or with `most` points. Raises NoGaitError where it
+    cannot begin.
     """
     names = [q.name for q in system.p]
     if parameter not in names:
@@ -85,6 +87,7 @@ def follow(
     allowed = max(low, own[0]), min(high, own[1])
     continuation = _Continuation(step, abs(to - begin), allowed)
     first = continuation.first_point(gait.y0, begin, sense=float(np.sign(to - begin)))
+    continuation.tell = progress
     return continuation.branch_from(first, points, most)
 
 
@@ -108,7 +111,7 @@ class _Continuation:
     one.
 
     span: the scale of the parameter. bounds: between which it stays. why: what the last point that failed
-        failed by.
+        failed by. tell: is called with the fraction of the span that is behind.
     """
 
     def __init__(self, step: ReturnMap, span: float, bounds: tuple[float, float]) -> None:
@@ -119,6 +122,7 @@ class _Continuation:
         self.along_parameter = np.zeros(len(self.scale))
         self.along_parameter[-1] = 1.0
         self.why = ""
+        self.tell: Callable[[float], None] | None = None
 
     # ---- points ----
 
@@ -247,6 +251,8 @@ class _Continuation:
             roots += self._bifurcations_between(here, new, step_length)
             line.append(new)
             here = new
+            if self.tell is not None:
+                self.tell(min(1.0, abs(here.value - first.value) / self.scale[-1]))
             # the next step is longer or shorter by how hard this one was
             factor = 2.0 if iterations <= FEW_ITERATIONS else 0.7 if iterations >= MANY_ITERATIONS else 1.0
             ds = min(ds * factor, MAX_STEP_GROWTH * longest)

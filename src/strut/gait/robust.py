@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -228,12 +228,14 @@ def survives(
     steps: int = SURVIVED_STEPS,
     rtol: float = 1e-8,
     device: str = "cpu",
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tell which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and
     how each run ended.
 
     x, z: the states. p: parameters, a row for all or one each, by default the system's. rtol: relative error
-    of the integration. device: where runs are done, see `simulate_batch`.
+    of the integration. device, progress: where runs are done, and what is called with the fraction of them,
+    see `simulate_batch`.
     """
     system, values = gait.system, start(gait.system)
     p = values.p if p is None else p
@@ -248,6 +250,7 @@ def survives(
         rtol=rtol,
         atol=1e-2 * rtol,
         max_steps=step_budget(system, steps * gait.steps * MAX_INTEGRATOR_STEPS),
+        progress=progress,
     )
     step_events = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
     step_counts = np.sum([batch.counts[name] for name in step_events], axis=0)

@@ -44,7 +44,7 @@ def write_beside(run: Trajectory, page: Path) -> Path | None:
         say_why_not_live(page, f"{why}. Asked for, it is written: {command}, or in Python {python}.")
         return None
     remarks: list[str] = []
-    options = _integration(run, remarks)
+    options = integration_of(run, remarks)
     gait = False if _operations(run.system) > MAX_GAIT_OPERATIONS else None
     if gait is False and run.system.walk is not None and run.system.walk.section:
         remarks.append(f"It finds no gaits, which take longer to compile: {python[:-1]}, gait=True).")
@@ -75,7 +75,7 @@ def _operations(system: System) -> int:
     return sum(f.n_instructions() for f in lower_system(system).functions.values())
 
 
-def _integration(run: Trajectory, remarks: list[str]) -> dict[str, Any]:
+def integration_of(run: Trajectory, remarks: list[str]) -> dict[str, Any]:
     """How the page integrates: as the run was, where a page can; else it is remarked."""
     options = run.provenance.get("options", {})
     method = options.get("method")
@@ -93,4 +93,4 @@ def _inputs_change(run: Trajectory) -> bool:
     return bool(u.size and np.ptp(u, axis=0).max() > 0)
 
 
-__all__ = ["write_beside"]
+__all__ = ["integration_of", "write_beside"]

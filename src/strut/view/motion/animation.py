@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PLAYER_OPTIONS = ("autoplay",)
 """Options of a player."""
 
-FILM_OPTIONS = ("fps", "width", "height", "speed", "ghosts", "look", "view")
+FILM_OPTIONS = ("fps", "width", "height", "speed", "ghosts", "look", "view", "progress")
 """Options of a film."""
 
 
@@ -28,7 +28,8 @@ def animation(
     .html: a player that opens anywhere, offline: play, pause, scrub, speed, a camera to turn.
     `autoplay=False` waits for the button. .gif, .mp4: a film; `fps`, `width` and `height` [pixels], `speed`
     (0.5: half as fast as it was), `ghosts`, `view` ('side', 'corner', 'front' or 'above'; planar machines are
-    filmed from the side, others from the corner unless given). The camera follows what walks away.
+    filmed from the side, others from the corner unless given), `progress` (called with the part of the
+    frames that are drawn, from 0 to 1). The camera follows what walks away.
     name%d.png, or name%04d.png: a file per frame; returns them all.
     Without a path, a player that a notebook shows.
     """

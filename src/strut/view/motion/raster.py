@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,8 +118,10 @@ def shots(  # noqa: PLR0913 as many as a film has options
     title: str | None = None,
     look: Look | None = None,
     view: str = "",
+    progress: Callable[[float], None] | None = None,
 ) -> Iterator[Image]:
-    """The frames of a film, one after the other. view: where one looks from, see `flat.VIEW_ANGLES`."""
+    """The frames of a film, one after the other. view: where one looks from, see `flat.VIEW_ANGLES`.
+    progress: called with the fraction of them that are drawn."""
     _pillow()
     if view and view not in VIEW_ANGLES:
         raise UnknownNameError(f"a film has no view '{view}': {did_you_mean(view, list(VIEW_ANGLES))}")
@@ -133,10 +135,15 @@ def shots(  # noqa: PLR0913 as many as a film has options
     times = stage.t[0] + np.arange(count + 1) * speed / fps
     words = ("" if trajectory.dimensionless else " s") + (f"   {title}" if title else "")
     chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
-    return (
-        _shot(stage, int(k), look, seen, size=(width - width % 2, height - height % 2), title=words)
-        for k in np.clip(chosen, 0, len(stage.t) - 1)
-    )
+    size = (width - width % 2, height - height % 2)
+
+    def draw_all() -> Iterator[Image]:
+        for n, k in enumerate(np.clip(chosen, 0, len(stage.t) - 1)):
+            if progress is not None:
+                progress(n / len(chosen))
+            yield _shot(stage, int(k), look, seen, size=size, title=words)
+
+    return draw_all()
 
 
 def _shot(stage: SceneSamples, k: int, look: Look, seen: Eye, *, size: tuple[int, int], title: str) -> Image:
