@@ -8,6 +8,7 @@ import pytest
 
 from strut import optimal, walkers
 from strut.errors import ValueRangeError
+from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.solver.starts import can_fork
 from strut.optimal.walk import design as design_module
 from strut.optimal.walk.replay import replay
@@ -50,6 +51,16 @@ def test_starts_agree_where_there_is_one_optimum(monkeypatch):
     assert several.result.cost == alone.result.cost  # it is the very first one
     assert several.ok
     assert len(replayed) == 1  # counting starts replays nothing again
+
+
+def test_other_starts_use_the_mesh_of_the_first(monkeypatch):
+    """A mesh takes as long to make as to solve: one is made, whose other starts come to the same cost."""
+    meshes = []
+    whole = Transcribed.__init__
+    monkeypatch.setattr(Transcribed, "__init__", lambda *a, **k: meshes.append(a) or whole(*a, **k))
+    several = optimal.design(walkers.compass(slope=0.0), speed=0.5, starts=3)
+    assert several.result.agreement_text == "3 of 3 starts agree"
+    assert len(meshes) == len(several.result.meshes)
 
 
 def test_what_the_text_says_of_starts_that_failed_and_were_refused():

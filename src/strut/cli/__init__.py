@@ -2,6 +2,7 @@
 
 import sys
 
+from strut.gc_pause import pause_gc
 from strut.version import VERSION
 
 __all__ = ["main"]
@@ -15,6 +16,6 @@ def main(arguments: list[str] | None = None) -> None:
     if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
         print(VERSION)
         sys.exit(0)
-    from strut.cli import app
-
+    with pause_gc():  # of what is imported, everything stays
+        from strut.cli import app
     app.main(arguments)

@@ -7,6 +7,7 @@ all, imports them all.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from collections.abc import Iterable
@@ -139,7 +140,7 @@ def main(arguments: list[str] | None = None) -> None:
     log_to_stderr()
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        sys.exit(_run(words or ["--help"]))
+        sys.exit(_run(words or ["--help"], own_process=arguments is None))
     except StrutError as error:
         _print_error(str(error))
     except ClickError as error:
@@ -155,12 +156,20 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(ERROR_EXIT)
 
 
-def _run(words: list[str]) -> int:
-    """Run the words of a command line, and return the exit status."""
+def _run(words: list[str], own_process: bool) -> int:
+    """Run the words of a command line, and return the exit status. own_process: whether the process ends
+    with it, so that looking through what was imported for garbage, and at the end through everything, is
+    time for nothing."""
     names: Iterable[str] = words[:1] if words[0] in COMMANDS else COMMANDS
     with pause_gc():  # of what is imported, everything stays
         app = application(names)
-    status = typer.main.get_command(app).main(args=words, standalone_mode=False)
+    if own_process:
+        gc.freeze()
+    try:
+        status = typer.main.get_command(app).main(args=words, standalone_mode=False)
+    finally:
+        if own_process:
+            gc.freeze()
     return status if isinstance(status, int) else 0
 
 

@@ -16,15 +16,21 @@ from strut.optimal.solver.starts import Starts, run_starts
 
 
 def solve_other_starts(
-    first: Solution, begins: list[Guess], starts: Starts, settings: Mapping[str, Any], backend: str | None
+    first: Solution,
+    *,
+    begins: list[Guess],
+    starts: Starts,
+    settings: Mapping[str, Any],
+    backend: str | None,
+    mesh: Transcribed | None = None,
 ) -> list[Solution]:
     """Return what all starts but the first lead to, good or not, on the mesh of the first one's solution, so
     that costs can be compared.
 
-    begins: motions that starts are shaken from, in turn. settings: of IPOPT. backend: of the functions.
+    begins: motions that starts are shaken from, in turn. settings: of IPOPT. backend: of the functions. mesh:
+    that of the first, where it is still there.
     """
-    fractions = [np.diff(m.t) / m.duration for m in first.phases]
-    mesh = Transcribed(first.problem, first.how, fractions, backend)
+    mesh = mesh or _transcribe_again(first, backend)
     random = np.random.default_rng(starts.seed)
     beginnings = [
         shake_unknowns(fill_unknowns(mesh, begins[k % len(begins)]), mesh, starts.spread, random)
@@ -36,6 +42,12 @@ def solve_other_starts(
         return replace(solution, problem=None)  # type: ignore[arg-type]  # it need not travel
 
     return [replace(each, problem=first.problem) for each in run_starts(len(beginnings), one_start)]
+
+
+def _transcribe_again(solution: Solution, backend: str | None) -> Transcribed:
+    """Return the problem of a solution on its mesh."""
+    fractions = [np.diff(m.t) / m.duration for m in solution.phases]
+    return Transcribed(solution.problem, solution.how, fractions, backend)
 
 
 __all__ = ["solve_other_starts"]

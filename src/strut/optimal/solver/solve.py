@@ -248,7 +248,9 @@ class SolveTask:
         counts = np.broadcast_to(self.how.intervals, len(self.problem.phases)).tolist()
         counts = counts if fractions is None else [len(widths) for widths in fractions]
         self.watch.tell(stage, f"{sum(counts)} intervals")
-        return Transcribed(self.problem, self.how, fractions, self.backend, self.stages)
+        mesh = Transcribed(self.problem, self.how, fractions, self.backend, self.stages)
+        self.watch.whole.mesh = mesh
+        return mesh
 
     def _solve_starts(self, mesh: Transcribed, guess: Guess, starts: Starts) -> Solution:
         """Return the cheapest solution from several starts; where none succeeds, the least infeasible."""

@@ -10,6 +10,7 @@ from threading import Lock
 
 from strut.checks import checked
 from strut.errors import ValueRangeError
+from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.solver.result import Solution
 
 BUDGET = 80.0
@@ -72,15 +73,16 @@ BUSY_CLOCK = BusyClock()
 
 
 @dataclass(eq=False)
-class SearchEnd:
-    """When a search ends with all its parts, which are searches, too.
+class WholeSearch:
+    """What all parts of a search, which are searches too, have in common: when it ends, and the mesh.
 
     budget: how long they may work together after the first solution of one of them [s]; that of the first
-    watch. deadline: when that is over, of `BUSY_CLOCK`.
+    watch. deadline: when that is over, of `BUSY_CLOCK`. mesh: the one made last.
     """
 
     budget: float = math.inf
     deadline: float = math.inf
+    mesh: Transcribed | None = None
 
 
 @dataclass(eq=False)
@@ -89,7 +91,7 @@ class SearchWatch:
 
     budget: how long it may work after its first solution [s]. progress: is told its stages. best: the best
     solution so far. deadline: when the time is over, known once there is a first solution. whole: when the
-    search ends that this one is a part of, which no part outlives.
+    search ends that this one is a part of, which no part outlives, and the mesh that it made last.
     """
 
     budget: float = BUDGET
@@ -97,7 +99,7 @@ class SearchWatch:
     best: Solution | None = None
     began: float = field(default_factory=clock.perf_counter)
     deadline: float = math.inf
-    whole: SearchEnd = field(default_factory=SearchEnd)
+    whole: WholeSearch = field(default_factory=WholeSearch)
 
     def __post_init__(self) -> None:
         if math.isinf(self.whole.budget):  # the first watch, of which others are parts
@@ -119,6 +121,13 @@ class SearchWatch:
             self.whole.deadline = BUSY_CLOCK.now() + self.whole.budget
         if math.isinf(self.deadline):
             self.deadline = BUSY_CLOCK.now() + self.budget
+
+    def mesh_of(self, solution: Solution) -> Transcribed | None:
+        """Return the mesh that the search made last, where it is that of a solution; None where it is not."""
+        mesh, point = self.whole.mesh, solution.optimum
+        if mesh is None or point is None or mesh.problem is not solution.problem or mesh.how != solution.how:
+            return None
+        return mesh if point.is_on(mesh) else None
 
     @property
     def left(self) -> float:

@@ -45,6 +45,7 @@ def compare_starts(
             starts=starts,
             settings=_ipopt_settings(settings) | watch.solver_limit(),
             backend=settings.get("backend"),
+            mesh=watch.mesh_of(first.result),
         )
         good = sorted([each for each in others if each.success], key=lambda each: each.cost)
         best = _verified_best(first, good, settings, watch)
