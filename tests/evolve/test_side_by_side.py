@@ -11,7 +11,7 @@ import pytest
 from strut import Input, Ledger, State, System, evolve
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.evolve.job_lock import request_of_job
-from strut.system import Foot, Param, Walk, time
+from strut.system import Discrete, Foot, Param, Walk, time
 
 
 @dataclass(frozen=True)
@@ -282,6 +282,21 @@ def test_measures_of_a_walk_are_their_closed_forms():
     assert values["double_support"] == pytest.approx(1 / 3, abs=2e-3)
     assert values["airborne_time"] == 0
     assert values["assist_time"] == 0  # it ends before the second half
+
+
+def test_a_foot_on_rigid_ground_stands_by_its_flag():
+    """Its gap is rounding of either sign while it stands; what counts is that it stands."""
+    point = walking_point()
+    flag = Discrete("a_on", 1.0)
+    outputs = {**point.outputs, "a_gap": 1e-16 * ca.sin(40 * np.pi * time), "b_gap": ca.SX(1)}
+    feet = (Foot(name="a", stands="a_on", gap="a_gap"), Foot(name="b", gap="b_gap"))
+    standing = point.replace(z=(flag,), outputs=outputs, walk=Walk(feet=feet))
+    measured = evolve.walk_measures(standing, 4.0, feet={"left": ["a"]}, torques=["push"])
+    evaluation = evolve.of_system(measured.system, 4.0, measured.expressions, method="rk4", step=1e-3)
+    answer = evaluation.evaluate(("x",), np.zeros((1, 1)), np.zeros(1, dtype=np.uint64))
+    values = dict(zip(evaluation.measures, answer.measures[0], strict=True))
+    assert values["airborne_time"] == 0
+    assert values["stance"] == pytest.approx(1.0, abs=2e-3)
 
 
 def test_wrong_names_of_a_walk_are_told():

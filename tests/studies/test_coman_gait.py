@@ -193,24 +193,24 @@ def test_a_part_of_the_searches_is_refused(tmp_path):
     assert coman_gait.GOAL_NAMES[-1] == "cost"
 
 
-def made_up_evolution(mode, costs):
-    """What two generations of some runs left, the last with these costs."""
+def made_up_evolution(mode, costs, last=4):
+    """What two generations of some runs left, the last with these costs at the last goal."""
     parameters = {each.name: 0.7 for each in coman_parameters(control.phase_tables(JOINTS, mode))}
     measures = {"speed": 0.35, "cost": 1.0, "fast_time": 0.1}
     bests = tuple(
-        evolve.Individual(run, 1, 0, parameters, {**measures, "cost": cost}, 4, cost)
+        evolve.Individual(run, 1, 0, parameters, {**measures, "cost": cost}, last, cost)
         for run, cost in enumerate(costs)
     )
     runs = np.repeat(np.arange(len(costs)), 2)
     history = {
         "run": runs,
         "generation": np.tile([0, 1], len(costs)),
-        "stage": np.tile([2, 4], len(costs)),
-        "best_stage": np.tile([2, 4], len(costs)),
+        "stage": np.tile([2, last], len(costs)),
+        "best_stage": np.tile([2, last], len(costs)),
         "best_value": np.ravel([[0.1, cost] for cost in costs]),
     }
     best = min(bests, key=lambda each: each.value)
-    return evolve.Evolution(best, bests, True, 240, {}, 4, (), history=history, seconds=60.0)
+    return evolve.Evolution(best, bests, True, 240, {}, last, (), history=history, seconds=60.0)
 
 
 def test_the_table_has_published_beside_ours():
@@ -254,14 +254,15 @@ COSTS = ([40.0, 50.0], [30.0, 34.0], [60.0, 61.0])
 
 
 def test_the_table_of_pushed_gaits():
-    evolutions = {mode: made_up_evolution(mode, costs) for mode, costs in zip(MODES, COSTS, strict=True)}
+    calm = {mode: made_up_evolution(mode, costs, 5).best for mode, costs in zip(MODES, COSTS, strict=True)}
     pushed = {
-        mode: made_up_evolution(mode, np.multiply(costs, 4)) for mode, costs in zip(MODES, COSTS, strict=True)
+        mode: made_up_evolution(mode, np.multiply(costs, 4), 5)
+        for mode, costs in zip(MODES, COSTS, strict=True)
     }
     measures = {"time": np.array([10.0, 10.0, 4.0]), "cost": np.array([100.0, 120.0, 9e9])}
     walk = PushedWalks(0.5, 2 / 3, measures)
     answers = dict.fromkeys(MODES, walk)
-    rows = {row.quantity: row for row in kieboom_perturbed._rows(pushed, evolutions, answers, answers)}
+    rows = {row.quantity: row for row in kieboom_perturbed._rows(pushed, calm, answers, answers)}
     assert rows["step: cost of the best [J/m]"].published == "154"
     assert rows["step: cost of the best [J/m]"].ours == "120.0"
     assert "4.0 times the undisturbed one" in rows["step: cost of the best [J/m]"].remark
@@ -269,3 +270,14 @@ def test_the_table_of_pushed_gaits():
     told = rows["const: 50 draws that no search has seen"]
     assert told.ours == "50 % keep all goals, 67 % do not fall"
     assert "cost 110 J/m" in told.remark
+
+
+def test_pushes_begin_with_gaits_within_the_limits_of_rates():
+    gaits = kieboom_perturbed.kept_gaits()
+    assert set(gaits) == set(MODES)
+    for gait in gaits.values():
+        assert gait.stage == len(coman_gait.LIMITED_GOAL_NAMES)
+        assert gait.measures["fast_time"] == 0
+        assert 0.3 < gait.measures["speed"] < 0.5  # [m/s] that of the published walks
+    rows = kieboom_perturbed.as_rows(gaits)
+    np.testing.assert_array_equal(rows["step"][0], list(gaits["step"].parameters.values()))

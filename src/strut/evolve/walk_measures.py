@@ -152,7 +152,7 @@ def _metabolic_powers(
 
 
 def _is_down(system: System, foot: str, contacts: Sequence[str]) -> ca.SX:
-    """1 while one of the contacts of a foot is on the ground."""
+    """1 while one of the contacts of a foot is on the ground, by its flag or else by its gap."""
     contacts_by_name = {} if system.walk is None else {each.name: each for each in system.walk.feet}
     up = ca.SX(1)
     for contact in contacts:
@@ -160,7 +160,10 @@ def _is_down(system: System, foot: str, contacts: Sequence[str]) -> ca.SX:
             raise UnknownNameError(
                 f"foot '{foot}' has the contact '{contact}': {did_you_mean(contact, list(contacts_by_name))}"
             )
-        up = up * (system[contacts_by_name[contact].gap] > 0)
+        point = contacts_by_name[contact]
+        # on rigid ground the gap of a standing foot is rounding of either sign: its flag counts
+        stands = system[point.stands] > 0 if point.stands else system[point.gap] <= 0
+        up = up * (1 - stands)
     if not len(contacts):
         raise ModelError(f"foot '{foot}' has no contacts: name some, as system.walk.feet has them")
     return 1 - up

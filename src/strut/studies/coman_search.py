@@ -102,11 +102,11 @@ def _with_constant_gaits(
 
 
 def search_pushed_gaits(
-    order: SearchOrder, known: dict[str, np.ndarray], tell: Callable[[str], None]
+    order: SearchOrder, known: Mapping[str, np.ndarray], tell: Callable[[str], None]
 ) -> dict[str, evolve.Evolution]:
-    """Search gaits that bear pushes, or go on with what the folder has. known: by mode, solutions with which
-    populations begin, a row each."""
-    problems = coman_problems(pushed_walker(), SwingPushes(), **run_options(order))
+    """Search gaits that bear pushes within the limits of the joints' rates, or go on with what the folder
+    has. known: by mode, solutions with which populations begin, a row each."""
+    problems = coman_problems(pushed_walker(), SwingPushes(), limits=True, **run_options(order))
     runs = order.runs or RUNS
     first = {
         mode: mutated_populations(problems[mode], rows, runs=runs, population=POPULATION, seed=SEED)
@@ -122,7 +122,7 @@ def search_pushed_gaits(
         resume=has_searches(order.folder, MODES),
         first=first,
         minutes=order.minutes,
-        progress=lambda at: tell(progress_text(at, GOAL_NAMES)),
+        progress=lambda at: tell(progress_text(at, LIMITED_GOAL_NAMES)),
     )
 
 

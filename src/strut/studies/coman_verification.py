@@ -62,7 +62,8 @@ class PushedWalks:
 def bear_pushes(
     bests: Mapping[str, evolve.Individual], walker: System | None = None
 ) -> dict[str, PushedWalks]:
-    """Run a best of each mode with draws of pushes that no search has seen, and return how it bears them."""
+    """Run a best of each mode with draws of pushes that no search has seen, and return how it bears them; the
+    limits of the joints' rates count."""
     measured = coman_measures(walker or pushed_walker(), DURATION)
     inner = evolve.of_system(
         measured.system, DURATION, measured.expressions, method="rk4", step=STEP, lanes="auto"
@@ -74,7 +75,7 @@ def bear_pushes(
         x = np.tile(list(best.parameters.values()), (FRESH_DRAWS, 1))
         parts.append((evaluation, tuple(best.parameters), x))
     seeds = FRESH_SEED + np.tile(np.arange(FRESH_DRAWS, dtype=np.uint64), len(bests))
-    goals = StagedGoals(coman_goals(), inner.measures)
+    goals = StagedGoals(coman_goals(limits=True), inner.measures)
     answers = {}
     for mode, evaluated in zip(bests, evaluate_together(parts, seeds), strict=True):
         measures = dict(zip(inner.measures, evaluated.measures.T, strict=True))

@@ -1,27 +1,34 @@
-"""Kieboom's COMAN whose swing foot is pushed in every step: searches that begin with undisturbed gaits, the
-worst of three draws counts."""
+"""Kieboom's COMAN whose swing foot is pushed in every step: searches that begin with undisturbed gaits within
+the limits of the joints' rates, which count here, too; the worst of three draws counts."""
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from strut import evolve
-from strut.studies.coman_gait import DURATION, GOAL_NAMES, JOINTS, MODES
+from strut.studies.coman_gait import (
+    DURATION,
+    JOINTS,
+    LIMITED_GOAL_NAMES,
+    MODES,
+    STARTS,
+    coman_problems,
+    coman_walker,
+)
 from strut.studies.coman_search import (
     KNOWN_OF_RUN,
+    LIMITED_FOLDER,
     known_solutions,
-    search_gaits,
     search_pushed_gaits,
 )
 from strut.studies.coman_verification import FRESH_DRAWS, PushedWalks, bear_pushes
 from strut.studies.gait_pictures import impedance_curves, progress_plots
 from strut.studies.gait_verification import candidates_of
 from strut.studies.kieboom_coman import load_searches
+from strut.studies.known_gaits import known_gait
 from strut.studies.mode_searches import MUTATION, has_searches
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
@@ -29,7 +36,10 @@ from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 FOLDER = "kieboom-perturbed"
 """Where the study keeps its searches unless it is told."""
 UNDISTURBED_FOLDER = "coman"
-"""In that folder, where undisturbed gaits are, as `kieboom-coman` leaves them."""
+"""In that folder, where undisturbed gaits may be, as `kieboom-coman` leaves them."""
+SEVERAL_KNOWN = f"the {KNOWN_OF_RUN} best of every undisturbed run within the limits of rates"
+ONE_KNOWN = "the one kept gait of each mode within the limits of rates (strut reproduce kieboom-gaits)"
+"""With which gaits a first population begins, besides mutations."""
 PUBLISHED = {"const": (165, 0.37, 14), "step": (154, 0.38, 58), "ppoly": (192, 0.30, 9)}
 """[J/m, m/s, %] Cost and speed of the best, and the part of generations at the last goal, of table 4.7."""
 PUBLISHED_RATIO = 5.0
@@ -39,42 +49,51 @@ PUSHES_TEXT = f"pushes of {MEAN_FORCE:g} N for {MEAN_DURATION:g} s against the s
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
-    """Search undisturbed gaits unless they are there, then disturbed ones; run the bests with draws that no
-    search has seen, and compare."""
-    began = clock.monotonic()
-    calm = replace(order, folder=order.folder / UNDISTURBED_FOLDER)
-    has_begun = has_searches(order.folder, MODES)  # with the undisturbed gaits that there were then
-    if (
-        order.search
-        and not has_begun
-        and not (has_searches(calm.folder, MODES) and _is_finished(calm.folder))
-    ):
-        tell(f"undisturbed gaits are searched first, in {calm.folder}")
-        search_gaits(calm, tell)
-    left = order.minutes_left(began)
-    if left is not None:
-        left = max(left, 1e-3)  # at least one generation, so that there is something to tell
-    undisturbed = load_searches(calm.folder)
+    """Search disturbed gaits from undisturbed ones; run the bests with draws that no search has seen, and
+    compare."""
+    calm_folder = order.folder / UNDISTURBED_FOLDER / LIMITED_FOLDER
+    has_own = has_searches(calm_folder, MODES)
+    undisturbed = _searched_gaits(calm_folder) if has_own else kept_gaits()
     if order.search:
-        searched = search_pushed_gaits(replace(order, minutes=left), known_solutions(calm.folder), tell)
+        first_rows = known_solutions(calm_folder) if has_own else as_rows(undisturbed)
+        searched = search_pushed_gaits(order, first_rows, tell)
     else:
         searched = load_searches(order.folder)
     curves = progress_plots(searched, "cost [J/m]")
+    begun_with = SEVERAL_KNOWN if has_own else ONE_KNOWN
     if not order.verify:
-        return SearchOutcome(_rows(searched, undisturbed, {}, {}), curves)
+        return SearchOutcome(_rows(searched, undisturbed, {}, {}, begun_with), curves)
     tell(f"bests are run with {FRESH_DRAWS} draws that no search has seen")
     chosen = _steadiest(order.folder, searched)
     bests = {mode: individual for mode, (individual, _) in chosen.items()}
     walks = {mode: walk for mode, (_, walk) in chosen.items()}
-    calm_walks = bear_pushes({mode: each.best for mode, each in undisturbed.items()})
-    return SearchOutcome(
-        _rows(searched, undisturbed, walks, calm_walks), [*curves, *impedance_curves(bests, JOINTS)]
-    )
+    rows = _rows(searched, undisturbed, walks, bear_pushes(undisturbed), begun_with)
+    return SearchOutcome(rows, [*curves, *impedance_curves(bests, JOINTS)])
 
 
-def _is_finished(folder: Path) -> bool:
-    """Whether undisturbed searches came to their end."""
-    return all(each.finished for each in load_searches(folder).values())
+def _searched_gaits(folder: Path) -> dict[str, evolve.Individual]:
+    """The bests of undisturbed searches by mode."""
+    return {mode: each.best for mode, each in load_searches(folder).items()}
+
+
+def kept_gaits() -> dict[str, evolve.Individual]:
+    """Return by mode the undisturbed gait that is kept, judged as a search within the limits of rates would:
+    the worst of its starts counts."""
+    problems = coman_problems(coman_walker("table"), STARTS, limits=True, lanes="auto")
+    gaits = {}
+    for mode, problem in problems.items():
+        parameters = dict(known_gait(f"coman-{mode}").parameters)
+        x = np.array([[parameters[name] for name in problem.space.names]])
+        answer = problem.evaluate(x, np.zeros((1, problem.repeats), dtype=np.uint64))
+        stage = int(problem.staged_goals.stage(problem.keys(x, answer.measures))[0]) + 1
+        measures = dict(zip(problem.evaluation.measures, map(float, answer.measures[0]), strict=True))
+        gaits[mode] = evolve.Individual(0, 0, 0, parameters, measures, stage, measures["cost"])
+    return gaits
+
+
+def as_rows(gaits: Mapping[str, evolve.Individual]) -> dict[str, np.ndarray]:
+    """Return the parameters of one gait of each mode, a row each."""
+    return {mode: np.array([list(gait.parameters.values())]) for mode, gait in gaits.items()}
 
 
 def _steadiest(
@@ -95,11 +114,13 @@ def _steadiest(
 
 def _rows(
     searched: Mapping[str, evolve.Evolution],
-    undisturbed: Mapping[str, evolve.Evolution],
+    undisturbed: Mapping[str, evolve.Individual],
     walks: Mapping[str, PushedWalks],
     calm_walks: Mapping[str, PushedWalks],
+    begun_with: str = SEVERAL_KNOWN,
 ) -> list[Row]:
-    """The table. walks, calm_walks: of disturbed and undisturbed bests that were run with new draws."""
+    """The table. walks, calm_walks: of disturbed and undisturbed bests that were run with new draws.
+    begun_with: the known gaits of first populations, in words."""
     rows: list[Row] = [
         Row(
             "disturbance",
@@ -109,25 +130,24 @@ def _rows(
         Row(
             "first population",
             "30 known solutions and mutations by 10 %",
-            f"the {KNOWN_OF_RUN} best of every undisturbed run, and mutations by {100 * MUTATION:g} % of "
-            "ranges",
+            f"{begun_with}, and mutations by {100 * MUTATION:g} % of ranges",
         ),
     ]
     for mode, evolution in searched.items():
         rows += _mode_rows(mode, evolution, undisturbed[mode])
         if mode in walks:
             rows += _pushed_rows(mode, walks[mode], calm_walks[mode])
-    costs = {m: e.best.value for m, e in searched.items() if e.best.stage == len(GOAL_NAMES)}
+    costs = {m: e.best.value for m, e in searched.items() if e.best.stage == len(LIMITED_GOAL_NAMES)}
     order = " < ".join(f"{mode} {costs[mode]:.0f}" for mode in sorted(costs, key=lambda mode: costs[mode]))
     rows.append(Row("order of the bests' costs [J/m]", "step < const < ppoly", order or "none reached it"))
     return rows
 
 
-def _mode_rows(mode: str, evolution: evolve.Evolution, undisturbed: evolve.Evolution) -> list[Row]:
+def _mode_rows(mode: str, evolution: evolve.Evolution, calm: evolve.Individual) -> list[Row]:
     """The rows of one kind of impedance, of what its search says."""
     cost, speed, share = PUBLISHED[mode]
-    best, calm = evolution.best, undisturbed.best
-    last = len(GOAL_NAMES)
+    best = evolution.best
+    last = len(LIMITED_GOAL_NAMES)
     history = evolution.history
     at_last = 100 * float(np.mean(history["stage"] == last))
     runs = sum(each.stage == last for each in evolution.best_of_run)
@@ -182,8 +202,9 @@ def rows() -> list[Row]:
 STUDY = SearchStudy(
     "kieboom-perturbed",
     "COMAN learns to walk while its swing foot is pushed",
-    "Kieboom, section 4.2, table 4.7; begins with the gaits of kieboom-coman in FOLDER/coman, which are "
-    "searched first where there are none. Hours on two cores, minutes on a graphics card (--device cuda)",
+    "Kieboom, section 4.2, table 4.7; begins with the gaits within 6 rad/s that kieboom-coman left in "
+    "FOLDER/coman, or where there are none with those that are kept. Hours on two cores, minutes on a "
+    "graphics card (--device cuda)",
     rows,
     carry_out=carry_out,
 )
