@@ -10,7 +10,7 @@ import typer
 from strut.cli import answer as answers
 from strut.cli import main
 from strut.cli.answer import CommandAnswer, announce_files, answer_scope, number_text, plain_data
-from strut.cli.app import COMMANDS, REPEATING, WITHOUT_NUMBERS, application
+from strut.cli.app import COMMANDS, OTHER_WORDS, REPEATING, WITHOUT_NUMBERS, application
 from strut.cli.tables import table
 from strut.version import VERSION
 
@@ -366,3 +366,14 @@ def test_what_commands_print_fits_the_terminal(words, columns, capsys, monkeypat
 
 def test_the_answer_of_no_command_is_harmless():
     assert answers.current_answer().command == ""
+
+
+@pytest.mark.parametrize(("command", "tried"), list(OTHER_WORDS))
+def test_an_option_that_a_hint_names_exists(command, tried, capsys):
+    meant = OTHER_WORDS[command, tried].split()[0]
+    code, _, err = run(capsys, command, tried, "1")
+    assert code == 2
+    assert f"did you mean '{meant}" in err
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert meant in out

@@ -204,3 +204,91 @@ def test_a_parameter_called_slope_is_not_taken_twice():
         contact.parse(text + '[contact]\nkind = "rigid"\nfeet = ["top"]')
     walker = contact.parse(text + '[contact]\nkind = "rigid"\nfeet = ["top"]\nslope = "slope"')
     assert walker.walk.slope == "slope"
+
+
+def stiff_legs():
+    """Two legs without knees under a hip, on a floating base, as the text below says."""
+    m = Mechanism("stiff", planar=True)
+    hip = m.body("hip", mass=10.0, inertia=0.1)
+    m.joint("base", m.world, hip, joints.planar(), initial=(0, 0.98, 0.0), actuated=False)
+    for side, angle in (("_l", -0.2), ("_r", 0.2)):
+        leg = m.body(f"leg{side}", mass=5.0, com=(0, 0, -0.5), inertia=0.05)
+        m.joint(f"swing{side}", hip, leg, joints.revolute("y"), initial=angle)
+        m.frame(f"foot{side}", leg, (0, 0, -1.0))
+    return m
+
+
+STIFF = """
+name = "stiff"
+planar = true
+[bodies.hip]
+mass = 10.0
+inertia = 0.1
+[joints.base]
+type = "planar"
+parent = "world"
+child = "hip"
+initial = [0, 0.98, 0]
+actuated = false
+[bodies.leg_l]
+mass = 5.0
+com = [0, 0, -0.5]
+inertia = 0.05
+[joints.swing_l]
+type = "revolute"
+axis = "y"
+parent = "hip"
+child = "leg_l"
+initial = -0.2
+[frames.foot_l]
+body = "leg_l"
+at = [0, 0, -1]
+[bodies.leg_r]
+mass = 5.0
+com = [0, 0, -0.5]
+inertia = 0.05
+[joints.swing_r]
+type = "revolute"
+axis = "y"
+parent = "hip"
+child = "leg_r"
+initial = 0.2
+[frames.foot_r]
+body = "leg_r"
+at = [0, 0, -1]
+[contact]
+kind = "rigid"
+feet = ["foot_l", "foot_r"]
+symmetry = true
+arm.foot_l = { ahead_of = "foot_r", margin = 0.05 }
+arm.foot_r = { ahead_of = "foot_l", margin = 0.05 }
+"""
+
+
+def test_feet_of_stiff_legs_are_armed_in_a_file_as_in_python():
+    walker = contact.parse(STIFF)
+    arm = {
+        "foot_l": contact.ahead_of("foot_l", "foot_r", 0.05),
+        "foot_r": contact.ahead_of("foot_r", "foot_l", 0.05),
+    }
+    python = contact.rigid(stiff_legs(), ["foot_l", "foot_r"], contact.plane(0.0), arm=arm, symmetry="auto")
+    check_same(walker, python)
+    assert {"foot_l_passed", "foot_r_passed"} <= set(walker.labels("z"))
+    in_file, at = start(walker), start(python)
+    guards = [
+        np.array(system.function("guards", [e.guard for e in system.events], clock=False).call(values))
+        for system, values in (
+            (walker, [in_file.x, in_file.z, in_file.u, in_file.p]),
+            (python, [at.x, at.z, at.u, at.p]),
+        )
+    ]
+    np.testing.assert_allclose(guards[0].ravel(), guards[1].ravel(), atol=1e-12)
+
+
+def test_mistakes_in_what_arms_a_foot_are_pointed_at():
+    with pytest.raises(ModelError, match="foot_x"):
+        contact.parse(STIFF.replace('ahead_of = "foot_r"', 'ahead_of = "foot_x"'))
+    with pytest.raises(ModelError, match="'toe'"):
+        contact.parse(STIFF.replace("arm.foot_l", "arm.toe"))
+    with pytest.raises(ModelError, match="'behind'"):
+        contact.parse(STIFF.replace("margin = 0.05 }\narm.foot_r", "behind = 0.05 }\narm.foot_r"))

@@ -103,7 +103,7 @@ def test_what_is_survived_before_and_after(held):
     assert rows["largest push survived, all rates slower by, relative"].after > 0.02
     assert "largest error survived of hip_mass, relative" in rows
     assert rows["largest step up survived"].after > rows["largest step up survived"].before
-    rough = rows["roughest ground survived for 50 steps, up and down by"]
+    rough = rows["roughest ground survived for 50 steps, up and down by (0 where 1 mm is too much)"]
     assert rough.after == 0.01 > rough.before
     assert "over ground of +-2 cm" in rough.note
     costs = {row.name: row for row in held.costs}

@@ -68,6 +68,7 @@ OTHER_WORDS = {
     ("live", "--show"): "--open",
     ("jobs", "--export"): "--output",
     ("reproduce", "--step"): "--integration-step",
+    **{(c, "--slope"): "--set slope=3deg" for c in ("show", "run", "gait", "control", "export", "live")},
 }
 """Words that people try for an option, by command, and what it is called here."""
 ClickError: Any = typer.BadParameter.__mro__[2]

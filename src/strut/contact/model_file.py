@@ -8,6 +8,8 @@
     friction = 0.7                                  # holds without limit unless given
     restitution = 0.0                               # of rigid ground; plastic landings without it
     fall = { frame = "torso", height = 0.4 }        # ends a run; of a machine that is stepping a height [m]
+    arm.foot_l = { ahead_of = "foot_r", margin = 0.05 }   # of rigid ground: a foot of a stiff leg passes
+                                                    # through it until it is so far [m] ahead of a frame
 
 On compliant ground the law and, if there is friction, its law are tables: law = { kind = "hunt_crossley",
 stiffness = 1e5 }, friction = { kind = "coulomb", mu = 0.8 }; events = false leaves events out. A
@@ -29,6 +31,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
+
 from strut.checks import checked
 from strut.contact.compliant import compliant
 from strut.contact.drive_tables import with_drives
@@ -37,7 +41,7 @@ from strut.contact.fall import Fall
 from strut.contact.ground import Ground, plane
 from strut.contact.laws import anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.legs import Between, Legs, Lock
-from strut.contact.rigid import rigid
+from strut.contact.rigid import ahead_of, rigid
 from strut.contact.sensor_tables import with_sensors
 from strut.contact.servo_tables import with_servos
 from strut.contact.stepping import stepping
@@ -49,6 +53,7 @@ from strut.mechanism.io.machine_tables import MACHINE_TABLES
 from strut.mechanism.io.modelfile import load_with_tables, parse_with_tables, place_errors
 from strut.mechanism.io.toml import TomlTable
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.tree import Tree
 from strut.system import Param, System
 
 LAWS: Mapping[str, Callable[..., Any]] = {
@@ -146,9 +151,26 @@ def _rigid(robot: Mechanism, table: TomlTable, ground: Ground, mirrored: bool) -
         uneven(ground) if table.flag("uneven", False) else ground,
         friction=table.number("friction", None),
         restitution=table.number("restitution", 0.0),
+        arm=_arm(robot, table),
         fall=_fall(robot, table),
         symmetry=AUTOMATIC if table.flag("symmetry", mirrored) else None,
     )
+
+
+def _arm(robot: Mechanism, table: TomlTable) -> dict[str, Callable[[Tree], ca.SX]]:
+    """How far feet must have come before they can land, by foot."""
+    arm = table.table("arm")
+    if arm is None:
+        return {}
+    conditions: dict[str, Callable[[Tree], ca.SX]] = {}
+    for foot in table.words("feet"):
+        condition = arm.table(foot)
+        if condition is not None:
+            frame = condition.choice("ahead_of", list(robot.frames))
+            conditions[foot] = ahead_of(foot, frame, condition.number("margin", 0.0))
+            condition.refuse_unknown_keys()
+    arm.refuse_unknown_keys()
+    return conditions
 
 
 def _compliant(robot: Mechanism, table: TomlTable, ground: Ground, mirrored: bool) -> System:

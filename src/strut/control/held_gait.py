@@ -115,7 +115,8 @@ class HeldGait(SavedResult, Tabular, Packed):
 
     def _rough_ground(self) -> Compared:
         """The roughest ground over which all walks make all steps, of `ROUGH_HEIGHTS`."""
-        name = f"roughest ground survived for {ROUGH_STEPS} steps, up and down by"
+        least = f"0 where {1000 * ROUGH_HEIGHTS[0]:g} mm is too much"
+        name = f"roughest ground survived for {ROUGH_STEPS} steps, up and down by ({least})"
         try:
             (before, _), (after, note) = (_roughest(g) for g in (self.before, self.gait))
         except ModelError as error:
@@ -282,7 +283,8 @@ def _roughest(gait: Gait) -> tuple[float, str]:
     for height in ROUGH_HEIGHTS:
         walk = walk_over(gait, height, steps=ROUGH_STEPS, walks=ROUGH_WALKS)
         if walk.whole_walks < ROUGH_WALKS:
-            return survived, str(walk)
+            none = f"not even {height:g} m, the least tried, is survived: " if not survived else ""
+            return survived, f"{none}{walk}"
         survived = height
     return survived, f"rough ground: all up to {survived:g} m is survived, and no rougher one was tried"
 
