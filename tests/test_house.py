@@ -19,6 +19,7 @@ COMMON = {
     "files",
     "gc_pause",
     "html",
+    "import_on_demand",
     "recording",
     "tabular",
     "units",

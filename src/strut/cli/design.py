@@ -5,15 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from strut import actuator
-from strut.cli.design_motors import read_motors, run_motors
 from strut.cli.design_order import Order
 from strut.cli.design_run import run_design
-from strut.cli.design_sweep import run_sweep
 from strut.cli.design_texts import (
     command_text,
     read_cost,
@@ -29,6 +27,9 @@ from strut.errors import ModelError
 from strut.optimal import COSTS, StepGoal
 from strut.optimal.solver.watch import BUDGET
 from strut.optimal.walk.goal_field import goal_fields
+
+if TYPE_CHECKING:
+    from strut.cli.design_motors import MotorSweep
 
 STARTS = 3
 """Starts of a search for one design, where nothing else is asked: who waits at a terminal has other cores."""
@@ -61,6 +62,18 @@ def take_goal_options(function: Callable[..., None]) -> Callable[..., None]:
         parameters=[*parameters[:at], *options, *parameters[at:]]
     )
     return function
+
+
+def _read_motors(motor: str, gear: str, spring: str, drive: str) -> MotorSweep | None:
+    """What --motor, --gear and --motor-spring say; None without --motor. Raises what is wrong with them."""
+    if motor:
+        from strut.cli.design_motors import read_motors  # each way of its own, not where another is asked
+
+        return read_motors(motor, gear, spring, drive)
+    for flag, text in (("--gear", gear), ("--motor-spring", spring)):
+        if text:
+            raise ModelError(f"{flag} {text} is of motors, and --motor names none: give --motor NAME,NAME")
+    return None
 
 
 @take_goal_options
@@ -267,7 +280,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
       strut design compass-driven --slope 0 --speed 0.5 --start 2
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
-    motors = read_motors(motor, gear, motor_spring, drive)
+    motors = _read_motors(motor, gear, motor_spring, drive)
     default_cost = "squared-torque" if motors is None else "electrical"
     named_cost = cost or ("" if goal_file is not None else default_cost)
     options = {"goal": "" if goal_file is None else str(goal_file), "free": free, "cost": named_cost}
@@ -304,7 +317,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         with_settings(with_drive(rigid, drive), settings) if motors is None else next(iter(machines.values()))
     )
     chosen = {setting.partition("=")[0].strip() for setting in settings}
-    springs = {name: pair for name, pair in actuator.constants(rigid, drive).items() if name not in chosen}
+    constants = {} if drive == "rigid" else actuator.constants(rigid, drive)
+    springs = {name: pair for name, pair in constants.items() if name not in chosen}
     springs |= {} if motors is None else motors.free_gears(system, chosen)
     units, bounds = {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}
     in_file: dict[str, Any] = {}
@@ -368,11 +382,15 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             f"{'--sweep' if sweep else '--export'}"
         )
     if motors is not None:
+        from strut.cli.design_motors import run_motors
+
         run_motors(order, motors, machines)
     elif sweep:
+        from strut.cli.design_sweep import run_sweep
+
         run_sweep(order, sweep, workers)
     elif robust:
-        from strut.cli.design_robust import run_robust  # not where nothing of it is asked
+        from strut.cli.design_robust import run_robust
 
         run_robust(order, robust)
     else:

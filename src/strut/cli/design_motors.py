@@ -87,15 +87,8 @@ class MotorSweep:
         )
 
 
-def read_motors(motor: str, gear: str, spring: str, drive: str) -> MotorSweep | None:
-    """What --motor, --gear and --motor-spring say; None without --motor. Raises what is wrong with them."""
-    if not motor:
-        for flag, text in (("--gear", gear), ("--motor-spring", spring)):
-            if text:
-                raise ModelError(
-                    f"{flag} {text} is of motors, and --motor names none: give --motor NAME,NAME"
-                )
-        return None
+def read_motors(motor: str, gear: str, spring: str, drive: str) -> MotorSweep:
+    """What --motor, --gear and --motor-spring say. Raises what is wrong with them."""
     if drive != "rigid":
         raise ModelError(
             f"--motor puts motors of the catalogue in the place of ideal torques, and --drive {drive} does "

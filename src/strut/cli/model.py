@@ -84,7 +84,7 @@ def python_of(text: str, drive: str = "rigid") -> str:
 
 def with_drive(system: System, drive: str) -> System:
     """Return the system with motors that act as a name of `actuator.KINDS` or `actuator.MOTORS` says."""
-    return actuator.driven(system, drive)
+    return system if drive == "rigid" else actuator.driven(system, drive)
 
 
 def find_runnable(

@@ -1,22 +1,27 @@
 """Gaits: limit cycles of walkers, their stability, how they change with parameters, and where their energy
 goes."""
 
+from typing import TYPE_CHECKING
+
 from strut.errors import NoGaitError
-from strut.gait.basin import Basin, basin
 from strut.gait.branch import Bifurcation, Branch
-from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss
-from strut.gait.find import find, find_all
-from strut.gait.flow_jumps import locate_jumps
 from strut.gait.follow import doubled_branch, follow
-from strut.gait.gait import Gait
-from strut.gait.load import load
-from strut.gait.metabolic import muscle_metabolic_power, work_metabolic_power
-from strut.gait.return_map import ReturnMap
-from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down, step_up, wrong_parameter
-from strut.gait.rough_ground import RoughWalk, walk_over
-from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
+from strut.import_on_demand import import_on_demand
 
 Bifurcation.doubled = doubled_branch  # following reads branches, so a branch cannot read it
+
+if TYPE_CHECKING:
+    from strut.gait.basin import Basin, basin
+    from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss
+    from strut.gait.find import find, find_all
+    from strut.gait.flow_jumps import locate_jumps
+    from strut.gait.gait import Gait
+    from strut.gait.load import load
+    from strut.gait.metabolic import muscle_metabolic_power, work_metabolic_power
+    from strut.gait.return_map import ReturnMap
+    from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down, step_up, wrong_parameter
+    from strut.gait.rough_ground import RoughWalk, walk_over
+    from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
 
 __all__ = [
     "COST_MEANINGS",
@@ -51,3 +56,28 @@ __all__ = [
     "work_metabolic_power",
     "wrong_parameter",
 ]
+
+import_on_demand(
+    __name__,
+    {
+        "basin": ("Basin", "basin"),
+        "energetics": ("Energetics", "ImpactLoss", "froude", "impact_loss"),
+        "find": ("find", "find_all"),
+        "flow_jumps": ("locate_jumps",),
+        "gait": ("Gait",),
+        "load": ("load",),
+        "metabolic": ("muscle_metabolic_power", "work_metabolic_power"),
+        "return_map": ("ReturnMap",),
+        "robust": (
+            "Survived",
+            "decay",
+            "push",
+            "sensitivity_norm",
+            "step_down",
+            "step_up",
+            "wrong_parameter",
+        ),
+        "rough_ground": ("RoughWalk", "walk_over"),
+        "transport": ("COST_MEANINGS", "distance", "weight", "weight_of"),
+    },
+)

@@ -1,19 +1,10 @@
 """Running systems: one run, many runs, and their results."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from strut.simulate.account import Account
-from strut.simulate.batch import Batch, simulate_batch, summarise_batch
-from strut.simulate.batch_on_card import DEVICES
-from strut.simulate.batch_summary import BatchSummary, MeasureSummary
-from strut.simulate.live_result import LiveResult
-from strut.simulate.options import METHODS, Hold, Options
+from strut.import_on_demand import import_on_demand
 from strut.simulate.sample_scene import sample_scene
-from strut.simulate.saved_result import SavedResult, load_result
-from strut.simulate.schedule import Schedule, push
-from strut.simulate.simulate import LedgerWarning, Moment, simulate
-from strut.simulate.stability_check import StabilityWarning
 from strut.simulate.trajectory import VERBS, Trajectory
 from strut.system import System
 
@@ -31,6 +22,18 @@ def _load_run(path: Path, system: System | None) -> Trajectory:
 
 
 VERBS.update(stage=sample_scene, save=_save_run, load=_load_run)  # methods of a run, which knows no files
+
+if TYPE_CHECKING:
+    from strut.simulate.account import Account
+    from strut.simulate.batch import Batch, simulate_batch, summarise_batch
+    from strut.simulate.batch_on_card import DEVICES
+    from strut.simulate.batch_summary import BatchSummary, MeasureSummary
+    from strut.simulate.live_result import LiveResult
+    from strut.simulate.options import METHODS, Hold, Options
+    from strut.simulate.saved_result import SavedResult, load_result
+    from strut.simulate.schedule import Schedule, push
+    from strut.simulate.simulate import LedgerWarning, Moment, simulate
+    from strut.simulate.stability_check import StabilityWarning
 
 __all__ = [
     "DEVICES",
@@ -54,3 +57,19 @@ __all__ = [
     "simulate_batch",
     "summarise_batch",
 ]
+
+import_on_demand(
+    __name__,
+    {
+        "account": ("Account",),
+        "batch": ("Batch", "simulate_batch", "summarise_batch"),
+        "batch_on_card": ("DEVICES",),
+        "batch_summary": ("BatchSummary", "MeasureSummary"),
+        "live_result": ("LiveResult",),
+        "options": ("METHODS", "Hold", "Options"),
+        "saved_result": ("SavedResult", "load_result"),
+        "schedule": ("Schedule", "push"),
+        "simulate": ("LedgerWarning", "Moment", "simulate"),
+        "stability_check": ("StabilityWarning",),
+    },
+)

@@ -8,7 +8,7 @@ import time as clock
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -18,7 +18,6 @@ from strut.codegen import Native, Virtual, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Hold, check_method, check_system, chosen_options, interval
-from strut.simulate.python_engine import Engine
 from strut.simulate.record import DONE, NOT_FINITE, STATUS, TERMINAL, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
 from strut.simulate.schedule import InputChanges, input_changes
@@ -26,6 +25,9 @@ from strut.simulate.stability_check import check_run
 from strut.simulate.trajectory import Delays, Trajectory
 from strut.system import Sample, Start, System, memo, start
 from strut.version import VERSION
+
+if TYPE_CHECKING:
+    from strut.simulate.python_engine import Engine
 
 MAX_LEDGER_RESIDUAL = 1e-3
 """Largest residual of the energy account, as a fraction of the energy that moved: a larger one is no
@@ -85,6 +87,8 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     # one of two engines runs it, by whether there is compiled code
     run: NativeRun | Engine
     if isinstance(model, Virtual):
+        from strut.simulate.python_engine import Engine  # not where there is compiled code
+
         run = Engine(model.lowered, chosen, values, begin, seed)
     else:  # also implicit methods
         run = NativeRun(model, chosen, values, begin, seed)
@@ -237,7 +241,7 @@ def _run_with_c_controller(
 ) -> None:
     """Run with a controller in C, which the compiled run calls by itself; inputs that it does not set change
     as their schedules say."""
-    if isinstance(run, Engine):
+    if not isinstance(run, NativeRun):
         raise ModelError(
             "a C controller needs compiled code: use a Python function here, or another method or backend"
         )

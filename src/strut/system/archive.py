@@ -51,7 +51,11 @@ class Archive:
 
 @checked
 def room_classes(*rooms: str) -> dict[str, type]:
-    """Return the dataclasses of these packages of strut, by name, of all modules that are loaded."""
+    """Return the dataclasses of these packages of strut, by name: of all their modules, where the package is
+    loaded."""
+    for package in [sys.modules[f"strut.{room}"] for room in rooms if f"strut.{room}" in sys.modules]:
+        for name in package.__all__:
+            getattr(package, name)  # imports its module, which may be waiting for that
     prefixes = tuple(f"strut.{room}." for room in rooms)
     return {
         name: kind
