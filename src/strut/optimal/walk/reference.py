@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from strut.errors import NoGaitError, NoStrideError
-from strut.gait import Gait, find
+from strut.gait import Gait, find, find_all
 from strut.gait.section import default_section
 from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
@@ -31,15 +32,21 @@ from strut.optimal.walk.soft_ground import SoftGround, soft_ground
 from strut.optimal.walk.sole_stride import sole_stride
 from strut.optimal.walk.stairs import has_stairs, level_ground
 from strut.optimal.walk.step_goal import StepGoal
+from strut.simulate import simulate
 from strut.system import System, parameters
 
 FALLBACK_SLOPES = (0.05, 0.03, 0.07, 0.015)
 """Downhill slopes [rad] on which a passive gait is looked for where there is none on the walker's own."""
-PASSIVE_STARTS = 60
-"""Starts of the search for a passive gait."""
+PASSIVE_STARTS = (10, 50)
+"""Random starts of the search for a passive gait: so many, and so many more where these find none."""
 PASSIVE_TIME = 5.0
 """[s] A search for a passive gait that has worked for so long does not go on to another slope: a machine of
 many joints that has none on its own slope hardly has one on the next."""
+MAX_FALLING_STATES = 16
+"""A machine of more states has its passive gait looked for only where it does not fall at once: derivatives
+of its step take longer to compile than all the rest of a design."""
+TRIAL_TIME = 3.0
+"""[s] A machine that has not ended two steps in it falls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,18 +185,32 @@ def gait_of(guess: Any) -> Gait | None:
 def find_passive_gait(walker: System, section: str) -> Gait | None:
     """Return a gait without motors, on the walker's own slope or on one of `FALLBACK_SLOPES`; None if there
     is none. Where the ground does not go down nothing gives what landings take: only the gait of a walker
-    that loses nothing, from the state it begins in, is looked for there."""
+    that loses nothing, from the state it begins in, is looked for there. A machine of more than
+    `MAX_FALLING_STATES` states that falls in its second step has none."""
     walker, began = level_ground(without_weights(walker)), BUSY_CLOCK.now()
     for slope in (None, *FALLBACK_SLOPES):
         if slope is not None and (not has_slope(walker) or BUSY_CLOCK.now() - began > PASSIVE_TIME):
             break
         candidate = walker if slope is None else on_slope(walker, slope)
+        if len(candidate.labels("x")) > MAX_FALLING_STATES and not keeps_walking(candidate, section):
+            continue
         downhill = not has_slope(walker) or slope_of(candidate) > 0
         try:
-            return find(candidate, section=section, starts=PASSIVE_STARTS if downhill else 0)
+            return find(candidate, section=section, starts=0)
         except NoGaitError:
-            continue
+            if not downhill:
+                continue
+        for seed, starts in enumerate(PASSIVE_STARTS):
+            with suppress(NoGaitError):
+                gaits = find_all(candidate, section, starts=starts, seed=seed)
+                return min(gaits, key=lambda gait: gait.kind == "unstable")
     return None
+
+
+def keeps_walking(walker: System, section: str) -> bool:
+    """Return whether a walker comes to the end of a second step by itself, from the state it begins in."""
+    run = simulate(walker, TRIAL_TIME, ledger=False)
+    return sum(event.name == section for event in run.events) > 1
 
 
 __all__ = ["ReferenceStep", "find_passive_gait", "find_reference", "gait_of"]
