@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 STORAGE: dict[str, Callable[..., Any]] = {}
 """What writes and reads results, by name: save and load. `strut.view` enters them when it is imported, so
 that a result needs to know no file format."""
+NARROW_TABLE_CHARACTERS = 56
+"""Characters in a row of a table that still fits into half of a page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,19 +159,38 @@ def _chapter(chapter: Chapter, report: Report) -> None:
     report.section(chapter.heading, folded=chapter.folded)
     if chapter.text:
         report.text(chapter.text)
-    if chapter.tables:
+    one_film = bool(chapter.films) and chapter.one_film
+    filled = _tables_fill_a_place(chapter, len(chapter.figures) + one_film)
+    if chapter.tables and not filled:
         report.tables(chapter.tables)
     # the film of what is clicked stands beside a figure that is alone
-    alone = bool(chapter.films) and chapter.one_film and len(chapter.figures) == 1
-    if alone:
+    paired = filled or (one_film and len(chapter.figures) == 1)
+    if paired:
         report.embed('<div class="pair">')
+    if filled:
+        report.tables(chapter.tables)
     if chapter.figures:
-        report.figures(*chapter.figures.values(), beside=chapter.beside)
+        report.figures(*chapter.figures.values(), beside=chapter.beside and not paired)
     if chapter.films:
         films_beside(chapter.films, report, one_at_a_time=chapter.one_film)
-    if alone:
+    if paired:
         report.embed("</div>\n")
     if chapter.films and chapter.one_film:
         report.note("Click a square in a figure to see its walk, or choose it from the list.")
     if chapter.note:
         report.note(chapter.note)
+
+
+def _tables_fill_a_place(chapter: Chapter, others: int) -> bool:
+    """Whether the tables of a chapter stand beside its figures: they are narrow, and in two columns an odd
+    number of `others`, figures and films, would leave a place empty."""
+    figures = list(chapter.figures.values())
+    in_columns = chapter.beside or (len(figures) == 1 and figures[0].equal)
+    narrow = all(
+        max(sum(map(len, row)) for row in (list(map(str, table.head)), *table.texts))
+        <= NARROW_TABLE_CHARACTERS
+        for table in chapter.tables
+        if table.rows
+    )
+    side_by_side = bool(chapter.films) and not chapter.one_film  # these have columns of their own
+    return bool(chapter.tables) and in_columns and others % 2 == 1 and narrow and not side_by_side
