@@ -284,6 +284,19 @@ def test_measures_of_a_walk_are_their_closed_forms():
     assert values["assist_time"] == 0  # it ends before the second half
 
 
+@pytest.mark.parametrize("frequency", [0.5, "cadence"])
+def test_the_length_of_a_step_is_the_way_of_a_stride_over_its_steps(frequency):
+    """Two feet, a stride of 2 s at 1 m/s in the mean: steps of 1 m."""
+    walker = walking_point().replace(p=(*walking_point().p, Param("cadence", 0.5)))
+    feet = {"left": ["a"], "right": ["b"]}
+    measured = evolve.walk_measures(walker, 4.0, feet=feet, torques=["push"], stride_frequency=frequency)
+    evaluation = evolve.of_system(measured.system, 4.0, measured.expressions, method="rk4", step=1e-3)
+    answer = evaluation.evaluate(("x",), np.zeros((1, 1)), np.zeros(1, dtype=np.uint64))
+    values = dict(zip(evaluation.measures, answer.measures[0], strict=True))
+    # the step that ends where measuring begins, at 1.2 m/s, counts for a sixth, the weight of its last stage
+    assert values["step_length"] == pytest.approx(1.0 + 1.2 * 1e-3 / 6 / 2.0, rel=1e-9)
+
+
 def test_a_foot_on_rigid_ground_stands_by_its_flag():
     """Its gap is rounding of either sign while it stands; what counts is that it stands."""
     point = walking_point()
@@ -301,6 +314,10 @@ def test_a_foot_on_rigid_ground_stands_by_its_flag():
 
 def test_wrong_names_of_a_walk_are_told():
     feet, torques = {"left": ["a"]}, ["push"]
+    with pytest.raises(UnknownNameError, match="stride_frequency is 'cadence', which is no parameter"):
+        evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=torques, stride_frequency="cadence")
+    with pytest.raises(ValueRangeError, match="stride_frequency"):
+        evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=torques, stride_frequency=0.0)
     with pytest.raises(UnknownNameError, match="foot 'left' has the contact 'heel'"):
         evolve.walk_measures(walking_point(), 4.0, feet={"left": ["heel"]}, torques=torques)
     with pytest.raises(UnknownNameError, match="no power of 'pull'"):

@@ -170,6 +170,8 @@ def test_the_table_has_published_beside_ours():
     # of the published deviations, by hand: sqrt((44.3^2 + 56.1^2) / 10) = 22.6 and sqrt((56.1^2 + 53.3^2) / 10) = 24.5
     errors = rows["order of mean torques, by their errors"].published
     assert errors == "const - ppoly = 16.0 +- 22.6; ppoly - step = 25.4 +- 24.5"
+    # (2.8 sqrt(44.3^2 + 56.1^2) / 16)^2 and (2.8 sqrt(56.1^2 + 53.3^2) / 25.4)^2, by hand, rounded up
+    assert "157 and 73 runs of each mode" in rows["order of mean torques, by their errors"].remark
     saved = rows["ppoly: torque saved against const, run by run, from the same gaits [%]"]
     assert saved.ours == "-10, 25"
     assert rows["step: torque saved against const, run by run, from the same gaits [%]"].ours == "25"

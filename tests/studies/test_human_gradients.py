@@ -3,16 +3,22 @@
 import numpy as np
 import pytest
 
+from strut.studies.gait_verification import Verified
 from strut.studies.human_gradients import (
     FAILED_TORQUE,
+    GOAL_MARGINS,
     KEPT_MARGIN,
+    MAX_MULTIPLIER,
     MAX_RETURN_ERROR,
     GaitImprovement,
     GaitPoint,
+    ImprovedGait,
     _without_gait,
     corrected_values,
     improve_gait,
 )
+from strut.studies.kieboom_gaits import as_individual
+from strut.studies.kieboom_gradients import as_known, improvement_rows
 from strut.studies.known_gaits import known_gait
 
 DIFFERENCE = 1e-5  # of parameters as parts of their ranges, on both sides
@@ -65,3 +71,37 @@ def test_derivatives_of_a_gait_are_those_of_differences_and_its_torque_becomes_s
     better = improve_gait("const", known, iterations=4)
     assert better.after < better.before - 1.0
     assert better.return_error < MAX_RETURN_ERROR
+    assert better.multiplier < MAX_MULTIPLIER
+    assert set(better.margins) == set(GOAL_MARGINS)
+    assert min(better.margins.values()) > -KEPT_MARGIN
+
+
+def test_the_table_of_an_improved_gait():
+    parameters = known_gait("human-const-gradients").parameters
+    margins = dict.fromkeys(GOAL_MARGINS, 0.25)
+    better = ImprovedGait(
+        parameters=parameters,
+        state={},
+        before=143.8,
+        after=126.8,
+        multiplier=0.96,
+        margins=margins,
+        return_error=3e-9,
+        iterations=11,
+        gaits=12,
+        message="it ended",
+    )
+    gait = as_known(better)
+    long = {"torque": 126.9, "speed": 1.236, "speed_spread": 0.09, "stance": 0.58}
+    stages = dict.fromkeys(("fine", "long", "located"), 6)
+    verified = Verified("const", as_individual(gait), {"long": long}, stages, 6)
+    rows = {row.quantity: row for row in improvement_rows(better, verified)}
+    assert rows["torque of the gait to begin with [N m]"].published == "161.6, the best of const"
+    assert rows["torque after gradients [N m]"].ours == "126.8"
+    assert "12 gaits with derivatives" in rows["torque after gradients [N m]"].remark
+    assert rows["largest multiplier over a step"].ours == "0.960"
+    assert rows["walked for 30 s"].ours.startswith("126.9 N m at 1.236 m/s")
+    assert rows["walked for 30 s"].remark.startswith("all goals are kept")
+    fallen = improvement_rows(better, Verified("const", as_individual(gait), {}, {"long": 1}, 6))
+    assert fallen[-1].ours == "falls"
+    assert fallen[-1].remark.startswith("a goal is missed")

@@ -9,6 +9,7 @@ from strut.errors import UnknownNameError
 from strut.studies import coman_gait, human_gait
 from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_verification import Verified
+from strut.studies.human_beyond import likeness_rows
 from strut.studies.human_impacts import FIRST_GAIT, impact_problems
 from strut.studies.human_verification import human_ways
 from strut.studies.kieboom_gaits import as_individual, gaits_for, human_row, verify_known, walk_known
@@ -92,3 +93,16 @@ def test_the_known_gait_lands_on_its_heel_with_sharp_peaks():
     assert len(force.peaks) >= 3
     assert force.force.mean() == pytest.approx(0.5, abs=0.01)
     assert force.total_variation > 2 * sum(force.peaks) - 2 * len(force.peaks)
+
+
+def test_gaits_are_compared_with_people():
+    """As was seen beforehand of the first gait: hip and knee go as people's do, the ankle does not."""
+    walk = walk_known(known_gait(FIRST_GAIT))
+    (row,) = likeness_rows({"first": walk}, {"first": "const"})
+    assert row.published == "0.98, 0.68, 0.17; heel"
+    correlations, first = row.ours.split("; ")
+    hip, knee, ankle = map(float, correlations.split(", "))
+    assert first == "heel"
+    assert hip > 0.85
+    assert knee > 0.85
+    assert ankle < 0.5

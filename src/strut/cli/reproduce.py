@@ -175,7 +175,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     tell_progress(f"computing {name}")
     results = study.rows()
     if output:
-        _write_page(study, SearchOutcome(results, study.plots(), pictures=study.pictures()), output)
+        outcome = SearchOutcome(results, study.plots(), study.film(), pictures=study.pictures())
+        _write_page(study, outcome, output)
     _present_rows(study, results)
 
 

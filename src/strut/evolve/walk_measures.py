@@ -26,8 +26,10 @@ class WalkMeasures:
     power_absolute, power_positive and power_net, means of the sums over motors of |P|, of P where it is
     positive, and of P [W]; stance, the share of time that a foot is on the ground, the mean of all feet;
     double_support, the share of time that all of them are; assist_time [s], where there is assistance. Where
-    rates of muscles are given: metabolic_work and metabolic_muscle, means of the metabolic power of all
-    motors if they were muscles [W], as `gait.work_metabolic_power` and `gait.muscle_metabolic_power` say.
+    the frequency of strides is given: step_length, the mean distance that one foot lands in front of the one
+    before [m]. Where rates of muscles are given: metabolic_work and metabolic_muscle, means of the metabolic
+    power of all motors if they were muscles [W], as `gait.work_metabolic_power` and
+    `gait.muscle_metabolic_power` say.
     """
 
     system: System
@@ -45,6 +47,7 @@ def walk_measures(  # noqa: PLR0913 -- options of a public function, by keyword
     speed: str = "speed",
     near_speed: float = 0.0,
     assisting: str = "",
+    stride_frequency: str | float | None = None,
     muscle_rates: Mapping[str, str] | None = None,
     max_muscle_rate: float | None = None,
 ) -> WalkMeasures:
@@ -54,9 +57,10 @@ def walk_measures(  # noqa: PLR0913 -- options of a public function, by keyword
     them. torques: outputs, or inputs, by which motors supply power: entries of the ledger have their names.
     begin: from when on everything but the time is measured [s]; half the duration unless given. speed: an
     output or state [m/s]. near_speed: about how large it is [m/s], so that little is lost of its spread.
-    assisting: an output that is 1 while the machine is helped. muscle_rates: of each torque, the state that
-    is the rate of its joint [rad/s]; with it metabolic powers are measured. max_muscle_rate: of a joint whose
-    muscle shortens as fast as it can [rad/s].
+    assisting: an output that is 1 while the machine is helped. stride_frequency: how often every foot lands
+    [Hz], a number or the name of a parameter; with it the length of a step is measured. muscle_rates: of each
+    torque, the state that is the rate of its joint [rad/s]; with it metabolic powers are measured.
+    max_muscle_rate: of a joint whose muscle shortens as fast as it can [rad/s].
 
     Integrals are divided by the time from `begin` to the duration: those of a run that ends before are too
     small, and its time says so.
@@ -90,6 +94,8 @@ def walk_measures(  # noqa: PLR0913 -- options of a public function, by keyword
         "power_positive": sum((ca.fmax(p, 0) for p in powers.values()), ca.SX(0)),
         "power_net": sum(powers.values(), ca.SX(0)),
     }
+    if stride_frequency is not None:  # in a stride every foot makes a step
+        signals["step_length"] = system[speed] / (_frequency(system, stride_frequency) * len(downs))
     if muscle_rates is not None:
         signals |= _metabolic_powers(system, powers, muscle_rates, max_muscle_rate)
     outputs = {f"{OUTPUT_PREFIX}_{name}": signal for name, signal in signals.items()}
@@ -116,6 +122,18 @@ def _expression(system: System, name: str) -> ca.SX:
     if name not in labels:
         raise UnknownNameError(f"'{system.name}' has no '{name}': {did_you_mean(name, labels)}")
     return system[name]
+
+
+def _frequency(system: System, frequency: str | float) -> ca.SX:
+    """The frequency of strides, a number or a parameter."""
+    if not isinstance(frequency, str):
+        return ca.SX(positive("stride_frequency", frequency, "Hz"))
+    if frequency not in system.labels("p"):
+        raise UnknownNameError(
+            f"stride_frequency is '{frequency}', which is no parameter of '{system.name}': "
+            f"{did_you_mean(frequency, list(system.labels('p')))}"
+        )
+    return system[frequency]
 
 
 def _power(system: System, name: str) -> ca.SX:

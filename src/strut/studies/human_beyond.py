@@ -1,5 +1,5 @@
-"""What the thesis does not say of its gaits: are they stable, what pushes do they survive, what would they
-cost a person, and how does the ground push back?"""
+"""How like people's are the gaits that were found, and what the thesis does not say of its own: are they
+stable, what pushes do they survive, what would they cost a person, and how does the ground push back?"""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 from strut.gait.metabolic import muscle_metabolic_power, walking_cost, work_metabolic_power
 from strut.simulate import Trajectory
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, TARGET_SPEED
-from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, right_stride
+from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, first_contact, right_stride
 from strut.studies.human_pushes import MASS, SPEED_CHANGES, PushLimits
 from strut.studies.human_stability import GaitStability
+from strut.studies.normal_gait import SOURCE, likeness
 from strut.studies.study import Row
 
 MAX_JOINT_RATE = 20.0
@@ -21,6 +22,8 @@ MAX_JOINT_RATE = 20.0
 lever of half a length. Ours: the papers have none for joints."""
 SAMPLES = 8001
 """Moments at which powers are read."""
+PUBLISHED_LIKENESS = {"const": (0.98, 0.68, 0.17), "step": (0.96, 0.90, 0.54), "ppoly": (0.89, 0.69, 0.13)}
+"""[1] Correlations of hip, knee and ankle of the bests with normal gait (table 4.4)."""
 MIN_PEAK_RISE = 0.1
 """[1] Of the weight, by which a peak of the ground's force rises over the valleys beside it."""
 
@@ -84,6 +87,26 @@ def push_rows(limits: Mapping[str, PushLimits]) -> list[Row]:
     ]
 
 
+def likeness_rows(walks: Mapping[str, Trajectory], modes: Mapping[str, str]) -> list[Row]:
+    """Return how like people's the strides of gaits are. walks: by any name; modes: of each, whose published
+    best stands beside it."""
+    rows = []
+    for name, walk in walks.items():
+        stride = right_stride(walk)
+        if stride is None:
+            continue
+        values = [likeness(joint, stride[f"{joint}_r"]) for joint in JOINTS]
+        rows.append(
+            Row(
+                f"{name}: correlation of {', '.join(JOINTS)} with normal gait, and what lands first",
+                ", ".join(f"{value:.2f}" for value in PUBLISHED_LIKENESS[modes[name]]) + "; heel",
+                ", ".join(f"{value:.2f}" for value in values) + f"; {first_contact(stride)}",
+                f"published: the best of {modes[name]}, with curves of Winter; ours: with {SOURCE}",
+            )
+        )
+    return rows
+
+
 def effort_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
     """Return what gaits would cost a person, by two estimates of muscles, and peaks of the ground's force."""
     rows = []
@@ -112,7 +135,8 @@ def effort_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
                 f"{mode}: peaks of the ground's force under a foot, over the weight",
                 "two; how high is not printed",
                 ", ".join(f"{peak:.2f}" for peak in peaks),
-                f"that rise by more than {MIN_PEAK_RISE:g} of the weight",
+                f"that rise by more than {MIN_PEAK_RISE:g} of the weight; what was tried to have two smooth "
+                "ones: strut reproduce kieboom-landings",
             )
         )
     return rows
@@ -163,4 +187,4 @@ def _range_text(values: list[float]) -> str:
     return f"median {np.median(values):.3f}, {min(values):.3f} to {max(values):.3f} ({len(values)})"
 
 
-__all__ = ["effort_rows", "force_peaks", "metabolic_costs", "push_rows", "stability_rows"]
+__all__ = ["effort_rows", "force_peaks", "likeness_rows", "metabolic_costs", "push_rows", "stability_rows"]

@@ -32,6 +32,8 @@ from strut.walkers.assistance import ASSIST_ANGLE
 
 KEPT_STATES = ("x", "phase")
 """States with which every step begins alike."""
+GOAL_MARGINS = ("speed", "spread of speed", "trunk forwards", "trunk backwards")
+"""What goals must keep, each with a margin that is positive where it is kept."""
 PITCH_MARGIN = 0.99
 """[1] How far the trunk may lean, as a part of the angle at which it is assisted."""
 SPEED_MARGIN = 0.001
@@ -64,13 +66,16 @@ MAX_STEPS = 10**6
 @dataclass(frozen=True)
 class ImprovedGait:
     """What gradients made of a gait. parameters: of its impedances. state: with which its step begins, by
-    name. before, after: torques [N m]. return_error: the largest miss of the step. iterations, gaits: of the
+    name. before, after: torques [N m]. multiplier: the modulus of its largest [1]. margins: of its goals [1],
+    positive where they are kept. return_error: the largest miss of the step. iterations, gaits: of the
     optimiser, and those that were walked with derivatives. message: why it ended."""
 
     parameters: Mapping[str, float]
     state: Mapping[str, float]
     before: float
     after: float
+    multiplier: float
+    margins: Mapping[str, float]
     return_error: float
     iterations: int
     gaits: int
@@ -196,12 +201,12 @@ class GaitImprovement:
         by_values = answer.by_searched[:, count:] + answer.by_searched[:, :count] @ states_by
         by = dict(zip(self.measures, by_values, strict=True))
         most, least_speed = PITCH_MARGIN * ASSIST_ANGLE, SPEED_MATCH * TARGET_SPEED
-        margins = {
-            "speed": (value["speed"] / least_speed - 1 - SPEED_MARGIN, by["speed"] / least_speed),
-            "spread": (1 - value["speed_variance"] / SPREAD**2, -by["speed_variance"] / SPREAD**2),
-            "forwards": (1 - value["most_pitch"] / most, -by["most_pitch"] / most),
-            "backwards": (1 + value["least_pitch"] / most, by["least_pitch"] / most),
-        }
+        margins = (  # as `GOAL_MARGINS` names them
+            (value["speed"] / least_speed - 1 - SPEED_MARGIN, by["speed"] / least_speed),
+            (1 - value["speed_variance"] / SPREAD**2, -by["speed_variance"] / SPREAD**2),
+            (1 - value["most_pitch"] / most, -by["most_pitch"] / most),
+            (1 + value["least_pitch"] / most, by["least_pitch"] / most),
+        )
         return GaitPoint(
             values=values,
             states=states,
@@ -211,8 +216,8 @@ class GaitImprovement:
             multiplier=float(np.abs(np.linalg.eigvals(misses_by[:, :count] + np.eye(count))).max()),
             torque=float(value["torque"]),
             torque_by=by["torque"],
-            margins=np.array([each for each, _ in margins.values()]),
-            margins_by=np.array([each for _, each in margins.values()]),
+            margins=np.array([each for each, _ in margins]),
+            margins_by=np.array([each for _, each in margins]),
         )
 
 
@@ -365,6 +370,8 @@ def improve_gait(
         state=dict(zip(problem.states, best.states.tolist(), strict=True)),
         before=first.torque,
         after=best.torque,
+        multiplier=best.multiplier,
+        margins=dict(zip(GOAL_MARGINS, best.margins.tolist(), strict=True)),
         return_error=float(np.abs(best.misses).max()),
         iterations=iteration_count,
         gaits=record.gaits,

@@ -126,8 +126,16 @@ def right_stride(walk: Trajectory) -> Moments | None:
     return walk.at(np.linspace(begin, begin + 1 / FREQUENCY, CURVE_POINTS))
 
 
+def first_contact(stride: Moments) -> str:
+    """Return the point of the right sole that touches first in a stride, without its side: 'heel' of one that
+    walks as people do."""
+    lowest = min(FEET["right"], key=lambda point: float(stride[f"{point}_gap"][0]))
+    return lowest.rpartition("_")[0]
+
+
 __all__ = [
     "choose_bests",
+    "first_contact",
     "impedance_plots",
     "right_stride",
     "stage_plots",

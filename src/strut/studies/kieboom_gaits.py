@@ -4,14 +4,17 @@ hours for, in a minute."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from strut import evolve
 from strut.simulate import Trajectory, simulate
 from strut.studies import coman_table, human_table
 from strut.studies.coman_verification import coman_ways
+from strut.studies.gait_pictures import walk_beside_each_other
 from strut.studies.gait_verification import FINE_STEP, LONG_DURATION, Verified, WayToRun, run_all_ways
+from strut.studies.human_beyond import likeness_rows
 from strut.studies.human_gait import FREQUENCY, human_with
-from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, stride_plots
+from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, WALKER_DISTANCE, stride_plots
 from strut.studies.human_verification import human_ways
 from strut.studies.kieboom_landings import landing_of
 from strut.studies.known_gaits import KnownGait, known_gaits
@@ -79,9 +82,15 @@ def walk_known(gait: KnownGait) -> Trajectory:
     return simulate(walker, end, method="rk4", step=FINE_STEP, ledger=False)
 
 
+@cache
+def human_walks() -> Mapping[str, Trajectory]:
+    """Return walks in all known gaits of the human, by name."""
+    return {name: walk_known(gait) for name, gait in known_gaits().items() if gait.body == "human"}
+
+
 def landing_row(gait: KnownGait) -> Row:
     """Return how the ground pushes back under a gait of the human."""
-    landing = landing_of(walk_known(gait))
+    landing = landing_of(human_walks()[gait.name])
     ours = "no stride" if landing is None else landing.text
     return Row(f"{gait.name}: peaks of the ground's force", "two, smooth; heel first", ours, gait.source)
 
@@ -93,14 +102,27 @@ def rows() -> list[Row]:
     return [
         *[human_row(gait, of_humans[gait.name]) for gait in humans],
         *[coman_row(gait, of_comans[gait.name]) for gait in comans],
+        *likeness_rows(human_walks(), {name: gait.mode for name, gait in known_gaits().items()}),
         *[landing_row(gait) for gait in gaits_for("kieboom-human", "kieboom-landings")],
     ]
 
 
 def plots() -> list[Plot]:
     """Return curves over a stride of all gaits of the human."""
-    return stride_plots(
-        {gait.name: walk_known(gait) for gait in known_gaits().values() if gait.body == "human"}
+    return stride_plots(human_walks())
+
+
+def film() -> Trajectory | None:
+    """Return a run of all gaits that were found for the published goals, one human in front of the other."""
+    gaits = {gait.name.replace("-", "_"): gait for gait in gaits_for("kieboom-human")}
+    begin = SETTLING_PERIODS / FREQUENCY
+    return walk_beside_each_other(
+        {name: human_with(gait.mode, gait.parameters) for name, gait in gaits.items()},
+        {name: human_walks()[gait.name] for name, gait in gaits.items()},
+        begin=begin,
+        end=begin + SHOWN_STRIDES / FREQUENCY,
+        step=FINE_STEP,
+        distance=WALKER_DISTANCE,
     )
 
 
@@ -111,4 +133,5 @@ STUDY = Study(
     "minute, nothing is searched",
     rows,
     plots,
+    film=film,
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from strut import evolve
 from strut.studies.gait_verification import candidates_of, verify_bests
-from strut.studies.human_beyond import effort_rows, push_rows, stability_rows
+from strut.studies.human_beyond import effort_rows, likeness_rows, push_rows, stability_rows
 from strut.studies.human_gait import (
     DURATION,
     GENERATIONS,
@@ -71,6 +71,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     judged_gaits = judge_bests(order.folder, gaits, tell)
     tell("the best of each mode is pushed")
     beyond = [
+        *likeness_rows(walks, {mode: mode for mode in walks}),
         *stability_rows(judged_gaits),
         *push_rows(push_limits(bests)),
         *effort_rows(walks),

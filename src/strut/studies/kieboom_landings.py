@@ -28,7 +28,7 @@ from strut.studies.human_impacts import (
     search_impacts,
     search_name,
 )
-from strut.studies.human_pictures import SETTLING_PERIODS, right_stride
+from strut.studies.human_pictures import SETTLING_PERIODS, first_contact, right_stride
 from strut.studies.mode_searches import progress_text
 from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome, SearchStudy
 
@@ -72,12 +72,11 @@ def landing_of(walk: Trajectory) -> StrideForce | None:
     times = np.arange(begin, begin + 1 / FREQUENCY, FORCE_SAMPLING)
     moments = walk.at(times)
     force = np.sum([moments[f"{point}_normal"] for point in FEET["right"]], axis=0) / WEIGHT
-    lowest = min(FEET["right"], key=lambda point: float(stride[f"{point}_gap"][0]))
     return StrideForce(
         force=force,
         peaks=force_peaks(force),
         total_variation=float(np.abs(np.diff(force, append=0.0, prepend=0.0)).sum()),
-        first_point=lowest.rpartition("_")[0],
+        first_point=first_contact(stride),
     )
 
 

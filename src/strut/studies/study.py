@@ -78,10 +78,16 @@ def _no_plots() -> Sequence[Plot]:
     return ()
 
 
+def _no_film() -> Trajectory | None:
+    """What a study shows in motion that has curves alone."""
+    return None
+
+
 @dataclass(frozen=True)
 class Study(Tabular):
     """A published result that strut computes anew. source: where it was published. plots: what its page draws
-    besides the table; pictures: drawings, which come after the curves."""
+    besides the table; pictures: drawings, which come after the curves; film: a run that it shows in motion,
+    before them."""
 
     name: str
     title: str
@@ -89,6 +95,7 @@ class Study(Tabular):
     rows: Callable[[], list[Row]]
     plots: Callable[[], Sequence[Plot]] = _no_plots
     pictures: Callable[[], Sequence[Picture]] = _no_pictures
+    film: Callable[[], Trajectory | None] = _no_film
 
     def columns(self) -> dict[str, list[str]]:
         """Compute the study, and return quantity, published, ours and remark of every row."""
