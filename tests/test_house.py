@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -233,3 +234,16 @@ def test_every_ignore_has_a_reason():
         if re.search(r"# type: ignore(\[[\w, -]+\])?\s*$|# noqa(: *[A-Z0-9, ]+)?\s*$", line)
     ]
     assert not silent
+
+
+def test_every_file_of_data_is_installed():
+    """What the package reads besides its modules is in the list of what is installed."""
+    settings = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text())["tool"]["setuptools"]
+    installed = {
+        path
+        for package, patterns in settings["package-data"].items()
+        for pattern in patterns
+        for path in SOURCE.parent.joinpath(*package.split(".")).glob(pattern)
+    }
+    files = {path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert not {str(path) for path in files - installed if path.suffix != ".py"}

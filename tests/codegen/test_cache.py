@@ -180,7 +180,7 @@ def test_a_cache_path_that_is_a_file_is_reported(monkeypatch, tmp_path):
 
 
 def test_digest_is_the_same_in_every_process():
-    code = "from tests.codegen.test_cache import decay; from strut.codegen.backends import lower_system; print(lower_system(decay()).digest())"
+    code = "from tests.codegen.test_cache import decay; from strut.codegen.backends import lower_system; print(lower_system(decay()).digest)"
     found = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         for _ in range(2)

@@ -47,12 +47,13 @@ def test_every_operation(lanes):
 
 
 @needs_compiler
-@pytest.mark.parametrize("runs", [1, 11])
-def test_a_box_on_soft_ground(runs):
-    """Contact inside the flow, with stops on and off the grid of steps, and the ledger."""
+@pytest.mark.parametrize(("runs", "method"), [(1, "rk4"), (11, "rk4"), (11, "rkc")])
+def test_a_box_on_soft_ground(runs, method):
+    """Contact inside the flow, with stops on and off the grid of steps, and the ledger; by a method whose
+    stages need the one before alone, and by one whose stages need all before."""
     machine, feet = box(height=0.2)
     system = contact.compliant(machine, feet, law=contact.hunt_crossley(1e5, 0.3), events=False)
-    asked = {"x0": {"base.pitch": np.linspace(-0.3, 0.3, runs)}, "method": "rk4", "step": 1e-4}
+    asked = {"x0": {"base.pitch": np.linspace(-0.3, 0.3, runs)}, "method": method, "step": 1e-4}
     scalar, wide = pair(system, 0.2, outputs=["com_z"], at=[0.0, 0.05, 0.100033, 0.2], ledger=True, **asked)
     assert_same(scalar, wide, 1e-9)  # 2000 steps on stiff ground magnify rounding
     for group in ("supplied", "dissipated"):

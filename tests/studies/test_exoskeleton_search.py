@@ -12,7 +12,12 @@ from strut.errors import ModelError, UnknownNameError
 from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
-from strut.studies.exoskeleton_evaluation import MIN_SOUNDNESS, screen_designs, sound_designs
+from strut.studies.exoskeleton_evaluation import (
+    MIN_SOUNDNESS,
+    divide_runs,
+    screen_designs,
+    sound_designs,
+)
 from strut.studies.exoskeleton_found import check_screening, found_design, run_again, visit_counts
 from strut.studies.exoskeleton_gait import stride_references
 from strut.studies.exoskeleton_rival import rival_run_again
@@ -207,6 +212,40 @@ def test_evaluations_travel_to_workers():
     assert measures["soundness"] < MIN_SOUNDNESS
     assert measures["time"] == 0.0
     assert problem.staged_goals.stage(problem.keys(x, answer.measures))[0] == 0
+
+
+def test_every_core_has_about_as_many_runs():
+    """Runs of topologies are divided among cores, none is lost, and no piece is longer than a core's share
+    but for lanes that would stay empty."""
+    for counts in ([200], [120, 40, 20, 10, 5, 5], [1] * 10, [0, 7]):
+        for cores in (1, 2, 16):
+            pieces = divide_runs(dict(enumerate(counts)), cores=cores, lanes=4)
+            for number, count in enumerate(counts):
+                own = np.concatenate([np.empty(0, int), *[rows for each, rows in pieces if each == number]])
+                assert np.array_equal(np.sort(own), np.arange(count))
+            share = max(4, -(-sum(counts) // cores))
+            assert max(len(rows) for _, rows in pieces) <= share
+            lengths = [len(rows) for _, rows in pieces]
+            assert lengths == sorted(lengths, reverse=True)  # long ones first: no core waits for one
+
+
+def test_a_negative_integral_of_what_is_never_negative_breaks_off(monkeypatch):
+    """A walk whose absolute power is told as negative is no walk, however little power that is."""
+    evaluation = exoskeleton_problem([GROUP], processes=1).evaluation
+    group = evaluation.space.groups[GROUP]
+    designs, passes_with = sound_designs(group.number)
+    x = np.array([[0.5 * (each.low + each.high) for each in evaluation.space.parameters]] * 2)
+    pins = [pin_name(group.number, each.name) for each in linkage.pin_parameters(group.topology)]
+    places = [evaluation.space.names.index(name) for name in pins]
+    x[:, places] = designs[passes_with[group.actuators]][0]
+    walk_names = evaluation.measures[4:]
+    answer = np.ones((2, len(walk_names)))
+    answer[1, walk_names.index("power_absolute")] = -1.0
+    monkeypatch.setattr(type(evaluation), "run", lambda self, number, rows: answer)
+    measures = evaluation.evaluate(evaluation.space.names, x, np.zeros(1, dtype=int)).measures
+    column = evaluation.measures.index("broken_off")
+    assert measures[:, column].tolist() == [0.0, 1.0]
+    assert measures[1, evaluation.measures.index("time")] == 0.0
 
 
 def test_known_exoskeletons_are_what_was_asked_for():

@@ -124,7 +124,7 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
             _warn_once()
         return Virtual(low)
     runtime, generator = runtime_and_digest()
-    content = low.digest() + generator
+    content = low.digest + generator
 
     def sources() -> dict[str, str]:
         with pause_gc():

@@ -79,7 +79,7 @@ def build_device_library(
     if precision not in PRECISIONS:
         raise DeviceError(f"precision '{precision}' is unknown: allowed are {', '.join(PRECISIONS)}")
     runtime, generator = runtime_and_digest(method)
-    low = low if ledger else low.without_account()
+    low = low if ledger else low.without_account
     precision_flags = ("-DSTRUT_FLOAT",) if precision == "single" else ()
 
     def sources() -> dict[str, str]:
@@ -93,7 +93,7 @@ def build_device_library(
             raise CompileError("no C compiler found: install gcc or clang, or set CC")
         flags = (*EMULATION_FLAGS, *precision_flags)
         return build(
-            key_of(low.digest() + generator + str(crew), cc, flags=flags),
+            key_of(low.digest + generator + str(crew), cc, flags=flags),
             sources,
             UNIT_FILE,
             cc,
@@ -112,7 +112,7 @@ def build_device_library(
     cc = (str(chosen.path),)
     produce = _nvcc_step(chosen.path, flags) if chosen.kind == "nvcc" else _nvrtc_step(chosen.path, flags)
     return build(
-        key_of(low.digest() + generator + str(crew), cc, flags=flags),
+        key_of(low.digest + generator + str(crew), cc, flags=flags),
         sources,
         UNIT_FILE,
         cc,

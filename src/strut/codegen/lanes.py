@@ -103,13 +103,13 @@ def build_lanes_library(
         *LANES_FLAGS,
     )
     runtime, generator = runtime_and_digest(method)
-    low = low if ledger else low.without_account()
+    low = low if ledger else low.without_account
 
     def sources() -> dict[str, str]:
         with pause_gc():
             return {**runtime, "model.cpp": lanes_text(low)}
 
-    key = key_of(low.digest() + generator, cc, flags=flags)
+    key = key_of(low.digest + generator, cc, flags=flags)
     return build(key, sources, "model.cpp", cc, f"{low.name} for {lanes} lanes", flags=flags)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -83,11 +83,13 @@ class Lowered:
         time."""
         return not (self.sizes[RESULT_SIZE[name]] or (name == "flow_and_powers" and self.sizes["NW"]))
 
+    @cached_property
     def without_account(self) -> Lowered:
         """The same without energies, powers and losses, for runs that keep no account of them: what
         integrates powers needs memory for them whether they are wanted or not."""
         return replace(self, sizes=self.sizes | {"NW": 0, "NE": 0, "NL": 0}, losses=[])
 
+    @cached_property
     def digest(self) -> str:
         """A hash of the content: equal for equal systems in any process."""
         digest = hashlib.sha256(repr((self.sizes, self.tables)).encode())

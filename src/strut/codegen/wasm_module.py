@@ -119,7 +119,7 @@ def build_wasm_module(
     initial = ca.Function("initial", [column([q.sym for q in system.p])], initial_values(system))
     runtime, generator = runtime_and_digest(chosen)
     ours = [path.read_text() for path in (*sorted(WASM_FILES.glob("*.h")), Path(__file__))]
-    content = [low.digest(), generator, *ours, initial.serialize(), chosen, repr(step)]
+    content = [low.digest, generator, *ours, initial.serialize(), chosen, repr(step)]
     content += [f"{name} {f.serialize()}" for name, f in functions.items()]
     digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
 

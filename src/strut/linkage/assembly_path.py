@@ -83,14 +83,16 @@ def follow_postures(
     offsets = _offsets(limb, positive("margin", margin, "rad")) if margin else np.zeros((0, limb))
     path = _Path(kinematics)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    around: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    around: list[tuple[np.ndarray, ...]] = []
     for posture in motion:
         path.go_to(posture)
         parts.append(path.record())
-        for offset in offsets:
-            branch = path.copy()
-            branch.go_to(posture + offset)
-            around.append(branch.record())
+        if len(offsets):
+            branches = path.branch(len(offsets))
+            branches.go_to(posture + np.tile(offsets, (len(path.members), 1)))
+            around += [
+                tuple(array[k :: len(offsets)] for array in branches.record()) for k in range(len(offsets))
+            ]
     neighbours = (motion[:, None] + offsets).reshape(-1, limb)
     coordinates, assembled, rates = (
         np.stack([each[k] for each in (*parts, *around)], axis=1) for k in range(3)
@@ -127,28 +129,38 @@ class _Path:
         self.count, size = len(kinematics.pins), len(kinematics.tree.coordinates)
         self.limb = kinematics.limb_joints
         self.members = np.arange(self.count)
-        self.posture = np.zeros(self.limb)
+        self.posture = np.zeros((self.count, self.limb))
         self.y = np.zeros((self.count, size))
         self.side = np.sign(np.linalg.det(kinematics.closures(self.y)[1][:, :, self.limb :]))
         self._keep(self.side != 0)
 
-    def copy(self) -> _Path:
-        """Return the same place, to go on from into another direction."""
-        return copy(self)  # nothing of it is changed in place
+    def branch(self, count: int) -> _Path:
+        """Return the same place so many times, design by design, to go on from into other directions."""
+        branches = copy(self)
+        branches.kinematics = self.kinematics.select(np.repeat(np.arange(len(self.y)), count))
+        branches.count = self.count * count
+        branches.members = (self.members[:, None] * count + np.arange(count)).ravel()
+        branches.posture, branches.y = (np.repeat(each, count, axis=0) for each in (self.posture, self.y))
+        branches.side = np.repeat(self.side, count)
+        return branches
 
     def _keep(self, stays: np.ndarray) -> None:
         """Leave designs behind that do not stay on their branch."""
         if not stays.all():
             self.kinematics = self.kinematics.select(stays)
-            self.members, self.y, self.side = self.members[stays], self.y[stays], self.side[stays]
+            self.members, self.side = self.members[stays], self.side[stays]
+            self.y, self.posture = self.y[stays], self.posture[stays]
 
-    def go_to(self, posture: np.ndarray) -> None:
-        """Move the limbs of all designs to a posture, in small steps."""
-        start = self.posture
-        steps = max(1, int(np.ceil(np.abs(posture - start).max() / POSTURE_STEP)))
+    def go_to(self, postures: np.ndarray) -> None:
+        """Move the limbs of all designs to a posture, in small steps; or each to a row of its own."""
+        begin, where = np.full((self.count, self.limb), np.nan), np.full((self.count, self.limb), np.nan)
+        begin[self.members], where[self.members] = self.posture, postures
+        way = where - begin
+        longest = float(np.abs(way[self.members]).max(initial=0.0))
+        steps = max(1, int(np.ceil(longest / POSTURE_STEP)))
         with np.errstate(invalid="ignore"):  # what is singular becomes infinite, and is left behind
             for k in range(1, steps + 1):
-                self._step(start + (posture - start) * k / steps)
+                self._step((begin + way * k / steps)[self.members])
 
     def _step(self, posture: np.ndarray) -> None:
         """Move the limbs a little: along the tangent, then by Newton's method."""
@@ -156,7 +168,9 @@ class _Path:
         slope = self.kinematics.closures(self.y)[1]
         y = self.y.copy()
         y[:, : self.limb] = posture
-        y[:, links] -= self._solve(slope, slope[:, :, : self.limb] @ (posture - self.posture))
+        y[:, links] -= self._solve(
+            slope, (slope[:, :, : self.limb] @ (posture - self.posture)[:, :, None])[:, :, 0]
+        )
         predicted = y[:, links].copy()
         for _ in range(NEWTON_STEPS):
             gap, slope = self.kinematics.closures(y)

@@ -3,10 +3,77 @@ how fast everything turns; arrays over designs, without a loop over them."""
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import dataclass
+
 import numpy as np
 
 from strut.linkage.spanning_tree import SpanningTree, spanning_tree
 from strut.linkage.topology import Topology
+
+Place = str | tuple[float, float]
+"""Where a point is in the reference posture: at a joint of the linkage, or at x and z [m]."""
+
+
+class _Arms:
+    """The arms of a topology: vectors from the origin of a part to one of its points. Every position is a sum
+    of some of them, along the chain of parts that carries the point."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.limb, self.tree = topology.limb, spanning_tree(topology)
+        self.arms: dict[tuple[str, Place], int] = {}
+        limb = self.limb
+        self.origins: dict[str, Place] = {limb.bodies[0]: (0.0, 0.0)}
+        self.chains: dict[str, tuple[int, ...]] = {limb.bodies[0]: ()}
+        for joint, (a, b) in limb.joints.items():
+            x, z = limb.pivot(joint)
+            self.origins[b], self.chains[b] = (x, z), self.chain(a, (x, z))
+        for link, (joint, on) in self.tree.carried.items():
+            self.origins[link], self.chains[link] = joint, self.chain(on, joint)
+
+    def chain(self, part: str, place: Place) -> tuple[int, ...]:
+        """Return the arms whose sum is the position of a point of a part."""
+        return (*self.chains[part], self.arms.setdefault((part, place), len(self.arms)))
+
+
+@dataclass(frozen=True, eq=False)
+class _ArmSums:
+    """Which arms are summed up. arms: part and place of each. origins: of the parts, as places. loops: rows
+    of signs of arms, whose sums are the gaps of the joints that close loops. joints, ends: rows of those of
+    the linkage's joints, and of both ends of every segment of the limb."""
+
+    arms: tuple[tuple[str, Place], ...]
+    origins: dict[str, Place]
+    loops: np.ndarray
+    joints: np.ndarray
+    ends: np.ndarray
+
+
+def _arm_sums(topology: Topology) -> _ArmSums:
+    """Return the sums of a topology's arms."""
+    arms = _Arms(topology)
+    closing = [(arms.chain(a, joint), arms.chain(b, joint)) for joint, (a, b) in arms.tree.closing.items()]
+    joints = [arms.chain(pin[0], joint) for joint, pin in topology.joints.items()]
+    ends = [
+        arms.chain(body, (float(x), float(z)))
+        for body, line in topology.limb.segments.items()
+        for x, z in line
+    ]
+
+    def row(plus: tuple[int, ...], minus: tuple[int, ...] = ()) -> np.ndarray:
+        signs = np.zeros(len(arms.arms))
+        np.add.at(signs, list(plus), 1.0)
+        np.add.at(signs, list(minus), -1.0)
+        return signs
+
+    empty = np.zeros((0, len(arms.arms)))
+    return _ArmSums(
+        arms=tuple(arms.arms),
+        origins=arms.origins,
+        loops=np.vstack([empty, *[row(*each) for each in closing]]),
+        joints=np.vstack([empty, *[row(each) for each in joints]]),
+        ends=np.vstack([empty, *[row(each) for each in ends]]),
+    )
 
 
 class LinkageKinematics:
@@ -19,89 +86,56 @@ class LinkageKinematics:
     def __init__(self, topology: Topology, pins: np.ndarray) -> None:
         self.topology, self.pins = topology, pins
         self.tree: SpanningTree = spanning_tree(topology)
-        self.turns = self.tree.turns()
         self.joint_turns = self.tree.joint_turns()
         self.limb_joints = len(topology.limb.joints)
-        self._place = {joint: k for k, joint in enumerate(topology.joints)}
-        self._reference = self._reference_origins()
+        self._sums = _arm_sums(topology)
+        turns = self.tree.turns()
+        self._turns = np.array([turns[part] for part, _ in self._sums.arms])
+        place = {joint: k for k, joint in enumerate(topology.joints)}
+
+        def positions(where: Place) -> np.ndarray:
+            if isinstance(where, str):
+                return np.asarray(pins[:, place[where]])
+            return np.broadcast_to(np.array(where), (len(pins), 2))
+
+        # arms in the reference posture, designs x arms
+        arms = [positions(where) - positions(self._sums.origins[part]) for part, where in self._sums.arms]
+        self._x, self._z = (np.stack([arm[:, k] for arm in arms], axis=1) for k in (0, 1))
+        loops = self._sums.loops
+        self._loop_slopes = (loops[:, :, None] * self._turns).transpose(1, 0, 2).reshape(len(arms), -1)
 
     def select(self, designs: np.ndarray) -> LinkageKinematics:
         """Return the same for some designs, by their places or a mask."""
-        return LinkageKinematics(self.topology, self.pins[designs])
+        some = copy(self)
+        some.pins, some._x, some._z = self.pins[designs], self._x[designs], self._z[designs]
+        return some
 
-    def _reference_origins(self) -> dict[str, np.ndarray]:
-        """Return the origin of each part in the reference posture: where it is carried."""
-        limb, count = self.topology.limb, len(self.pins)
-        origins = {limb.bodies[0]: np.zeros((count, 2))}
-        for joint, (_, b) in limb.joints.items():
-            origins[b] = np.tile(np.array(limb.pivot(joint)), (count, 1))
-        for link, (joint, _) in self.tree.carried.items():
-            origins[link] = self.pins[:, self._place[joint]]
-        return origins
-
-    def _arms(self, y: np.ndarray, part: str, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return a point of a part, given in the reference posture, from the part's origin, and how that
-        changes with the part's turn about y."""
-        turn = y @ self.turns[part]
-        cos, sin = np.cos(turn), np.sin(turn)
-        x, z = (place - self._reference[part]).T
-        arm = np.column_stack([cos * x + sin * z, cos * z - sin * x])
-        return arm, np.column_stack([arm[:, 1], -arm[:, 0]])
-
-    def _origins(self, y: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return origins of all parts, and their derivatives by y (designs x 2 x coordinates)."""
-        limb = self.topology.limb
-        first = limb.bodies[0]
-        origins = {first: (self._reference[first], np.zeros((len(y), 2, y.shape[1])))}
-        for joint, (a, b) in limb.joints.items():
-            pivot = np.tile(np.array(limb.pivot(joint)), (len(y), 1))
-            origins[b] = self._point(y, a, pivot, origins)
-        for link, (joint, on) in self.tree.carried.items():
-            origins[link] = self._point(y, on, self.pins[:, self._place[joint]], origins)
-        return origins
-
-    def _point(
-        self,
-        y: np.ndarray,
-        part: str,
-        place: np.ndarray,
-        origins: dict[str, tuple[np.ndarray, np.ndarray]],
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return where a point of a part is, and its derivatives by y."""
-        origin, rates = origins[part]
-        arm, turned = self._arms(y, part, place)
-        return origin + arm, rates + turned[:, :, None] * self.turns[part]
+    def _turned_arms(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return x and z of all arms in a posture, designs x arms. A turn about y makes x change by z, and z
+        by -x."""
+        turns = y @ self._turns.T
+        cos, sin = np.cos(turns), np.sin(turns)
+        return cos * self._x + sin * self._z, cos * self._z - sin * self._x
 
     def closures(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return by how much loops are open [m], designs x rows, and the derivatives by y."""
-        origins, gaps, slopes = self._origins(y), [], []
-        for joint, (a, b) in self.tree.closing.items():
-            place = self.pins[:, self._place[joint]]
-            (p, dp), (q, dq) = self._point(y, a, place, origins), self._point(y, b, place, origins)
-            gaps.append(p - q)
-            slopes.append(dp - dq)
-        if not gaps:
-            return np.zeros((len(y), 0)), np.zeros((len(y), 0, y.shape[1]))
-        return np.concatenate(gaps, axis=1), np.concatenate(slopes, axis=1)
+        x, z = self._turned_arms(y)
+        count, loops, size = len(y), len(self._sums.loops), y.shape[1]
+        gaps = np.stack([x @ self._sums.loops.T, z @ self._sums.loops.T], axis=2)
+        slopes = np.stack([z @ self._loop_slopes, -(x @ self._loop_slopes)], axis=1)
+        slopes = slopes.reshape(count, 2, loops, size).transpose(0, 2, 1, 3)
+        return gaps.reshape(count, 2 * loops), slopes.reshape(count, 2 * loops, size)
 
     def joint_positions(self, y: np.ndarray) -> np.ndarray:
         """Return where all joints of the linkage are [m], designs x joints x 2."""
-        origins = self._origins(y)
-        return np.stack(
-            [
-                self._point(y, pin[0], self.pins[:, k], origins)[0]
-                for k, pin in enumerate(self.topology.joints.values())
-            ],
-            axis=1,
-        )
+        return self._positions(y, self._sums.joints)
 
     def limb_positions(self, y: np.ndarray) -> np.ndarray:
         """Return both ends of the segments of the limb [m], designs x segments x ends x 2."""
-        origins, ends = self._origins(y), []
-        for body, line in self.topology.limb.segments.items():
-            places = [np.tile(np.array(p), (len(y), 1)) for p in line]
-            ends.append(np.stack([self._point(y, body, place, origins)[0] for place in places], axis=1))
-        return np.stack(ends, axis=1)
+        return self._positions(y, self._sums.ends).reshape(len(y), -1, 2, 2)
+
+    def _positions(self, y: np.ndarray, sums: np.ndarray) -> np.ndarray:
+        return np.stack([arms @ sums.T for arms in self._turned_arms(y)], axis=2)
 
 
 __all__ = ["LinkageKinematics"]

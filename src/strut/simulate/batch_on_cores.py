@@ -153,6 +153,8 @@ def _spread(
     alone, and others join in where it takes longer."""
     piece = max(1, min(256, len(runs) // (8 * threads) or 1))
     piece = -(-piece // together) * together
+    if threads == 1 and together > 1 and progress is None:
+        piece = len(runs)  # so that a lane whose run has ended takes any other
     starts, end = runs[::piece], runs.stop
     alone = threads == 1 or len(starts) == 1
     began, pieces_done = clock.perf_counter(), 0

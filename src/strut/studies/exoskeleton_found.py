@@ -186,7 +186,9 @@ def run_again(design: FoundDesign, way: str) -> dict[str, float]:
         names: tuple[str, ...] = ("g",)
         row = np.array([[evaluation.own_values("p")["g"]]])
     else:
-        evaluation = walk_evaluation(design.group.topology, design.pins, duration, step=FINE_STEP)
+        evaluation = walk_evaluation(
+            design.group.topology, design.pins, duration, method="rk4", step=FINE_STEP
+        )
         machine = design.machine("soft")
         begin = start(machine)
         values = dict(zip(machine.labels("p"), begin.p.tolist(), strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 from strut import contact, control, evolve, linkage, walkers
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
 from strut.studies.exoskeleton_designs import add_stride, control_parameter
-from strut.studies.exoskeleton_evaluation import DURATION, LEGS, SCREENED_SAMPLES, STEP
+from strut.studies.exoskeleton_evaluation import DURATION, LEGS, METHOD, SCREENED_SAMPLES, STEP
 from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, phase_encoding
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
@@ -75,7 +75,7 @@ def rival_evaluation(
     walker = rival_walker(ground)
     how: Mapping[str, Any] = options
     if ground == "soft":
-        how = {"method": "rk4", "step": STEP, **options}
+        how = {"method": METHOD, "step": STEP, **options}
         measures = gait_measures(walker, duration, motors=RIVAL_MOTORS)
     else:
         measures = rival_measures(walker, duration)
@@ -175,7 +175,7 @@ def rival_run_again(best: evolve.Individual, way: str) -> dict[str, float]:
     """Return the measures of the rival's best that is run again in some way, as `run_again` does it of a
     linkage: 'fine', 'long' or 'rigid'."""
     duration = LONG_DURATION if way == "long" else DURATION
-    ground, options = ("rigid", {}) if way == "rigid" else ("soft", {"step": FINE_STEP})
+    ground, options = ("rigid", {}) if way == "rigid" else ("soft", {"method": "rk4", "step": FINE_STEP})
     evaluation = rival_evaluation(duration, ground=ground, **options)
     names = evaluation.encoding.names
     row = np.array([[best.parameters[name] for name in names]])

@@ -17,7 +17,7 @@ from strut import evolve
 from strut.errors import StorageError
 from strut.files import put
 from strut.simulate import Trajectory, simulate
-from strut.studies.exoskeleton_evaluation import DURATION, STEP
+from strut.studies.exoskeleton_evaluation import DURATION, METHOD, STEP
 from strut.studies.exoskeleton_found import (
     WAYS,
     FoundDesign,
@@ -320,7 +320,7 @@ def check_rows(
 
 def _walk(design: FoundDesign) -> Trajectory:
     """A walk of a design on soft ground, for pictures."""
-    return simulate(design.machine("soft"), DURATION, method="rk4", step=STEP, ledger=False)
+    return simulate(design.machine("soft"), DURATION, method=METHOD, step=STEP, ledger=False)
 
 
 def rows() -> list[Row]:

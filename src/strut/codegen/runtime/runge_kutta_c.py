@@ -110,20 +110,38 @@ def dense_output(m: Tableau) -> str:
 
 
 def smooth_step_header(m: Tableau) -> str:
-    """Write `strut_smooth_step.h`: `smooth_step`, one step of a method in which each stage needs the one
-    before alone, so that four vectors are all its memory."""
-    for stage, row in enumerate(m.a, start=1):
-        if any(row[:-1]):
-            raise ValueError(f"stage {stage} of {m.name} needs more than the one before")
+    """Write `strut_smooth_step.h`: `smooth_step`, one step of a method without an error estimate. Where each
+    stage needs the one before alone, four vectors are all its memory; else it keeps the rates of all."""
     count = len(m.b)
-    ahead = [row[-1] for row in m.a]
-    tables = {
-        "at": m.c,
-        "weight": tuple(b / m.divisor for b in m.b),
-        "ahead": (*ahead, 0.0),
-    }
+    keeps_rates = any(any(row[:-1]) for row in m.a)
+    tables = {"at": m.c, "weight": tuple(b / m.divisor for b in m.b)}
+    if keeps_rates:
+        tables["row"] = tuple(value for row in m.a for value in row)
+        last = count * (count - 1) // 2
+        stage_lines = [
+            "        for (int i = 0; i < STRUT_N; i++) next[i] += much * k[stage][i];",
+            f"        if (stage == {count - 1}) break;",
+            "        for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i];",
+            "        for (int j = 0; j <= stage; j++) {",
+            "            const strut_real far = R(row[first + j]) * length;",
+            "            for (int i = 0; i < STRUT_N; i++) x[i] += far * k[j][i];",
+            "        }",
+            "        first += stage + 1;",
+        ]
+        begin, rates = f"    strut_real k[{count}][STRUT_SLOTS(STRUT_N)];\n    int first = 0;", "k[stage]"
+        assert len(tables["row"]) == last
+    else:
+        tables["ahead"] = (*[row[-1] for row in m.a], 0.0)
+        stage_lines = [
+            "        const strut_real far = R(ahead[stage]) * length;",
+            "        for (int i = 0; i < STRUT_N; i++) {",
+            "            next[i] += much * k[i];",
+            "            x[i] = s->x[i] + far * k[i];",
+            "        }",
+        ]
+        begin, rates = "    strut_real k[STRUT_SLOTS(STRUT_N)];", "k"
     lines = [
-        f"    static const double {n}[{count}] = {{{', '.join(map(repr, v))}}};" for n, v in tables.items()
+        f"    static const double {n}[{len(v)}] = {{{', '.join(map(repr, v))}}};" for n, v in tables.items()
     ]
     return "\n".join(
         [
@@ -131,16 +149,14 @@ def smooth_step_header(m: Tableau) -> str:
             "STRUT_FN void STRUT_(smooth_step)(const STRUT_(smooth) * s, const double *h, strut_real *next)",
             "{",
             *lines,
-            "    strut_real k[STRUT_SLOTS(STRUT_N)], x[STRUT_SLOTS(STRUT_N)];",
+            begin,
+            "    strut_real x[STRUT_SLOTS(STRUT_N)];",
             "    const strut_real t = STRUT_(smooth_time)(s->t), length = STRUT_(smooth_time)(h);",
             "    for (int i = 0; i < STRUT_N; i++) x[i] = next[i] = s->x[i];",
             f"    for (int stage = 0; stage < {count}; stage++) {{",
-            "        const strut_real much = R(weight[stage]) * length, far = R(ahead[stage]) * length;",
-            "        STRUT_(smooth_rate)(s, t + R(at[stage]) * length, x, k);",
-            "        for (int i = 0; i < STRUT_N; i++) {",
-            "            next[i] += much * k[i];",
-            "            x[i] = s->x[i] + far * k[i];",
-            "        }",
+            "        const strut_real much = R(weight[stage]) * length;",
+            f"        STRUT_(smooth_rate)(s, t + R(at[stage]) * length, x, {rates});",
+            *stage_lines,
             "    }",
             "}\n",
         ]
