@@ -14,6 +14,7 @@ HEAVY = (
     "matplotlib",
     "plotly",
     "scipy",
+    "filelock",
     "strut.control",
     "strut.linkage",
     "strut.network",

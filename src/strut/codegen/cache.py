@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-import filelock
 import platformdirs
 
 from strut.codegen.private_folder import check_private_directory, check_private_file, make_private
@@ -178,6 +177,8 @@ def build(  # noqa: PLR0913 what is built, by whom, and with which care
         if _intact(library):
             return library
         check_private_file(lock := directory / f"{key}.lock")
+        import filelock  # takes a while, and most of what is asked for is there
+
         with filelock.FileLock(lock):
             if not _intact(library):
                 with nullcontext() if patient else _announce_if_slow(name):

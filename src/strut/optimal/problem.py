@@ -20,7 +20,7 @@ from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_
 from strut.optimal.totals import Initial, Integral, MotionTotal
 from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.simulate.options import check_system
-from strut.system import Expression, Packed, System, activate, hold_disturbances, known_symbol, sx, time
+from strut.system import Expression, Packed, System, activate, hold_disturbances, known_symbol, memo, sx, time
 
 MIN_DURATION = 1e-4
 """The least duration of a phase that is free to end [s]."""
@@ -271,10 +271,8 @@ class Problem(Packed):
     ) -> Problem:
         """Require low <= expression <= high, or equality; by its name it is called if it cannot be met.
 
-        expression: an output's name
-        or an expression of time,
-        states, inputs, parameters, and (asked at the end) integrals and initial values. at: 'path', 'begin',
-        'end' or 'after' the event at the end.
+        expression: an output's name or an expression of time, states, inputs, parameters, and (asked at the
+        end) integrals and initial values. at: 'path', 'begin', 'end' or 'after' the event at the end.
         phase: one of them; by default every phase along the path, the first at the beginning, the last at the
             end.
         margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where
@@ -381,9 +379,7 @@ class Problem(Packed):
     def _totals(self, expression: ca.SX, where: str) -> list[MotionTotal]:
         """Return the integrals, sums and initial values in an expression; `UnknownNameError` for other
         strangers."""
-        own = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
-            time.element_hash()
-        }
+        own = memo(self.system, _own_symbols)
         totals: list[MotionTotal] = []
         for symbol in ca.symvar(expression):
             if symbol.element_hash() in own:
@@ -406,6 +402,12 @@ class Problem(Packed):
                 )
             totals.append(same)
         return totals
+
+
+def _own_symbols(system: System) -> set[int]:
+    """Return the hashes of the symbols of a system, and of time."""
+    symbols = ca.vertcat(time, *[q.sym for q in system.quantities()])
+    return {symbol.element_hash() for symbol in ca.vertsplit(symbols)}
 
 
 def bounds_name(label: str) -> str:

@@ -37,11 +37,12 @@ def sx(value: Expression) -> ca.SX:
     if isinstance(value, (list, tuple)):
         return ca.vertcat(*[sx(v) for v in value])
     try:
-        return ca.densify(ca.SX(value))
+        column = ca.SX(value)
     except (NotImplementedError, TypeError) as error:
         raise ModelError(
             f"{value!r} is not an expression: use numbers, quantities and CasADi functions of them"
         ) from error
+    return column if column.is_dense() else ca.densify(column)
 
 
 _owners: weakref.WeakValueDictionary[int, Quantity] = weakref.WeakValueDictionary()
