@@ -12,6 +12,7 @@ from strut.cli import main
 from strut.cli.answer import CommandAnswer, announce_files, answer_scope, number_text, plain_data
 from strut.cli.app import COMMANDS, OTHER_WORDS, REPEATING, WITHOUT_NUMBERS, application
 from strut.cli.tables import table
+from strut.codegen import find_wasm_compiler
 from strut.version import VERSION
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -108,6 +109,10 @@ def test_every_command_answers_in_one_envelope(command, capsys, tmp_path, finish
     code, out, err = run(capsys, command, *CHEAP[command], "--json")
     document = strict(out)
     assert list(document) == ENVELOPE
+    if command == "live" and find_wasm_compiler() is None:
+        assert code == 2
+        assert "no compiler for WebAssembly found: install" in document["error"]["text"]
+        return
     assert document["strut"] == VERSION
     assert document["command"] == command
     assert document["ok"] == (code == 0)

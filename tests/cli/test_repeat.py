@@ -46,23 +46,36 @@ def watching(tmp_path):
             process.kill()
 
 
+def replace_file(path, text):
+    """Write a file as editors do, whole at once: half of one would be run, too."""
+    path.with_suffix(".new").write_text(text, encoding="utf-8")
+    path.with_suffix(".new").replace(path)
+
+
+def next_line(stream):
+    """The next line of a process, which must still be there."""
+    line = stream.readline()
+    assert line, "the process has ended"
+    return line
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another signal there")
 def test_a_change_runs_it_again(watching):
     process, folder = watching
-    first = json.loads(process.stdout.readline())
+    first = json.loads(next_line(process.stdout))
     assert first["result"]["final"]["x"] == pytest.approx(0.36788, abs=1e-4)
-    (folder / "values.py").write_text("RATE = 2.0  # a module that the model imports\n", encoding="utf-8")
-    second = json.loads(process.stdout.readline())
+    replace_file(folder / "values.py", "RATE = 2.0  # a module that the model imports\n")
+    second = json.loads(next_line(process.stdout))
     assert second["result"]["final"]["x"] == pytest.approx(0.13534, abs=1e-4)
-    (folder / "model.py").write_text("this is no Python\n", encoding="utf-8")
-    third = json.loads(process.stdout.readline())
+    replace_file(folder / "model.py", "this is no Python\n")
+    third = json.loads(next_line(process.stdout))
     assert not third["ok"]
     assert "SyntaxError" in third["error"]["text"]
-    (folder / "model.py").write_text(MODEL + "\n# mended\n", encoding="utf-8")
-    assert json.loads(process.stdout.readline())["ok"]
+    replace_file(folder / "model.py", MODEL + "\n# mended\n")
+    assert json.loads(next_line(process.stdout))["ok"]
     said = []
     while sum("watching" in line for line in said) < 4:
-        said.append(process.stderr.readline())
+        said.append(next_line(process.stderr))
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=PATIENCE) == 0
     assert "watching model.py, values.py: Ctrl-C ends\n" in said

@@ -33,10 +33,15 @@ QUICK = (
     "van-der-pol",
 )
 """Machines that are compiled, for the processor and as modules, within two seconds."""
-MAGNIFY = {"point-3d", "coman-planar"}
+MAGNIFY = {"point-3d"}
 """Machines that magnify rounding beyond `EQUAL`, so that the end is measured against what one unit in the last place
-does to native code. The gait of the one is unstable: a last digit grows a million times in ten seconds, and in every
-single second it is `EQUAL`. Adaptive steps of the other differ, probably by a decision; in fixed steps it is `EQUAL`."""
+does to native code: its gait is unstable, a last digit grows a million times in ten seconds, and in every single
+second it is `EQUAL`."""
+FINER = {"coman-planar": {"rtol": 1e-13, "atol": 1e-15}}
+"""Tolerances of steps, where those of `simulate` are as large as `EQUAL`. Where soft ground begins to press, a last
+digit decides whether a step is accepted: native code that begins one unit in the last place beside takes 96 to 109
+steps instead of 108, and ends 1e-10 away, which is its tolerance. With these both are as near to the solution as is
+asked, states 3e-14 apart."""
 
 
 def run_in_node(path, t=10.0, **order):
@@ -65,7 +70,9 @@ def test_ten_seconds_are_those_of_the_processor(name, tmp_path):
     system = machine(name)
     exported = strut.export(system, tmp_path / "machine.wasm")
     assert exported.files == ("machine.wasm", "machine.js")
-    native, module = strut.simulate(system, t=10.0), run_in_node(tmp_path / "machine.wasm")
+    options = FINER.get(name, {})
+    native = strut.simulate(system, t=10.0, **options)
+    module = run_in_node(tmp_path / "machine.wasm", options=options)
     assert module["status"] == native.status
     assert sum(module["counts"].values()) == len(native.events) + len(native.samples)
     x, z = (np.array(module[group]) for group in "xz")
@@ -135,22 +142,6 @@ def test_an_unstable_walker_is_equal_in_every_second(tmp_path):
         x, z = native.end["x0"], native.end["z0"]
         worst = max(worst, np.abs(np.array(module["x"]) - x).max() / (1 + np.abs(x).max()))
     assert worst <= EQUAL
-
-
-@needs_node
-@pytest.mark.slow  # its C takes half a minute to compile
-def test_a_robot_on_soft_ground_is_equal_in_fixed_steps(tmp_path):
-    """Adaptive steps differ by their tolerance, probably because a digit decides whether one is accepted where the
-    ground begins to press; in fixed steps the module is equal through landing and fall."""
-    system = machine("coman-planar")
-    strut.export(system, tmp_path / "machine.wasm", method="rk4", step=1e-4)
-    native, module = (
-        strut.simulate(system, t=10.0, method="rk4", step=1e-4),
-        run_in_node(tmp_path / "machine.wasm"),
-    )
-    assert module["status"] == native.status == "fall"
-    x = native.end["x0"]
-    assert np.abs(np.array(module["x"]) - x).max() <= EQUAL * (1 + np.abs(x).max())  # 2e-15 measured
 
 
 @needs_node
