@@ -3,6 +3,8 @@ from its first generation to its page."""
 
 import pickle
 import sqlite3
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,6 +33,7 @@ from strut.studies.exoskeleton_search import (
     search_exoskeletons,
 )
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
+from strut.studies.exoskeleton_table import WornDesign, verdict_row
 from strut.studies.known_exoskeletons import known_exoskeletons, known_rival
 from strut.studies.study import SearchOrder
 
@@ -308,3 +311,33 @@ def test_known_exoskeletons_walk():
         assert measures["stage"] == 5
         for name in ("speed", "power_absolute", "torque"):
             assert measures[name] == pytest.approx(individual.measures[name], rel=0.02)
+
+
+def test_an_interrupted_search_begins_nothing_else(tmp_path, monkeypatch):
+    """Ctrl-C ends the study, not one of its runs: neither the next run nor the rival is begun."""
+    begun = []
+
+    def stop(*_, run, **__):
+        begun.append(run)
+        return SimpleNamespace(finished=False)
+
+    monkeypatch.setattr(study, "exoskeleton_problem", lambda **_: None)
+    monkeypatch.setattr(study, "search_exoskeletons", stop)
+    monkeypatch.setattr(study, "search_rival", lambda *_, **__: begun.append("rival"))
+    study._search(SearchOrder(tmp_path, runs=3), lambda text: None)
+    assert begun == [1]
+    begun.clear()
+    study._search(SearchOrder(tmp_path, runs=3, minutes=1e-9), lambda text: None)
+    assert begun == [1]  # the time is over for the rival too
+
+
+def test_what_fine_steps_tell_decides():
+    """A design that keeps the last goal in the long steps of the search alone is not told to be there."""
+    worn = WornDesign("rival", 11.0, (0.0, 0.9), np.array([0.4]), 5, {"power_absolute": 147.6, "force": 3.0})
+    fine = {"fine": {"stage": 3.0, "power_absolute": 163.5}}
+    told = study._in_fine_steps(worn, fine)
+    assert told.stage == 3
+    assert (told.measures["power_absolute"], told.measures["force"]) == (163.5, 3.0)
+    assert study._in_fine_steps(worn, {}) is worn
+    assert study._in_fine_steps(worn, {"fine": {"stage": 7.0}}).stage == 5
+    assert "not decided" in str(verdict_row([replace(worn, stage=5)], told))

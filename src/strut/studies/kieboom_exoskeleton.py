@@ -126,7 +126,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
         minutes = order.minutes_left(began, 1 - RIVAL_SHARE)
         if minutes is not None and minutes <= 0 and run > 1:
             break
-        search_exoskeletons(
+        searched = search_exoskeletons(
             order.folder,
             problem,
             run=run,
@@ -135,6 +135,9 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
             progress=partial(_tell_run, tell, f"run {run}/{runs}"),
             **size,
         )
+        left = order.minutes_left(began, 1 - RIVAL_SHARE)
+        if not searched.finished and (left is None or left > 0):
+            return  # interrupted: neither other runs nor the rival are begun
     minutes = order.minutes_left(began)
     if minutes is None or minutes > 0:
         search_rival(
@@ -197,8 +200,19 @@ def _answers(title: str, checks: Mapping[str, Any]) -> Mapping[str, Mapping[str,
 
 
 def worn_with_forces(design: FoundDesign, checks: Mapping[str, Any]) -> WornDesign:
-    """Return what the table tells of a design: with forces from rigid ground, where it was run there."""
-    return design.worn_design(_forces(_answers(f"{design.title},", checks)))
+    """Return what the table tells of a design: with forces from rigid ground, where it was run there, and as
+    it walks in fine steps, where it did."""
+    answers = _answers(f"{design.title},", checks)
+    return _in_fine_steps(design.worn_design(_forces(answers)), answers)
+
+
+def _in_fine_steps(worn: WornDesign, answers: Mapping[str, Mapping[str, float]]) -> WornDesign:
+    """What was found in fine steps takes the place of what the search saw in long ones: its measures, and the
+    goal that it is at, if that is a lower one."""
+    fine = answers.get("fine")
+    if fine is None:
+        return worn
+    return replace(worn, stage=min(worn.stage, int(fine["stage"])), measures={**worn.measures, **fine})
 
 
 def _worn_rival(rival: evolve.Evolution | None, checks: Mapping[str, Any]) -> WornDesign | None:
@@ -206,8 +220,9 @@ def _worn_rival(rival: evolve.Evolution | None, checks: Mapping[str, Any]) -> Wo
     if rival is None:
         return None
     stage = rival.best.stage + DESIGN_GOALS if rival.best.stage else 0
-    forces = _forces(_answers(f"{RIVAL},", checks))
-    return rival_design(rival.best.parameters, stage, {**rival.best.measures, **forces})
+    answers = _answers(f"{RIVAL},", checks)
+    seen = {**rival.best.measures, **_forces(answers)}
+    return _in_fine_steps(rival_design(rival.best.parameters, stage, seen), answers)
 
 
 def _forces(answers: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -106,7 +106,7 @@ STUDY = Study(
     "kieboom-gradients",
     "A human gait that a swarm found, improved by gradients",
     "Kieboom, section 4.1, body and goals; sequential quadratic programming over gaits, derivatives from "
-    "variational equations. Some minutes",
+    "variational equations. A quarter of an hour",
     rows,
     plots,
 )
