@@ -8,6 +8,7 @@ import pytest
 import strut
 from strut import linkage, mechanism
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError
+from strut.linkage import assembly_path
 from strut.linkage.kinematics import LinkageKinematics
 from tests.linkage.second_opinion import SecondOpinion
 
@@ -267,3 +268,17 @@ def test_wrong_designs():
             linkage.topologies(linkage.Limb(("thigh", "shank"), {"knee": ("thigh", "shank")}), 2, 3)[0],
             np.ones(6),
         )
+
+
+def test_neighbours_are_the_same_however_many_are_followed_at_once(monkeypatch):
+    """Around postures that some designs do not reach, too."""
+    topology = leg_topologies()[0]
+    values = random_designs(topology, 40)
+    stride = linkage.stride_postures(6)
+    whole = linkage.follow_postures(topology, values, stride, 0.1)
+    assert 0 < whole.assembles.sum() < len(values)
+    monkeypatch.setattr(assembly_path, "ROWS_TOGETHER", 1)
+    alone = linkage.follow_postures(topology, values, stride, 0.1)
+    assert np.array_equal(whole.assembled, alone.assembled)
+    assert np.array_equal(whole.postures, alone.postures)
+    assert np.allclose(whole.rates, alone.rates, rtol=0, atol=1e-10, equal_nan=True)

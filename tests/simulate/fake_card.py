@@ -12,6 +12,7 @@ from strut.simulate import batch_on_card
 
 TEXT = r"""
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,11 +20,12 @@ TEXT = r"""
 #include <string.h>
 
 /* what it tells and when it fails: version of CUDA, memory free as told, memory in truth, error of cuInit, of loading, and of
- * the launch with that number; launches counts them, held the bytes that were not given back */
+ * the launch with that number; launches and loads count them, held the bytes that were not given back */
 int64_t fake_version = 13000, fake_told = 1 << 30, fake_memory = 1 << 30, fake_init, fake_load, fake_launch = -1,
-        fake_error = 719, fake_launches, fake_held, fake_shared = 232448;
+        fake_error = 719, fake_launches, fake_loads, fake_held, fake_shared = 232448;
 typedef struct { void (*here)(void **); } function;
 static void *opened;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 int cuInit(unsigned flags) { (void)flags; return (int)fake_init; }
 int cuDriverGetVersion(int *v) { *v = (int)fake_version; return 0; }
@@ -32,10 +34,11 @@ int cuDeviceGetName(char *name, int length, int d) { (void)d; snprintf(name, (si
 int cuDeviceGetAttribute(int *v, int a, int d) { (void)d; *v = a == 75 ? 9 : a == 76 ? 0 : a == 97 ? (int)fake_shared : 1; return 0; }
 int cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; *c = &opened; return 0; }
 int cuCtxSetCurrent(void *c) { (void)c; return 0; }
-int cuCtxSynchronize(void) { return 0; }
+int cuStreamSynchronize(void *q) { return q != (void *)2; }
 int cuMemGetInfo_v2(size_t *f, size_t *w) { *f = *w = (size_t)fake_told; return 0; }
-int cuMemAlloc_v2(uint64_t *at, size_t n)
+int cuMemAllocAsync(uint64_t *at, size_t n, void *q)
 {
+    (void)q;
     if ((int64_t)n > fake_memory) return 2;
     size_t *block = malloc(n + 256);
     *block = n;
@@ -44,13 +47,14 @@ int cuMemAlloc_v2(uint64_t *at, size_t n)
     *at = (uint64_t)((char *)block + 256);
     return 0;
 }
-int cuMemFree_v2(uint64_t at) { size_t *block = (size_t *)(at - 256); fake_held -= (int64_t)*block; free(block); return 0; }
-int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t n) { memcpy((void *)to, from, n); return 0; }
-int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n) { memcpy(to, (void *)from, n); return 0; }
-int cuMemsetD8_v2(uint64_t at, unsigned char v, size_t n) { memset((void *)at, v, n); return 0; }
+int cuMemFreeAsync(uint64_t at, void *q) { (void)q; size_t *block = (size_t *)(at - 256); fake_held -= (int64_t)*block; free(block); return 0; }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *q) { (void)q; memcpy((void *)to, from, n); return 0; }
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *q) { (void)q; memcpy(to, (void *)from, n); return 0; }
+int cuMemsetD8Async(uint64_t at, unsigned char v, size_t n, void *q) { (void)q; memset((void *)at, v, n); return 0; }
 int cuModuleLoad(void **m, const char *path)
 {
     if (fake_load) return (int)fake_load;
+    fake_loads++;
     *m = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return *m ? 0 : 200;
 }
@@ -70,7 +74,9 @@ int cuLaunchKernel(void *f, unsigned a, unsigned b, unsigned c, unsigned d, unsi
 {
     (void)a; (void)b; (void)c; (void)d; (void)e; (void)g; (void)s; (void)q; (void)x;
     if (d > 1 && fake_launches++ == fake_launch) return (int)fake_error; /* one thread alone only tells what the host has to know */
+    pthread_mutex_lock(&turn); /* kernels for the processor have memory of their own: one at a time */
     ((function *)f)->here(args);
+    pthread_mutex_unlock(&turn);
     return 0;
 }
 int cuGetErrorString(int n, const char **text)
@@ -103,7 +109,16 @@ def fake_driver_file(tmp_path_factory):
         pytest.skip("there is no C compiler")
     folder = tmp_path_factory.mktemp("driver")
     (folder / "driver.c").write_text(TEXT)
-    command = [*cc, "-shared", "-fPIC", "-o", str(folder / "libfake.so"), str(folder / "driver.c"), "-ldl"]
+    command = [
+        *cc,
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(folder / "libfake.so"),
+        str(folder / "driver.c"),
+        "-ldl",
+        "-lpthread",
+    ]
     subprocess.run(command, check=True)
     return folder / "libfake.so"
 

@@ -1,6 +1,7 @@
 """Batches on a graphics card: the kernel's own text, compiled for the processor, against ordinary runs; and what is
 said where there is no card."""
 
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -95,6 +96,24 @@ def test_a_population_larger_than_memory_goes_in_several_launches(fake_driver):
     assert fake_driver.held == 0
     assert there.device == "a card that is none"
     assert_same(strut.simulate_batch(system, 1.0, x0={"angle": angles}), there, ROUNDING)
+
+
+def test_threads_share_a_card_and_what_is_loaded_there(fake_driver):
+    """Batches of several threads go side by side, each with its own memory; kernels are loaded once."""
+    system, begins = walkers.pendulum(), [np.linspace(0.1 * k, 2.0, 40) for k in range(1, 7)]
+    strut.simulate_batch(system, 1.0, x0={"angle": begins[0]}, device="cuda")
+    assert fake_driver.loads == 1
+
+    def run(angles):
+        return strut.simulate_batch(system, 1.0, x0={"angle": angles}, device="cuda")
+
+    with ThreadPoolExecutor(6) as threads:
+        batches = list(threads.map(run, begins))
+    assert fake_driver.loads == 1
+    assert fake_driver.held == 0
+    for angles, there in zip(begins, batches, strict=True):
+        assert there.device == "a card that is none"
+        assert_same(strut.simulate_batch(system, 1.0, x0={"angle": angles}), there, ROUNDING)
 
 
 def test_memory_that_others_took_makes_launches_smaller(fake_driver):

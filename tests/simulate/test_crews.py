@@ -3,12 +3,22 @@ processor, against ordinary runs; and who does what."""
 
 from itertools import pairwise
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import strut
 from strut import Mechanism, joints, mechanism, walkers
-from strut.codegen import build_device_library, c, choose_crew, crew, crew_text, cuda, lower_system
+from strut.codegen import (
+    build_device_library,
+    c,
+    choose_crew,
+    crew,
+    crew_text,
+    cuda,
+    lower_system,
+    translation_unit,
+)
 from strut.codegen.cuda_driver import Card
 from strut.codegen.instructions import straight_line
 from strut.codegen.lower import SIGNATURES
@@ -54,6 +64,23 @@ def test_crews_do_smooth_runs(fake_driver, short_functions):
     there = strut.simulate_batch(walkers.pendulum(), 1.0, device="cuda", crew=2, **asked)
     assert "crews of 2" in there.device
     assert_same(strut.simulate_batch(walkers.pendulum(), 1.0, **asked), there, ROUNDING)
+
+
+def test_crews_of_a_system_with_many_parameters_have_one_warp_a_member(fake_driver, short_functions):
+    """They fill what a block shares: half the runs have twice the room, and results are the same."""
+    x = strut.State("x", 0.5)
+    weights = [strut.Param(f"w{k}", 1e-3 * (k % 9)) for k in range(450)]
+    flow = sum((weight.sym * ca.sin((k % 7 + 1) * x.sym) for k, weight in enumerate(weights)), -x.sym)
+    system = strut.System("weighted", x=[x], p=weights, flow={x: flow})
+    text = translation_unit.device_text(lower_system(system).without_account, "rk4", 4)
+    assert "#define STRUT_GROUPS 1\n" in text
+    assert "#define STRUT_GROUPS 2\n" in translation_unit.device_text(
+        lower_system(walkers.pendulum()).without_account, "rk4", 4
+    )
+    asked = {"x0": {"x": np.linspace(0.1, 0.9, 70)}, "method": "rk4", "step": 1e-2}
+    there = strut.simulate_batch(system, 0.5, device="cuda", crew=4, **asked)
+    assert "crews of 4" in there.device
+    assert_same(strut.simulate_batch(system, 0.5, **asked), there, ROUNDING)
 
 
 @pytest.mark.parametrize("chosen", compilers())

@@ -66,3 +66,12 @@ def test_a_batch_says_so_too():
     growing = System("growing", x=[x], flow={x: -1.5 * EDGE / STEP * ca.sin(x)})
     with pytest.warns(StabilityWarning, match="'rkc' is not stable on 'growing'"):
         strut.simulate_batch(growing, t=0.02, method="rkc", step=STEP, x0={"x": np.array([0.0, 1e-6])})
+
+
+def test_a_batch_that_is_not_asked_says_nothing():
+    x = State("x", 1e-6)
+    growing = System("growing", x=[x], flow={x: -1.5 * EDGE / STEP * ca.sin(x)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        begins = {"x": np.array([0.0, 1e-6])}
+        strut.simulate_batch(growing, t=0.02, method="rkc", step=STEP, x0=begins, check_steps=False)

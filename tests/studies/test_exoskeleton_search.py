@@ -4,6 +4,7 @@ from its first generation to its page."""
 import pickle
 import sqlite3
 from dataclasses import replace
+from threading import Barrier
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 
 from strut import evolve, linkage
 from strut.errors import ModelError, UnknownNameError
+from strut.evolve.search import StopRequest
 from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import (
     MIN_SOUNDNESS,
+    ExoskeletonEvaluation,
     divide_runs,
     screen_designs,
     sound_designs,
@@ -329,6 +332,51 @@ def test_an_interrupted_search_begins_nothing_else(tmp_path, monkeypatch):
     begun.clear()
     study._search(SearchOrder(tmp_path, runs=3, minutes=1e-9), lambda text: None)
     assert begun == [1]  # the time is over for the rival too
+
+
+def test_on_a_card_runs_go_side_by_side(tmp_path, monkeypatch):
+    """All of them are under way at once, after the machines are compiled; the rival follows where all ended,
+    and a run that fails ends the others."""
+    begun, together = [], Barrier(3, timeout=60)
+
+    def search(*_, run, minutes, progress, **__):
+        assert minutes is None
+        begun.append(run)
+        together.wait()  # nobody comes past it alone
+        progress(SimpleNamespace(stage=0, generation=0, generations=1, evaluations_per_second=1.0, value=0.0))
+        return SimpleNamespace(finished=True)
+
+    problem = exoskeleton_problem(["7-13"])
+    monkeypatch.setattr(study, "exoskeleton_problem", lambda **_: problem)
+    monkeypatch.setattr(ExoskeletonEvaluation, "compile", lambda _: begun.append("compiled"))
+    monkeypatch.setattr(study, "search_exoskeletons", search)
+    monkeypatch.setattr(study, "search_rival", lambda *_, **__: begun.append("rival"))
+    order, told = SearchOrder(tmp_path, runs=3, device="cuda"), []
+    study._search(order, told.append)
+    assert begun[0] == "compiled"
+    assert sorted(begun[1:4]) == [1, 2, 3]
+    assert begun[4:] == ["rival"]
+    assert sum("generation 1/1" in each for each in told) == 3
+
+    def fail_once(*_, run, progress, **__):
+        together.wait()
+        if run == 1:
+            raise ValueError("the first fails")
+        while True:  # until it is told to stop
+            progress(
+                SimpleNamespace(stage=0, generation=0, generations=1, evaluations_per_second=1.0, value=0.0)
+            )
+
+    def until_stopped(*arguments, **keywords):
+        try:
+            return fail_once(*arguments, **keywords)
+        except StopRequest:
+            return SimpleNamespace(finished=False)
+
+    monkeypatch.setattr(study, "search_exoskeletons", until_stopped)
+    with pytest.raises(ValueError, match="the first fails"):
+        study._search(order, lambda text: None)
+    assert begun[5:] == ["compiled"]
 
 
 def test_what_fine_steps_tell_decides():

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
         find_cuda_compiler,
     )
     from strut.codegen.cuda_driver import NO_MEMORY, Card, Driver, DriverError, forget_driver, open_driver
-    from strut.codegen.device_library import ACCOUNT, DeviceLibrary, PopulationAccount, RowsOnCard
+    from strut.codegen.device_library import (
+        ACCOUNT,
+        DeviceLibrary,
+        PopulationAccount,
+        RowsOnCard,
+        load_library,
+    )
     from strut.codegen.instructions import Dialect, arithmetic, straight_line
     from strut.codegen.lanes import LANES, LanesLibrary, build_lanes_library, full_lanes
     from strut.codegen.lower import Lowered, column
@@ -136,6 +142,7 @@ __all__ = [
     "keep_prebuilt",
     "key_of",
     "literal",
+    "load_library",
     "lower_system",
     "make_private",
     "names_of_kind",
@@ -168,7 +175,7 @@ import_on_demand(
             "find_cuda_compiler",
         ),
         "cuda_driver": ("NO_MEMORY", "Card", "Driver", "DriverError", "forget_driver", "open_driver"),
-        "device_library": ("ACCOUNT", "DeviceLibrary", "PopulationAccount", "RowsOnCard"),
+        "device_library": ("ACCOUNT", "DeviceLibrary", "PopulationAccount", "RowsOnCard", "load_library"),
         "instructions": ("Dialect", "arithmetic", "straight_line"),
         "lanes": ("LANES", "LanesLibrary", "build_lanes_library", "full_lanes"),
         "lower": ("Lowered", "column"),

@@ -21,7 +21,8 @@ GROUPS = 2
 RUNS_PER_BLOCK = 32 * GROUPS
 """Runs that a crew does at once, one in each thread of a member."""
 NEAR_NUMBERS = 430
-"""Numbers of each run, at most, in the memory that a block shares: those of its 64 runs fill 215 KiB."""
+"""Numbers of each run, at most, in the memory that a block shares: those of its 64 runs fill 215 KiB. Where
+parameters alone are more, a member has one warp, and each run room for twice as many."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,15 @@ class CrewText:
         parameters = self.sizes["NP"] + self.prepared.count
         results_at = self.argument_places()["p"] + parameters
         slots_at = results_at + max((sum(share.results.values()) for share in self.shares), default=0)
-        room = max(0, self.near_numbers - slots_at)
+        groups = GROUPS if slots_at <= self.near_numbers else 1
+        room = max(0, self.near_numbers * GROUPS // groups - slots_at)
         written = [_share_text(share, self.argument_places(), room) for share in self.shares]
         self._text = "\n".join(text for text, _, _ in written)
         near = slots_at + max((near for _, near, _ in written), default=0)
         far = max((far for _, _, far in written), default=0)
         numbers = {
             "CREW": self.members,
-            "GROUPS": GROUPS,
+            "GROUPS": groups,
             "NEAR_P": self.argument_places()["p"],
             "NEAR_RESULTS": results_at,
         }

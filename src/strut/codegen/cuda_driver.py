@@ -37,13 +37,13 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuDeviceGetAttribute": (POINTER(c_int), c_int, c_int),
     "cuDevicePrimaryCtxRetain": (POINTER(c_void_p), c_int),
     "cuCtxSetCurrent": (c_void_p,),
-    "cuCtxSynchronize": (),
+    "cuStreamSynchronize": (c_void_p,),
     "cuMemGetInfo_v2": (POINTER(c_size_t), POINTER(c_size_t)),
-    "cuMemAlloc_v2": (POINTER(c_uint64), c_size_t),
-    "cuMemFree_v2": (c_uint64,),
-    "cuMemcpyHtoD_v2": (c_uint64, c_void_p, c_size_t),
-    "cuMemcpyDtoH_v2": (c_void_p, c_uint64, c_size_t),
-    "cuMemsetD8_v2": (c_uint64, ctypes.c_ubyte, c_size_t),
+    "cuMemAllocAsync": (POINTER(c_uint64), c_size_t, c_void_p),
+    "cuMemFreeAsync": (c_uint64, c_void_p),
+    "cuMemcpyHtoDAsync_v2": (c_uint64, c_void_p, c_size_t, c_void_p),
+    "cuMemcpyDtoHAsync_v2": (c_void_p, c_uint64, c_size_t, c_void_p),
+    "cuMemsetD8Async": (c_uint64, ctypes.c_ubyte, c_size_t, c_void_p),
     "cuModuleLoad": (POINTER(c_void_p), c_char_p),
     "cuModuleGetFunction": (POINTER(c_void_p), c_void_p, c_char_p),
     "cuFuncGetAttribute": (POINTER(c_int), c_int, c_void_p),
@@ -53,6 +53,9 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 """Every function of the driver that is called, with the types of its arguments."""
 
+THREAD_STREAM = c_void_p(2)
+"""Handle of the stream that each thread of the processor has (CU_STREAM_PER_THREAD): what a thread gives to
+the card is done in order, and what several give side by side."""
 CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSORS, BLOCK_SHARED = 75, 76, 16, 97
 """Numbers of attributes of a card."""
 LOCAL_BYTES, REGISTERS, MAX_SHARED_BYTES = 3, 4, 8
@@ -121,6 +124,7 @@ class Driver:
                 ) from error
             raise DeviceError(f"no graphics card with CUDA answers ({error})") from error
         self.context = context
+        self.libraries: dict[Path, Any] = {}  # what is loaded, by its file: see `load_library`
 
     def call(self, function: str, *arguments: Any) -> None:
         """Call a function of the driver. Raises `DriverError`."""
@@ -207,36 +211,40 @@ class Driver:
     def allocate(self, size: int) -> int:
         """Return the address of so many bytes of the card's memory."""
         at = c_uint64()
-        self.call("cuMemAlloc_v2", byref(at), max(1, size))
+        self.call("cuMemAllocAsync", byref(at), max(1, size), THREAD_STREAM)
         return at.value
 
     def release(self, at: int) -> None:
-        """Give memory back. A card that has failed has none to give back."""
-        self.library.cuMemFree_v2(at)
+        """Give memory back, without waiting for what other threads do. A card that has failed has none to
+        give back."""
+        self.library.cuMemFreeAsync(at, THREAD_STREAM)
 
     def send(self, to: int, source: int, size: int) -> None:
-        """Copy bytes from here to the card."""
+        """Copy bytes from here to the card; they may change once it returns."""
         if size:
-            self.call("cuMemcpyHtoD_v2", to, source, size)
+            self.call("cuMemcpyHtoDAsync_v2", to, source, size, THREAD_STREAM)
 
     def fetch(self, to: int, source: int, size: int) -> None:
         """Copy bytes from the card to here."""
         if size:
-            self.call("cuMemcpyDtoH_v2", to, source, size)
+            self.call("cuMemcpyDtoHAsync_v2", to, source, size, THREAD_STREAM)
+            self.call("cuStreamSynchronize", THREAD_STREAM)
 
     def fill(self, at: int, size: int, byte: int = 0) -> None:
         """Set bytes of the card's memory."""
         if size:
-            self.call("cuMemsetD8_v2", at, byte, size)
+            self.call("cuMemsetD8Async", at, byte, size, THREAD_STREAM)
 
     def launch(
         self, kernel: CardKernel, blocks: int, threads: int, arguments: Sequence[Any], *, shared: int = 0
     ) -> None:
-        """Run a kernel and wait for its end. arguments: ctypes objects, in its order; shared: bytes that the
-        threads of a block share."""
+        """Run a kernel and wait for its end; those of other threads run beside it.
+
+        arguments: ctypes objects, in its order. shared: bytes that the threads of a block share."""
         addresses = (c_void_p * len(arguments))(*[ctypes.addressof(a) for a in arguments])
-        self.call("cuLaunchKernel", kernel.handle, blocks, 1, 1, threads, 1, 1, shared, None, addresses, None)
-        self.call("cuCtxSynchronize")
+        shape = (blocks, 1, 1, threads, 1, 1, shared)
+        self.call("cuLaunchKernel", kernel.handle, *shape, THREAD_STREAM, addresses, None)
+        self.call("cuStreamSynchronize", THREAD_STREAM)
 
 
 @functools.cache

@@ -85,6 +85,14 @@ class PopulationAccount:
     accounts: np.ndarray
 
 
+def load_library(path: Path, sizes: Mapping[str, int], driver: Driver) -> DeviceLibrary:
+    """Return the kernels of a file on the card of a driver, which keeps them there for the next batch."""
+    library = driver.libraries.get(path)
+    if library is None:
+        library = driver.libraries[path] = DeviceLibrary(path, sizes, driver)
+    return library
+
+
 class DeviceLibrary:
     """The kernels of a system, on a card. sizes: of the system, as it was compiled."""
 
@@ -271,4 +279,4 @@ def _round_up(size: int) -> int:
     return max(1, -(-size // ALIGNMENT)) * ALIGNMENT
 
 
-__all__ = ["ACCOUNT", "DeviceLibrary", "PopulationAccount", "RowsOnCard"]
+__all__ = ["ACCOUNT", "DeviceLibrary", "PopulationAccount", "RowsOnCard", "load_library"]

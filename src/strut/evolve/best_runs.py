@@ -17,7 +17,7 @@ from strut.evolve.store import JobStore
 from strut.simulate import Trajectory, simulate
 from strut.simulate.archive_file import system_bytes, system_from_bytes
 
-NOT_OF_A_RUN = ("threads", "device", "precision", "lanes", "crew", "ledger")
+NOT_OF_A_RUN = ("threads", "device", "precision", "lanes", "crew", "ledger", "check_steps")
 """Options of a batch that one run of it does not have."""
 RUN_ARGUMENTS = {"p": "p", "x": "x0", "z": "z0", "u": "u"}
 """What of a system an individual may set, and the argument of a run that sets it."""

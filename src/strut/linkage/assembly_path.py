@@ -3,8 +3,10 @@ and without leaving the branch that begins there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,8 @@ POSTURE_STEP = 0.04
 MAX_CORRECTION = 0.2
 """[rad] Largest turn of a link that Newton's method may add to the tangent's prediction: one that needs more
 has left its branch."""
+ROWS_TOGETHER = 4096
+"""Postures of designs, about, that are followed at once: more take memory, and no less time each."""
 NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 """Directions in which two angles of a limb leave a motion."""
 
@@ -51,6 +55,13 @@ class LinkageMotion:
     def assembles(self) -> np.ndarray:
         """Which designs can be assembled in all postures."""
         return np.asarray(self.assembled.all(axis=1))
+
+    def select(self, designs: Any) -> LinkageMotion:
+        """Return the same of some designs: a slice, their places, or a mask."""
+        arrays = {
+            name: getattr(self, name)[designs] for name in ("pins", "coordinates", "assembled", "rates")
+        }
+        return replace(self, **arrays)
 
 
 @checked
@@ -82,21 +93,23 @@ def follow_postures(
         )
     offsets = _offsets(limb, positive("margin", margin, "rad")) if margin else np.zeros((0, limb))
     path = _Path(kinematics)
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    around: list[tuple[np.ndarray, ...]] = []
+    parts: list[tuple[np.ndarray, ...]] = []
+    stations: list[_Path] = []
     for posture in motion:
         path.go_to(posture)
         parts.append(path.record())
-        if len(offsets):
-            branches = path.branch(len(offsets))
-            branches.go_to(posture + np.tile(offsets, (len(path.members), 1)))
-            around += [
-                tuple(array[k :: len(offsets)] for array in branches.record()) for k in range(len(offsets))
-            ]
+        stations.append(copy(path))
+    # what lies around several postures is followed at once: arithmetic on few rows is mostly waiting
+    together = max(1, ROWS_TOGETHER // max(1, len(offsets) * len(kinematics.pins)))
+    for first in range(0, len(motion) if len(offsets) else 0, together):
+        own = slice(first, first + together)
+        branches = path.branch(stations[own], len(offsets))
+        branches.go_to(branches.posture + offsets[branches.members % len(offsets)])
+        records = [each.reshape(len(motion[own]), -1, *each.shape[1:]) for each in branches.record()]
+        for around in zip(*records, strict=True):
+            parts += [tuple(array[k :: len(offsets)] for array in around) for k in range(len(offsets))]
     neighbours = (motion[:, None] + offsets).reshape(-1, limb)
-    coordinates, assembled, rates = (
-        np.stack([each[k] for each in (*parts, *around)], axis=1) for k in range(3)
-    )
+    coordinates, assembled, rates = (np.stack([each[k] for each in parts], axis=1) for k in range(3))
     return LinkageMotion(
         topology,
         kinematics.pins,
@@ -125,23 +138,36 @@ class _Path:
     `members` are the places of the others among all."""
 
     def __init__(self, kinematics: LinkageKinematics) -> None:
-        self.kinematics = kinematics
+        self.kinematics = self.all_designs = kinematics
         self.count, size = len(kinematics.pins), len(kinematics.tree.coordinates)
         self.limb = kinematics.limb_joints
         self.members = np.arange(self.count)
         self.posture = np.zeros((self.count, self.limb))
         self.y = np.zeros((self.count, size))
-        self.side = np.sign(np.linalg.det(kinematics.closures(self.y)[1][:, :, self.limb :]))
+        self.slope = kinematics.closures(self.y)[1]
+        self.side = np.sign(np.linalg.det(self.slope[:, :, self.limb :]))
         self._keep(self.side != 0)
 
-    def branch(self, count: int) -> _Path:
-        """Return the same place so many times, design by design, to go on from into other directions."""
+    def branch(self, stations: Sequence[_Path], count: int) -> _Path:
+        """Return places that designs were at, each so many times, to go on from into other directions.
+
+        stations: where all of them were. Rows are ordered by station, design, time; so are `members`.
+        """
         branches = copy(self)
-        branches.kinematics = self.kinematics.select(np.repeat(np.arange(len(self.y)), count))
-        branches.count = self.count * count
-        branches.members = (self.members[:, None] * count + np.arange(count)).ravel()
-        branches.posture, branches.y = (np.repeat(each, count, axis=0) for each in (self.posture, self.y))
-        branches.side = np.repeat(self.side, count)
+        rows = [np.repeat(each.members, count) for each in stations]
+        branches.kinematics = self.all_designs.select(np.concatenate(rows))
+        branches.all_designs = branches.kinematics
+        branches.count = self.count * count * len(stations)
+        branches.members = np.concatenate(
+            [
+                ((k * self.count + each.members)[:, None] * count + np.arange(count)).ravel()
+                for k, each in enumerate(stations)
+            ]
+        )
+        branches.posture, branches.y, branches.slope, branches.side = (
+            np.concatenate([np.repeat(getattr(each, name), count, axis=0) for each in stations])
+            for name in ("posture", "y", "slope", "side")
+        )
         return branches
 
     def _keep(self, stays: np.ndarray) -> None:
@@ -149,7 +175,7 @@ class _Path:
         if not stays.all():
             self.kinematics = self.kinematics.select(stays)
             self.members, self.side = self.members[stays], self.side[stays]
-            self.y, self.posture = self.y[stays], self.posture[stays]
+            self.y, self.posture, self.slope = self.y[stays], self.posture[stays], self.slope[stays]
 
     def go_to(self, postures: np.ndarray) -> None:
         """Move the limbs of all designs to a posture, in small steps; or each to a row of its own."""
@@ -165,40 +191,40 @@ class _Path:
     def _step(self, posture: np.ndarray) -> None:
         """Move the limbs a little: along the tangent, then by Newton's method."""
         links = slice(self.limb, None)
-        slope = self.kinematics.closures(self.y)[1]
         y = self.y.copy()
         y[:, : self.limb] = posture
         y[:, links] -= self._solve(
-            slope, (slope[:, :, : self.limb] @ (posture - self.posture)[:, :, None])[:, :, 0]
+            self.slope, (self.slope[:, :, : self.limb] @ (posture - self.posture)[:, :, None])[:, :, 0]
         )
         predicted = y[:, links].copy()
+        gap, slope = self.kinematics.closures(y)
         for _ in range(NEWTON_STEPS):
-            gap, slope = self.kinematics.closures(y)
             open_loops = (np.abs(gap) > MAX_GAP).any(axis=1) & np.isfinite(y).all(axis=1)
             if not open_loops.any():
                 break
             y[:, links] -= np.where(open_loops[:, None], self._solve(slope, gap), 0.0)
-        gap, slope = self.kinematics.closures(y)
+            gap, slope = self.kinematics.closures(y)
         stays = (np.abs(gap) <= MAX_GAP).all(axis=1)
         stays &= np.abs(y[:, links] - predicted).max(axis=1, initial=0.0) <= MAX_CORRECTION
         stays &= np.sign(np.linalg.det(slope[:, :, links])) == self.side
-        self.y, self.posture = y, posture
+        self.y, self.posture, self.slope = y, posture, slope
         self._keep(stays)
 
     def _solve(self, slope: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Solve for the turns of links; infinite where the equations are singular."""
-        matrix = slope[:, :, self.limb :].copy()
-        singular = ~(np.abs(np.linalg.det(matrix)) > 0)  # also where numbers have run away
-        matrix[singular] = np.eye(matrix.shape[1])
-        turns = np.linalg.solve(matrix, b[:, :, None])[:, :, 0]
-        turns[singular] = np.inf
-        return np.asarray(turns)
+        matrix = slope[:, :, self.limb :]
+        try:
+            return np.asarray(np.linalg.solve(matrix, b[:, :, None])[:, :, 0])
+        except np.linalg.LinAlgError:
+            singular = ~(np.abs(np.linalg.det(matrix)) > 0)  # also where numbers have run away
+            matrix = np.where(singular[:, None, None], np.eye(matrix.shape[1]), matrix)
+            turns = np.linalg.solve(matrix, b[:, :, None])[:, :, 0]
+            return np.where(singular[:, None], np.inf, turns)
 
     def record(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return coordinates, which designs are assembled, and the rates of their joints; nan where a design
         was left behind."""
-        slope = self.kinematics.closures(self.y)[1]
-        links = -np.linalg.solve(slope[:, :, self.limb :], slope[:, :, : self.limb])
+        links = -np.linalg.solve(self.slope[:, :, self.limb :], self.slope[:, :, : self.limb])
         whole = np.concatenate([np.tile(np.eye(self.limb), (len(self.y), 1, 1)), links], axis=1)
         joints = self.kinematics.joint_turns
         coordinates = np.full((self.count, self.y.shape[1]), np.nan)

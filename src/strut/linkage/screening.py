@@ -78,8 +78,8 @@ def screen(
     places = [names.index(joint) for joint in actuators]
     strength, regularity = np.zeros((2, *motion.assembled.shape))
     rates = motion.rates[motion.assembled]
-    strength[motion.assembled] = np.linalg.svd(rates[:, places], compute_uv=False)[:, -1]
-    regularity[motion.assembled] = 1.0 / np.linalg.svd(rates, compute_uv=False)[:, 0]
+    strength[motion.assembled] = _singular_values(rates[:, places])[:, -1]
+    regularity[motion.assembled] = 1.0 / _singular_values(rates)[:, 0]
     return Screening(
         motion.assembles,
         strength.min(axis=1),
@@ -88,6 +88,20 @@ def screen(
         positive("min_strength", min_strength),
         positive("min_regularity", min_regularity),
     )
+
+
+def _singular_values(matrices: np.ndarray) -> np.ndarray:
+    """Return the singular values of matrices, the largest first. Of two columns, as legs and arms have, they
+    are written down: from the product with the transpose, the least by the determinant, which keeps its
+    digits near zero."""
+    if matrices.shape[2] != 2:
+        return np.asarray(np.linalg.svd(matrices, compute_uv=False))
+    u, v = matrices[:, :, 0], matrices[:, :, 1]
+    uu, vv, uv = ((a * b).sum(axis=1) for a, b in ((u, u), (v, v), (u, v)))
+    largest = np.sqrt((uu + vv + np.hypot(uu - vv, 2 * uv)) / 2)
+    minors = [u[:, i] * v[:, k] - u[:, k] * v[:, i] for i in range(u.shape[1]) for k in range(i)]
+    area = np.sqrt(np.square(minors).sum(axis=0))  # product of the two
+    return np.column_stack([largest, np.divide(area, largest, out=np.zeros_like(area), where=largest > 0)])
 
 
 __all__ = ["Screening", "screen"]

@@ -138,6 +138,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     precision: str = "double",
     lanes: int | str = 1,
     crew: int | str = "auto",
+    check_steps: bool = True,
     progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> Batch:
@@ -162,6 +163,9 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     crew: how many threads of a card do each run, 1, 2, 4 or 8. 'auto' takes 4 in double precision where the
         flow or the guards have 30,000 operations or more and the card's blocks share memory enough, else 1;
         `device` of the batch says which.
+    check_steps: whether the beginning and end of three runs are looked at, to warn of fixed steps that are
+        too long for a method. A search that runs its best again with finer steps leaves it out: it takes tens
+        of milliseconds of a large machine, compiled for the processor, too.
     progress: called with the fraction done.
     options: as for `simulate`; the ledger is off unless ledger=True.
 
@@ -182,7 +186,8 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     )
     ran_on, interrupted = _do_task(system, task, way)
     wall = clock.perf_counter() - began
-    _warn_of_unstable_steps(system, task, way)
+    if check_steps:
+        _warn_of_unstable_steps(system, task, way)
     times = None if at is None else np.size(at)
     return _batch(system, task, names, times, wall=wall, interrupted=interrupted, device=ran_on)
 

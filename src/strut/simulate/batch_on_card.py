@@ -21,6 +21,7 @@ from strut.codegen import (
     choose_crew,
     find_cuda_compiler,
     forget_driver,
+    load_library,
     open_driver,
 )
 from strut.errors import CompileError, DeviceError, ModelError, did_you_mean
@@ -110,7 +111,7 @@ def open_library(low: Lowered, options: Options, precision: str, crew: int | str
         crew=choose_crew(low, driver.card, precision) if crew == "auto" else int(crew),
         chosen=chosen,
     )
-    return DeviceLibrary(path, low.sizes, driver)
+    return load_library(path, low.sizes, driver)
 
 
 def do_launches(

@@ -4,8 +4,8 @@ without a singularity, with bars that are not too long, walk, on soft ground, ma
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -21,7 +21,6 @@ from strut.evolve.streams import Purpose, RandomStream
 from strut.evolve.workers.workers import core_count
 from strut.linkage.measures import ACTUATOR_MASS, PASSIVE_MASS
 from strut.linkage.spanning_tree import spanning_tree
-from strut.simulate import StabilityWarning
 from strut.simulate.batch_in_lanes import chosen_lanes
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, topologies_by_number
 from strut.studies.exoskeleton_gait import exoskeleton_walker
@@ -99,9 +98,9 @@ def screen_designs(
     for part in parts:
         own = slice(first, first + len(part.pins))
         first += len(part.pins)
-        screening = linkage.screen(motion, part.group.actuators)
+        screening = linkage.screen(motion.select(own), part.group.actuators)
         shares = [
-            np.minimum(each / least, 1.0) * whole
+            np.minimum(each / least, 1.0) * whole[own]
             for each, least in (
                 (screening.strength, screening.min_strength),
                 (screening.regularity, screening.min_regularity),
@@ -113,7 +112,7 @@ def screen_designs(
         results.append(
             ScreenedDesigns(
                 WornValues(part.group, part.pins, control),
-                ((assembled + shares[0] + shares[1]) / 3)[own],
+                (assembled[own] + shares[0] + shares[1]) / 3,
                 longest[own],
                 LEGS * linkage.linkage_masses(topology, at[own], part.group.actuators),
                 {label: column[own] for label, column in states.items()},
@@ -201,7 +200,8 @@ class ExoskeletonEvaluation:
     """Evaluates individuals of a `DesignSpace`.
 
     duration: of a walk [s]. options: of `simulate_batch`, as lanes, precision and device. processes: in which
-    individuals are evaluated on a processor; None for as many as there are cores.
+    individuals are screened and, on a processor, walk; None for as many as there are cores. On a card the
+    topologies of a generation walk side by side, and so do generations of several threads.
 
     Measures are soundness (see `ScreenedDesigns`), longest_bar [m], added_mass [kg], broken_off (1 where a
     run ended by its numbers), and those of `evolve.walk_measures`, which are 0 where a design does not walk.
@@ -215,7 +215,8 @@ class ExoskeletonEvaluation:
     @cached_property
     def runners(self) -> dict[int, SystemEvaluation]:
         """By number of a topology, what runs its machines."""
-        options = {"threads": 1, **self.options} if self.on_processor else dict(self.options)
+        # wild designs are many, and the best are run again with finer steps: no warning of each
+        options = {"check_steps": False, **({"threads": 1} if self.on_processor else {}), **self.options}
         numbered = {group.number: group.topology for group in self.space.groups.values()}
         return {
             number: walk_evaluation(each, sound_designs(number)[0][:1], self.duration, **options)
@@ -290,7 +291,7 @@ class ExoskeletonEvaluation:
         chunks = self._chunks(walking)
         walk_names = self.measures[len(DESIGN_MEASURES) :]
         never_negative = [walk_names.index(name) for name in NEVER_NEGATIVE]
-        measured = self._pool.map("run", [(number, rows) for number, rows, _ in chunks])
+        measured = self._map_runs([(number, rows) for number, rows, _ in chunks])
         for (_, _, places), answer in zip(chunks, measured, strict=True):
             broken = np.isnan(answer).any(axis=1) | (answer[:, never_negative] < 0).any(axis=1)
             measures[places, DESIGN_MEASURES.index("broken_off")] = broken
@@ -376,14 +377,19 @@ class ExoskeletonEvaluation:
     def run(self, number: int, rows: np.ndarray) -> np.ndarray:
         """Run machines of a topology, a row each as `labels` order them; return their measures, nan where a
         run broke off."""
-        with warnings.catch_warnings():  # wild designs are many; the best are run again with finer steps
-            warnings.simplefilter("ignore", StabilityWarning)
-            return self.runners[number].evaluate(self.labels[number], rows, np.zeros(1, dtype=int)).measures
+        return self.runners[number].evaluate(self.labels[number], rows, np.zeros(1, dtype=int)).measures
+
+    def _map_runs(self, orders: list[tuple[int, np.ndarray]]) -> list[np.ndarray]:
+        """Return what `run` answers to each order: of the processes or, on a card, of threads that wait."""
+        if self.on_processor or not orders:
+            return self._pool.map("run", orders)
+        with ThreadPoolExecutor(len(orders)) as threads:
+            return list(threads.map(lambda order: self.run(*order), orders))
 
     @cached_property
     def _pool(self) -> ForkedPool:
         """The processes that do it; machines are compiled before they are forked."""
-        return ForkedPool(self, self.processes if self.on_processor else 1)
+        return ForkedPool(self, self.processes)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy for another process begins without processes."""
@@ -391,7 +397,7 @@ class ExoskeletonEvaluation:
 
     def compile(self) -> None:
         """Compile the machines of all topologies, side by side; then load them here."""
-        self._pool.compile(list(self.runners))
+        self._pool.begin()
 
 
 __all__ = [

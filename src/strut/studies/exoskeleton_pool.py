@@ -6,6 +6,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,32 +22,43 @@ _owner: Any = None
 class ForkedPool:
     """Calls methods of an object in processes that are forked from this one; with one process, here.
 
-    owner: has `runners`, and the methods that are called. count: of processes, None for as many as there are
-    cores.
+    owner: has `runners`, `on_processor`, and the methods that are called. count: of processes, None for as
+    many as there are cores.
     """
 
     def __init__(self, owner: Any, count: int | None) -> None:
         self.owner = owner
         self.count = core_count() if count is None else integer("processes", count, 1)
         self._pool: ProcessPoolExecutor | None = None
+        self._beginning, self._begun = Lock(), False
 
     def map(self, method: str, tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return what a method answers to each task, in their order."""
         if self.count == 1:
             return [getattr(self.owner, method)(*task) for task in tasks]
-        if self._pool is None:
-            self.compile(list(self.owner.runners))
-            self._pool = self._fork_pool(self.count)
+        self.begin()
+        assert self._pool is not None
         futures = [self._pool.submit(_call, method, task) for task in tasks]
         return [future.result() for future in futures]
 
-    def compile(self, numbers: Sequence[int]) -> None:
-        """Compile machines side by side, which leaves them in the cache, and load them here."""
-        if self.count > 1 and len(numbers) > 1:
-            with self._fork_pool(min(self.count, len(numbers))) as pool:
-                list(pool.map(_load, numbers))
-        for number in numbers:
-            _load_runner(self.owner, number)
+    def begin(self) -> None:
+        """Compile machines side by side, which leaves them in the cache, load them here, and fork the
+        processes. Those of a card are loaded after the fork: a process cannot hand its card down."""
+        with self._beginning:
+            if self._begun:
+                return
+            numbers, several = list(self.owner.runners), self.count > 1
+            if several and len(numbers) > 1:
+                with self._fork_pool(min(self.count, len(numbers))) as pool:
+                    list(pool.map(_load, numbers))
+            if several and not self.owner.on_processor:
+                self._pool = self._fork_pool(self.count)
+                self._pool.submit(_rest).result()  # all are forked with the first task
+            for number in numbers:
+                _load_runner(self.owner, number)
+            if several and self.owner.on_processor:
+                self._pool = self._fork_pool(self.count)
+            self._begun = True
 
     def _fork_pool(self, count: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
@@ -60,7 +72,7 @@ class ForkedPool:
         """End the processes."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+            self._pool, self._begun = None, False
 
 
 def _begin(owner: Any) -> None:
@@ -72,6 +84,10 @@ def _begin(owner: Any) -> None:
 
 def _call(method: str, task: tuple[Any, ...]) -> Any:
     return getattr(_owner, method)(*task)
+
+
+def _rest() -> None:
+    """Do nothing."""
 
 
 def _load(number: int) -> None:

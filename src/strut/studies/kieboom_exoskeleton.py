@@ -6,18 +6,21 @@ from __future__ import annotations
 import json
 import time as clock
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 
 from strut import evolve
 from strut.errors import StorageError
+from strut.evolve.search import StopRequest
 from strut.files import put
 from strut.simulate import Trajectory, simulate
-from strut.studies.exoskeleton_evaluation import DURATION, METHOD, STEP
+from strut.studies.exoskeleton_evaluation import DURATION, METHOD, STEP, ExoskeletonEvaluation
 from strut.studies.exoskeleton_found import (
     WAYS,
     FoundDesign,
@@ -108,10 +111,13 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
-    """Search all runs, one after the other, then the rival; or go on with what the folder has."""
+    """Search all runs, then the rival; or go on with what the folder has. On a processor runs go one after
+    the other. On a card, which a generation of one run leaves idle, they go side by side, each in a thread,
+    and the rival has what is left of the minutes."""
     began = clock.monotonic()
+    on_card = order.device != "cpu"
     way: dict[str, Any] = {"lanes": "auto", "precision": order.precision}
-    if order.device != "cpu":
+    if on_card:
         way = {"device": order.device, "crew": order.crew, "precision": order.precision}
     if order.step is not None:
         way["step"] = order.step
@@ -121,25 +127,45 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
     }
     problem = exoskeleton_problem(**way)
     runs = order.runs or RUNS
+    share = 1.0 if on_card else 1 - RIVAL_SHARE
+    stopped = Event()
 
-    for run in range(1, runs + 1):
-        minutes = order.minutes_left(began, 1 - RIVAL_SHARE)
+    def tell_run(run: int, at: evolve.SearchProgress) -> None:
+        tell(f"run {run}/{runs}, {progress_line(at)}")
+        if stopped.is_set():
+            raise StopRequest
+
+    def search_run(run: int) -> bool:
+        minutes = order.minutes_left(began, share)
         if minutes is not None and minutes <= 0 and run > 1:
-            break
+            return True
         searched = search_exoskeletons(
             order.folder,
             problem,
             run=run,
             seed=SEED if order.seed is None else order.seed,
             minutes=minutes,
-            progress=partial(_tell_run, tell, f"run {run}/{runs}"),
+            progress=partial(tell_run, run),
             **size,
         )
-        left = order.minutes_left(began, 1 - RIVAL_SHARE)
-        if not searched.finished and (left is None or left > 0):
-            return  # interrupted: neither other runs nor the rival are begun
+        left = order.minutes_left(began, share)
+        return searched.finished or (left is not None and left <= 0)
+
+    if on_card:
+        tell("machines of all topologies are compiled for the card")
+        assert isinstance(problem.evaluation, ExoskeletonEvaluation)
+        problem.evaluation.compile()
+        with ThreadPoolExecutor(runs) as threads:
+            try:
+                went_on = all(list(threads.map(search_run, range(1, runs + 1))))
+            except KeyboardInterrupt:  # it comes to this thread alone
+                went_on = False
+            finally:
+                stopped.set()  # where one failed or was interrupted the others end with their generation
+    else:
+        went_on = all(map(search_run, range(1, runs + 1)))
     minutes = order.minutes_left(began)
-    if minutes is None or minutes > 0:
+    if went_on and (minutes is None or minutes > 0):  # who interrupts a run wants no rival, either
         search_rival(
             order.folder,
             runs=runs,
@@ -148,10 +174,6 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
             **size,
             **way,
         )
-
-
-def _tell_run(tell: Callable[[str], None], run: str, at: evolve.SearchProgress) -> None:
-    tell(f"{run}, {progress_line(at)}")
 
 
 def check_designs(

@@ -62,7 +62,8 @@ class SystemEvaluation:
 
     def settings(self) -> dict[str, Any]:
         """Return the system's name, how long it runs and what is measured."""
-        options = {name: value for name, value in self.options.items() if name not in ("threads", "device")}
+        elsewhere = ("threads", "device", "check_steps")  # where it runs, and what is told: the same numbers
+        options = {name: value for name, value in self.options.items() if name not in elsewhere}
         return {
             "kind": "system",
             "system": self.label or self.system.name,
@@ -118,9 +119,12 @@ class SystemEvaluation:
             group = next(key for key, members in self._groups.items() if name in members)
             own = self._groups[group][name]
             values.setdefault(group, {})[name] = np.where(np.isnan(x[:, k]), own, x[:, k])
-        chosen: dict[str, Any] = dict(
-            zip(("p", "x0", "z0", "u"), map(values.get, ("p", "x", "z", "u")), strict=True)
-        )
+        chosen: dict[str, Any] = dict(zip(("x0", "z0", "u"), map(values.get, ("x", "z", "u")), strict=True))
+        if "p" in values:  # as rows: hundreds of parameters one by one take longer than a run
+            place, own_values = self._parameters
+            rows = np.tile(own_values, (len(x), 1))
+            rows[:, [place[name] for name in values["p"]]] = np.column_stack(list(values["p"].values()))
+            chosen["p"] = rows
         batch = simulate_batch(
             self.run_measures.system,
             self.time,
@@ -151,6 +155,12 @@ class SystemEvaluation:
             group: dict(zip(self.system.labels(group), getattr(own, group).tolist(), strict=True))
             for group in ("p", "x", "z", "u")
         }
+
+    @cached_property
+    def _parameters(self) -> tuple[dict[str, int], np.ndarray]:
+        """Places of the parameters of what is run, by label, and their own values."""
+        system = self.run_measures.system
+        return {label: k for k, label in enumerate(system.labels("p"))}, start(system).p
 
     @cached_property
     def run_measures(self) -> RunMeasures:
