@@ -8,6 +8,7 @@ from strut import walkers
 from strut.errors import ModelError
 from strut.gait.section import default_section
 from strut.optimal.walk.check_clearance import MAX_DEVIATION, check_clearance, highest_passing
+from strut.system import sx
 
 
 def test_straight_legs_pass_where_they_coincide():
@@ -15,7 +16,8 @@ def test_straight_legs_pass_where_they_coincide():
     the foot is l (cos a - cos b) = m tan((a + b) / 2) above flat ground, a few millimetres at most."""
     compass = walkers.compass().using(slope=0.0)
     margin = 0.02  # m: by which a foot of the compass is in front when it passes
-    highest = highest_passing(compass, "heel_strike", "passes", "clearance")
+    guard, height = sx(compass.event("passes").guard), sx(compass["clearance"])
+    highest = highest_passing(compass, "heel_strike", guard, height)
     assert 0 < highest < margin * math.tan(MAX_DEVIATION + 0.4)
     check_clearance(compass, "heel_strike", None)
     check_clearance(compass, "heel_strike", 0.9 * highest)

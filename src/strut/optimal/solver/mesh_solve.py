@@ -14,6 +14,7 @@ from strut.optimal.nlp.scaled import Scales, scaled_functions
 from strut.optimal.solver.bound_multipliers import collect_multipliers
 from strut.optimal.solver.kkt import ConditionedProgram, fixed_multipliers, residuals, worst
 from strut.optimal.solver.mesh_motion import motions, totals
+from strut.optimal.solver.one_thread import use_one_thread
 from strut.optimal.solver.optimum import MIN_BARRIER, WARM_OPTIONS, optimum_point
 from strut.optimal.solver.result import COST, INTERRUPTED, KEPT, MAX_KKT_RESIDUAL, Solution
 from strut.optimal.solver.scaling import far_off, gradient_scales, nominal_scales
@@ -142,6 +143,7 @@ def solver_of(mesh: SolvableProgram, settings: dict[str, Any], scaled: bool = Fa
             **{n: f[n] for n in ("grad_f", "jac_g", "hess_lag")},
         }
         mesh.solvers[key] = ca.nlpsol("solver", "ipopt", f["nlp"], options)
+        use_one_thread()
     return mesh.solvers[key]
 
 

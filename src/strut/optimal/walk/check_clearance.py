@@ -1,5 +1,5 @@
-"""`check_clearance`: whether the swing foot of a walker can be as high as is asked where it passes the other,
-asked of its geometry before anything is searched for."""
+"""`check_clearance`, `check_stiff_legs`: whether the swing foot of a walker can be as high as is asked, or
+above the ground at all, where it passes the other; asked of its geometry before anything is searched for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.section import section_of
-from strut.optimal.walk.read_walk import position_places, swing_foot
+from strut.optimal.walk.read_walk import landing_foot, position_places, swing_foot
 from strut.system import System, start, sx, time
 
 RANDOM_POSTURES = 2000
@@ -19,6 +19,8 @@ MAX_GUARD = 1e-9
 """Size of the guard of the passing, in its unit, up to which a foot passes in a posture."""
 NEWTON_STEPS = 8
 """Steps of Newton's method to a posture in which the foot passes."""
+MAX_STIFF_LIFT = 1e-6
+"""[m] A foot that can be no higher than this beside the other is at the end of a leg that does not bend."""
 
 
 def check_clearance(walker: System, section: str, clearance: float | None) -> None:
@@ -27,7 +29,8 @@ def check_clearance(walker: System, section: str, clearance: float | None) -> No
     foot = swing_foot(walker, section)
     if foot is None or not clearance:
         return
-    highest = highest_passing(walker, section, foot.passes, foot.gap)
+    guard, height = sx(walker.event(foot.passes).guard), sx(walker[foot.gap])
+    highest = highest_passing(walker, section, guard, height)
     if highest is not None and highest < clearance:
         raise ModelError(
             f"a clearance of {clearance:g} m is asked, but where the swing foot of '{walker.name}' passes "
@@ -37,16 +40,36 @@ def check_clearance(walker: System, section: str, clearance: float | None) -> No
         )
 
 
-def highest_passing(walker: System, section: str, passes: str, gap: str) -> float | None:
+def check_stiff_legs(walker: System, section: str) -> None:
+    """Raise `ModelError` where a foot that lands wherever it touches the ground cannot be above it beside the
+    other, on which the walker stands: legs of equal length that do not bend."""
+    foot = landing_foot(walker, section)
+    opposite = [f for f in walker.walk.feet if f.name == foot.opposite] if foot and walker.walk else []
+    if foot is None or not opposite or not opposite[0].gap or foot.at is None or opposite[0].at is None:
+        return
+    beside = sx(foot.at)[0] - sx(opposite[0].at)[0]
+    lift = sx(walker[foot.gap]) - sx(walker[opposite[0].gap])
+    highest = highest_passing(walker, section, beside, lift)
+    if highest is not None and highest <= MAX_STIFF_LIFT:
+        one, other = foot.name, opposite[0].name
+        raise ModelError(
+            f"legs of '{walker.name}' do not bend: '{one}' is never above the ground where it passes "
+            f"'{other}', and it lands wherever it touches the ground. Give it knees, or let feet pass "
+            f"through the ground until they are in front: contact.rigid(..., arm={{'{one}': "
+            f"contact.ahead_of('{one}', '{other}'), '{other}': contact.ahead_of('{other}', '{one}')}}), in a "
+            f'file [contact] arm.{one} = {{ ahead_of = "{other}" }}, and the other foot alike'
+        )
+
+
+def highest_passing(walker: System, section: str, guard: ca.SX, height: ca.SX) -> float | None:
     """Return how high a foot is at most [m] where it passes the other, over random postures; None where none
-    of them leads to one in which it passes. passes: the event. gap: the output that is the height."""
+    of them leads to one in which it passes. guard: zero where it passes. height: of the foot [m]."""
     begin, x = start(walker), walker.vector("x")
     travelled = section_of(walker, section).cyclic
     places = [i for i in position_places(walker) if i not in travelled]
-    guard = sx(walker.event(passes).guard)
     inputs = [time, *walker.vectors()]
     ahead = ca.Function("ahead", inputs, [guard, ca.gradient(guard, x)])
-    height = ca.Function("height", inputs, [sx(walker[gap])])
+    heights = ca.Function("height", inputs, [height])
     columns = np.repeat(begin.x[:, None], RANDOM_POSTURES, axis=1)
     random = np.random.default_rng(0)
     columns[places] += random.uniform(-MAX_DEVIATION, MAX_DEVIATION, (len(places), RANDOM_POSTURES))
@@ -60,7 +83,7 @@ def highest_passing(walker: System, section: str, passes: str, gap: str) -> floa
         columns[places] -= value * slope / np.maximum((slope**2).sum(axis=0), MAX_GUARD)
     there = np.abs(np.array(ahead(t, columns, *still)[0])).reshape(-1) <= MAX_GUARD
     there &= (np.abs(columns - begin.x[:, None]) <= MAX_DEVIATION)[places].all(axis=0)
-    return float(np.array(height(t, columns, *still)).reshape(-1)[there].max()) if there.any() else None
+    return float(np.array(heights(t, columns, *still)).reshape(-1)[there].max()) if there.any() else None
 
 
-__all__ = ["check_clearance", "highest_passing"]
+__all__ = ["check_clearance", "check_stiff_legs", "highest_passing"]

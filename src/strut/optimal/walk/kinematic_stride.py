@@ -82,10 +82,14 @@ class Kinematics:
         return others[0] if others and others[0].at is not None else None
 
     def _discrete(self) -> np.ndarray:
-        """Discrete states during the step: those of the start, with one foot on the ground."""
+        """Discrete states when the step begins: those of the start, with one foot on the ground, and flags of
+        feet that pass each other as a landing leaves them."""
         z = self.begin.z.copy()
         labels = self.walker.labels("z")
         if self.stance is not None and self.swing is not None:
+            for foot in (f for f in (self.stance, self.swing) if f.passes):
+                for name in self.walker.event(foot.passes).reset:
+                    z[labels.index(name)] = 0.0
             z[labels.index(self.stance.stands)], z[labels.index(self.swing.stands)] = 1.0, 0.0
         return z
 
@@ -362,14 +366,19 @@ def _usual_length(height: float, speed: float | None, gravity: float) -> float:
 def nearest_posture(
     q: ca.SX, rows: list[ca.SX], own: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray | None:
-    """The point nearest to one's own at which rows are zero, within bounds; None where there is none."""
+    """The point nearest to one's own at which rows are zero, within bounds; None where there is none. Of more
+    rows than positions, as stiff legs have, some say nothing or repeat others: then any point at which all
+    are zero, by least squares."""
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "error_on_fail": False}
-    problem = {"x": q, "f": ca.sumsqr(q - own), "g": ca.vertcat(*rows)}
+    asked = ca.vertcat(*rows)
+    problem, limits = {"x": q, "f": ca.sumsqr(q - own), "g": asked}, {"lbg": 0, "ubg": 0}
+    if asked.numel() > q.numel():  # which the solver refuses
+        problem, limits = {"x": q, "f": ca.sumsqr(asked)}, {}
     solve, random = ca.nlpsol("posture", "ipopt", problem, options), np.random.default_rng(0)
-    missed = ca.Function("missed", [q], [ca.norm_inf(problem["g"])])
+    missed = ca.Function("missed", [q], [ca.norm_inf(asked)])
     for k in range(POSTURE_STARTS):
         begin = own + k / POSTURE_STARTS * POSTURE_SPREAD * random.standard_normal(len(own))
-        solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], lbg=0, ubg=0)
+        solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], **limits)
         # Of a search that broke off, the solver does not say by how much the rows are missed.
         if float(missed(solution["x"])) <= MAX_POSTURE_ERROR:
             return np.array(solution["x"]).reshape(-1)

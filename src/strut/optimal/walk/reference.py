@@ -15,7 +15,7 @@ from strut.gait.section import default_section
 from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.watch import BUSY_CLOCK
-from strut.optimal.walk.check_clearance import check_clearance
+from strut.optimal.walk.check_clearance import check_clearance, check_stiff_legs
 from strut.optimal.walk.check_creep import check_creep
 from strut.optimal.walk.check_walker import check_walker
 from strut.optimal.walk.compliant_stride import compliant_stride
@@ -113,6 +113,7 @@ def find_reference(
     if passive is None and guess is None:
         check_walker(walker, where, alike=not goal.steps or goal.steps % 2 == 1)
         check_creep(walker, where)
+        check_stiff_legs(walker, where)
     if passive is None and guess is None and not (stands_in_turn(walker, where) or flies(walker, goal)):
         passive = find_passive_gait(walker, where)
     start: Any = passive if guess is None else guess
