@@ -1,6 +1,7 @@
 """COMAN that learns to walk: its start, its parameters and goals, pushes against swing feet and their draws, first
 populations of known solutions."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -22,8 +23,9 @@ from strut.studies.coman_gait import (
     coman_problems,
     coman_walker,
 )
+from strut.studies.coman_pictures import coman_with, draw_walks, pushed_coman_with
 from strut.studies.coman_table import coman_rows
-from strut.studies.coman_verification import PushedWalks
+from strut.studies.coman_verification import FRESH_SEED, PushedWalks, bear_pushes
 from strut.studies.gait_pictures import impedance_curves, progress_plots
 from strut.studies.gait_verification import Verified
 from strut.studies.mode_searches import has_searches, mutated_populations
@@ -259,7 +261,11 @@ def test_the_table_of_pushed_gaits():
         mode: made_up_evolution(mode, np.multiply(costs, 4), 5)
         for mode, costs in zip(MODES, COSTS, strict=True)
     }
-    measures = {"time": np.array([10.0, 10.0, 4.0]), "cost": np.array([100.0, 120.0, 9e9])}
+    measures = {
+        "time": np.array([10.0, 10.0, 4.0]),
+        "cost": np.array([100.0, 120.0, 9e9]),
+        "pushes": np.array([0.7, 0.8, 0.1]),
+    }
     walk = PushedWalks(0.5, 2 / 3, measures)
     answers = dict.fromkeys(MODES, walk)
     rows = {row.quantity: row for row in kieboom_perturbed._rows(pushed, calm, answers, answers)}
@@ -270,6 +276,68 @@ def test_the_table_of_pushed_gaits():
     told = rows["const: 50 draws that no search has seen"]
     assert told.ours == "50 % keep all goals, 67 % do not fall"
     assert "cost 110 J/m" in told.remark
+    assert "0.75 pushes of a foot in a cycle" in told.remark
+
+
+def test_no_curve_is_drawn_of_a_goal_that_nobody_reached():
+    reached = {"const": made_up_evolution("const", [40.0], 4)}
+    assert [plot.title for plot in progress_plots(reached, "cost [J/m]")] == [
+        "goals over time",
+        "cost over time, median of runs at the last goal",
+    ]
+    evolution = reached["const"]
+    early = replace(evolution, stages=5)  # of five goals none is at the last
+    assert [plot.title for plot in progress_plots({"const": early}, "cost [J/m]")] == ["goals over time"]
+
+
+def test_the_first_draw_that_leaves_it_upright_is_shown():
+    def walk(*times):
+        return PushedWalks(0.0, 0.0, {"time": np.array(times)})
+
+    assert kieboom_perturbed.shown_seed(walk(3.0, 10.0, 10.0)) == FRESH_SEED + 1
+    assert kieboom_perturbed.shown_seed(walk(3.0, 4.0)) == FRESH_SEED
+
+
+@pytest.mark.slow  # two machines compiled, one for lanes: a quarter of a minute
+def test_a_pushed_walk_is_shown_as_it_was_counted():
+    """Its mean speed is that of the same draws among those that no search has seen, and its pushes are drawn
+    as arrows at the ankles while they act."""
+    best = kieboom_perturbed.kept_gaits()["ppoly"]
+    counted = bear_pushes({"ppoly": best})["ppoly"]
+    seed = kieboom_perturbed.shown_seed(counted)
+    shown = pushed_coman_with("ppoly", best.parameters, seed)
+    duration = coman_gait.DURATION
+    run = simulate(shown, duration, method="rk4", step=coman_gait.STEP, ledger=False)
+    moments = run.at(np.linspace(duration / 2, duration, 20001))
+    speed = np.trapezoid(moments["speed"], moments.t) / (duration / 2)
+    assert speed == pytest.approx(counted.measures["speed"][seed - FRESH_SEED], abs=1e-4)  # of sampling
+    pushes = np.concatenate([moments["push_r"], moments["push_l"]])
+    assert pushes.max() == 0
+    assert -100 < pushes.min() < -60  # [N], 80 with a deviation of 5
+    impulse = -np.trapezoid(moments["push_r"] + moments["push_l"], moments.t)
+    cycles = 2 * duration / 2 * best.parameters["frequency"]  # of both feet; a push has 12 N s in the mean
+    assert impulse / 12 / cycles == pytest.approx(counted.measures["pushes"][seed - FRESH_SEED], rel=1e-2)
+    arrows = {arrow.name: arrow for arrow in shown.scene.arrows}
+    force = shown.function("force", [arrows["push_r"].force, shown["push_r"]], "xp")
+    values = start(shown)
+    along, push = force(0.0, values.x, values.p)
+    np.testing.assert_array_equal(np.array(along).ravel(), [float(push), 0, 0])
+
+
+@pytest.mark.slow  # three machines in one run, compiled: half a minute
+def test_bests_walk_beside_each_other():
+    gaits = kieboom_perturbed.kept_gaits()
+    machines = {mode: coman_with(mode, gait.parameters) for mode, gait in gaits.items()}
+    plots, film = draw_walks(machines, gaits, begin=8.0)
+    assert film.status == "done"
+    end = film.at(14.0)
+    places = [end[f"{mode}.x"] for mode in MODES]
+    assert all(0.3 * 6 - k * 0.9 < x < 0.5 * 6 - k * 0.9 for k, x in enumerate(places))  # 0.3 to 0.5 m/s
+    titles = [plot.title for plot in plots]
+    assert titles[:2] == ["hip angle", "hip torque"]
+    weight = next(plot for plot in plots if plot.title == "vertical ground force")
+    for curve in weight.curves.values():  # of a foot, the other one carries the other half
+        assert np.mean(curve[:-1]) == pytest.approx(0.5, abs=0.05)
 
 
 def test_pushes_begin_with_gaits_within_the_limits_of_rates():

@@ -1,6 +1,7 @@
 """Studies say what was published, and find it."""
 
 import json
+import re
 
 import pytest
 
@@ -161,3 +162,22 @@ def test_a_study_is_written_as_a_page_with_its_curves(tmp_path, monkeypatch, cap
     assert "error over gain" in text
     main_exits(["reproduce", "tiny", "-o", str(tmp_path / "tiny.txt")], 2)
     assert "ends with .html" in capsys.readouterr().err
+
+
+def test_many_curves_over_the_same_quantity_stand_in_pairs(tmp_path, monkeypatch):
+    """Neighbours over the same quantity, and no others; two curves alone are wide."""
+
+    def plots_over(*labels):
+        return [Plot(f"curve {k}", label, "y", (0.0, 1.0), {"a": (0, 1)}) for k, label in enumerate(labels)]
+
+    for labels, headings in (
+        (("phase", "phase", "phase", "time", "time"), ["curve 0, curve 1", "curve 2", "curve 3, curve 4"]),
+        (("phase", "phase"), ["curve 0", "curve 1"]),
+    ):
+        study = Study("tiny", "a tiny study", "nobody", list, lambda labels=labels: plots_over(*labels))
+        monkeypatch.setitem(STUDIES, "tiny", study)
+        page = tmp_path / "tiny.html"
+        main_exits(["reproduce", "tiny", "-o", str(page)], 0)
+        text = page.read_text()
+        assert re.findall(r">(curve \d[^<]*)<", text) == headings
+        assert text.count('class="pair"') == sum("," in heading for heading in headings)

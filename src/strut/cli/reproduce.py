@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,8 @@ from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 
 if TYPE_CHECKING:
     from strut.studies import Row, SearchOrder, SearchStudy, Study
-    from strut.studies.study import SearchOutcome
+    from strut.studies.study import Plot, SearchOutcome
+    from strut.view import Figure
 
 PAGE = "index.html"
 """The page of a study that searches, in its folder."""
@@ -211,13 +213,48 @@ def _present_rows(study: Study, results: list[Row]) -> None:
     present({"name": study.name, "title": study.title, "source": study.source, "rows": rows}, print_rows)
 
 
+def _pair_plots(plots: Sequence[Plot]) -> list[list[Plot]]:
+    """Return the plots of a page in the groups that stand beside each other: of many, neighbours over the
+    same quantity in pairs, so that a page stays short; a few are wide."""
+    from strut.view.figures.plots import BESIDE_FROM
+
+    groups: list[list[Plot]] = []
+    for plot in plots:
+        last = groups[-1] if groups else []
+        fits = len(last) == 1 and (last[0].x_label, last[0].log_x) == (plot.x_label, plot.log_x)
+        if fits and len(plots) > BESIDE_FROM:
+            last.append(plot)
+        else:
+            groups.append([plot])
+    return groups
+
+
+def _plot_figure(plot: Plot) -> Figure:
+    """Return what a page draws of a plot; over the logarithm of what spans decades."""
+    import numpy as np
+
+    from strut.view import PALETTE, Figure
+    from strut.view.figures.figure import Band, Line
+
+    x = np.array(plot.x)
+    label = f"log10 of {plot.x_label}" if plot.log_x else plot.x_label
+    curves = tuple(
+        Line(name, np.log10(x) if plot.log_x else x, np.array(y, float), PALETTE[k % len(PALETTE)])
+        for k, (name, y) in enumerate(plot.curves.items())
+    )
+    usual: tuple[Band, ...] = ()
+    if plot.band is not None:
+        lower, upper = plot.band
+        usual = (Band(x, np.array(lower), np.array(upper), BAND_COLOR),)
+    return Figure((*usual, *curves), label, plot.y_label)
+
+
 def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
-    """Write the table of a study, its moving picture, maps and curves as a page; one picture for each, over
-    the logarithm of what spans decades."""
+    """Write the table of a study, its moving picture, maps, curves and drawings as a page."""
     import numpy as np  # with view, what only a page needs
 
     from strut.view import PALETTE, Figure, Report
-    from strut.view.figures.figure import Band, Cells, Line, Points
+    from strut.view.figures.figure import Cells, Points
     from strut.view.pages.motion import motion
 
     page = Report(study.title, remarks=study.source)
@@ -241,21 +278,11 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
         cells = Cells(np.array(colours.x), np.array(colours.y), np.array(colours.values), colours.value_label)
         page.subheading(colours.title)
         page.figures(Figure((cells, *marks), colours.x_label, colours.y_label))
-    for plot in outcome.plots:
-        x = np.array(plot.x)
-        label = f"log10 of {plot.x_label}" if plot.log_x else plot.x_label
-        curves = tuple(
-            Line(name, np.log10(x) if plot.log_x else x, np.array(y, float), PALETTE[k % len(PALETTE)])
-            for k, (name, y) in enumerate(plot.curves.items())
-        )
-        page.subheading(plot.title)
-        if plot.remark:
-            page.text(plot.remark)
-        usual: tuple[Band, ...] = ()
-        if plot.band is not None:
-            lower, upper = plot.band
-            usual = (Band(x, np.array(lower), np.array(upper), BAND_COLOR),)
-        page.figures(Figure((*usual, *curves), label, plot.y_label))
+    for group in _pair_plots(outcome.plots):
+        page.subheading(", ".join(plot.title for plot in group))
+        for remark in dict.fromkeys(plot.remark for plot in group if plot.remark):
+            page.text(remark)
+        page.figures(*map(_plot_figure, group), beside=len(group) > 1)
     for picture in outcome.pictures:
         page.subheading(picture.title)
         page.embed(f'<div class="graph">{picture.svg}</div>\n')

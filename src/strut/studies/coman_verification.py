@@ -25,7 +25,7 @@ from strut.studies.coman_gait import (
 )
 from strut.studies.coman_search import pushed_walker
 from strut.studies.gait_verification import LONG_DURATION, WAYS, WayToRun, way_options
-from strut.studies.swing_pushes import SwingPushes
+from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 from strut.system import System
 
 FRESH_DRAWS = 50
@@ -52,7 +52,8 @@ def _way_to_run(way: str, limits: bool) -> WayToRun:
 @dataclass(frozen=True)
 class PushedWalks:
     """How a gait bears pushes. kept_share: the part of runs that keep all goals; upright_share: that do not
-    fall. measures: by name, one of each run."""
+    fall. measures: by name, one of each run; besides those of `coman_measures` pushes, how many a foot bears
+    in a cycle, by their impulse [1]: fewer than one where it is down again before one was to begin."""
 
     kept_share: float
     upright_share: float
@@ -65,10 +66,10 @@ def bear_pushes(
     """Run a best of each mode with draws of pushes that no search has seen, and return how it bears them; the
     limits of the joints' rates count."""
     measured = coman_measures(walker or pushed_walker(), DURATION)
-    inner = evolve.of_system(
-        measured.system, DURATION, measured.expressions, method="rk4", step=STEP, lanes="auto"
-    )
     pushes = SwingPushes(count=1)
+    impulses = [f"integral_after(push_{side}, {DURATION / 2!r})" for side in pushes.sides]
+    expressions = {**measured.expressions, "push_impulse": f"-({' + '.join(impulses)})"}
+    inner = evolve.of_system(measured.system, DURATION, expressions, method="rk4", step=STEP, lanes="auto")
     parts = []
     for mode, best in bests.items():
         evaluation = evolve.EncodedEvaluation(inner, FrequencyTables(phase_tables(JOINTS, mode)), pushes)
@@ -79,6 +80,8 @@ def bear_pushes(
     answers = {}
     for mode, evaluated in zip(bests, evaluate_together(parts, seeds), strict=True):
         measures = dict(zip(inner.measures, evaluated.measures.T, strict=True))
+        cycles = len(pushes.sides) * DURATION / 2 * bests[mode].parameters["frequency"]
+        measures["pushes"] = measures["push_impulse"] / (MEAN_FORCE * MEAN_DURATION * cycles)
         stages = goals.stage(goals.keys(measures))
         kept_share, upright_share = np.mean(stages == len(goals.goals) - 1), np.mean(stages > 0)
         answers[mode] = PushedWalks(float(kept_share), float(upright_share), measures)

@@ -21,7 +21,8 @@ CURVE_POINTS = 201
 
 def progress_plots(evolutions: Mapping[str, evolve.Evolution], last_goal: str) -> list[Plot]:
     """Return over generations the mean over runs of the goal that the best so far is at, and the median of
-    the last goal among runs that are at it. last_goal: what it is, with its unit, "cost [J/m]"."""
+    the last goal among runs that are at it; the first alone where no run is. last_goal: what it is, with its
+    unit, "cost [J/m]"."""
     goals, values = {}, {}
     count = 0
     for mode, evolution in evolutions.items():
@@ -44,10 +45,11 @@ def progress_plots(evolutions: Mapping[str, evolve.Evolution], last_goal: str) -
         return {m: np.pad(c, (0, count - len(c)), constant_values=np.nan).tolist() for m, c in curves.items()}
 
     word = last_goal.partition(" [")[0]
-    return [
-        Plot("goals over time", "generation", "goal, mean of all runs", x, extend(goals)),
-        Plot(f"{word} over time", "generation", f"{last_goal} at the last goal, median", x, extend(values)),
-    ]
+    stages = Plot("goals over time", "generation", "goal, mean of all runs", x, extend(goals))
+    if not any(np.isfinite(each).any() for each in values.values()):
+        return [stages]
+    title = f"{word} over time, median of runs at the last goal"
+    return [stages, Plot(title, "generation", last_goal, x, extend(values))]
 
 
 def impedance_curves(bests: Mapping[str, evolve.Individual], joints: Mapping[str, PhaseJoint]) -> list[Plot]:

@@ -68,8 +68,8 @@ def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -
             mode: (np.sum([stride[f"{point}_{ending}"] for point in FEET["right"]], axis=0) / weight).tolist()
             for mode, stride in strides.items()
         }
-        title = f"{word} ground force, right foot"
-        plots.append(Plot(title, "part of the stride [%]", f"{title} [body weights]", percent, curves))
+        title = f"{word} ground force"
+        plots.append(Plot(title, "part of the stride [%]", f"{title} [weights]", percent, curves))
     return plots
 
 

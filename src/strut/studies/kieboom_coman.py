@@ -7,41 +7,26 @@ import time as clock
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
-
 from strut import evolve
-from strut.control import phase_tables
-from strut.simulate import Trajectory, simulate
-from strut.studies.coman_gait import (
-    DURATION,
-    FEET,
-    GENERATIONS,
-    JOINTS,
-    MODES,
-    STEP,
-    FrequencyTables,
-    coman_walker,
-)
+from strut.studies.coman_gait import DURATION, GENERATIONS, MODES
+from strut.studies.coman_pictures import coman_with, draw_walks
 from strut.studies.coman_search import (
     LIMITED_FOLDER,
     LIMITED_GENERATIONS,
     search_gaits,
     search_limited_gaits,
 )
-from strut.studies.coman_table import WEIGHT, coman_rows
+from strut.studies.coman_table import coman_rows
 from strut.studies.coman_verification import coman_ways
-from strut.studies.gait_pictures import cycle_plots, impedance_curves, progress_plots, walk_beside_each_other
+from strut.studies.gait_pictures import progress_plots
 from strut.studies.gait_verification import Verified, candidates_of, verify_bests
 from strut.studies.mode_searches import has_searches
-from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome, SearchStudy
-from strut.system import System
+from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-coman"
 """Where the study keeps its searches unless it is told."""
-SHOWN_TIME, SETTLING_TIME = 6.0, 8.0
-"""[s] How long the moving picture is, and when it begins."""
-WALKER_DISTANCE = 0.9
-"""[m] Between the walkers of the moving picture."""
+SETTLING_TIME = 8.0
+"""[s] When the moving picture begins."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
@@ -58,7 +43,8 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     verified = verify_bests(place, candidates, coman_ways(limits=limits), tell)
     bests = best_of_modes(last, verified)
     tell("the best of each mode walks once more, for the page")
-    plots, film = draw_walks(bests)
+    machines = {mode: coman_with(mode, best.parameters) for mode, best in bests.items()}
+    plots, film = draw_walks(machines, bests, begin=SETTLING_TIME)
     return SearchOutcome(coman_rows(order.folder, parts, verified), [*curves, *plots], film)
 
 
@@ -95,39 +81,6 @@ def best_of_modes(
         own = [answer for (name, _), answer in verified.items() if name == mode]
         bests[mode] = min(own, key=lambda each: each.rank).individual if own else evolution.best
     return bests
-
-
-def coman_with(mode: str, parameters: Mapping[str, float]) -> System:
-    """Return COMAN with the controller of some mode and these values of its parameters, as the machine of
-    tables, which is compiled once for all modes."""
-    encoding = FrequencyTables(phase_tables(JOINTS, mode))
-    row = encoding.rows(np.array([[parameters[name] for name in encoding.names]]))[0]
-    values: dict[str, list[float]] = {}
-    for label, value in zip(encoding.labels, row, strict=True):
-        values.setdefault(label.partition("[")[0], []).append(float(value))
-    return coman_walker("table").using({k: v if len(v) > 1 else v[0] for k, v in values.items()})
-
-
-def draw_walks(bests: Mapping[str, evolve.Individual]) -> tuple[list[Plot], Trajectory | None]:
-    """Return curves over a cycle of a best of each mode, and all of them walking at once."""
-    machines = {mode: coman_with(mode, best.parameters) for mode, best in bests.items()}
-    end = SETTLING_TIME + SHOWN_TIME
-    walks = {
-        mode: simulate(machine, end, method="rk4", step=STEP, ledger=False)
-        for mode, machine in machines.items()
-    }
-    quantities: dict[str, tuple[tuple[str, ...], str, float]] = {}
-    for joint in JOINTS:
-        quantities[f"{joint} angle"] = ((f"{joint}_r",), "deg", 180 / np.pi)
-        quantities[f"{joint} torque"] = ((f"{joint}_r_torque",), "N m", 1.0)
-    normals = tuple(f"{point}_normal" for point in FEET["right"])
-    quantities["vertical ground force, right foot"] = (normals, "body weights", 1 / WEIGHT)
-    frequencies = {mode: best.parameters["frequency"] for mode, best in bests.items()}
-    plots = [*cycle_plots(walks, frequencies, quantities), *impedance_curves(bests, JOINTS)]
-    film = walk_beside_each_other(
-        machines, walks, begin=SETTLING_TIME, end=end, step=STEP, distance=WALKER_DISTANCE
-    )
-    return plots, film
 
 
 def rows() -> list[Row]:

@@ -11,21 +11,22 @@ import numpy as np
 from strut import evolve
 from strut.studies.coman_gait import (
     DURATION,
-    JOINTS,
     LIMITED_GOAL_NAMES,
     MODES,
+    NEGLIGIBLE_TIME,
     STARTS,
     coman_problems,
     coman_walker,
 )
+from strut.studies.coman_pictures import PUSH_QUANTITIES, SHOWN_TIME, draw_walks, pushed_coman_with
 from strut.studies.coman_search import (
     KNOWN_OF_RUN,
     LIMITED_FOLDER,
     known_solutions,
     search_pushed_gaits,
 )
-from strut.studies.coman_verification import FRESH_DRAWS, PushedWalks, bear_pushes
-from strut.studies.gait_pictures import impedance_curves, progress_plots
+from strut.studies.coman_verification import FRESH_DRAWS, FRESH_SEED, PushedWalks, bear_pushes
+from strut.studies.gait_pictures import progress_plots
 from strut.studies.gait_verification import candidates_of
 from strut.studies.kieboom_coman import load_searches
 from strut.studies.known_gaits import known_gait
@@ -68,7 +69,19 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     bests = {mode: individual for mode, (individual, _) in chosen.items()}
     walks = {mode: walk for mode, (_, walk) in chosen.items()}
     rows = _rows(searched, undisturbed, walks, bear_pushes(undisturbed), begun_with)
-    return SearchOutcome(rows, [*curves, *impedance_curves(bests, JOINTS)])
+    tell("the best of each mode walks once more, pushed, for the page")
+    machines = {
+        mode: pushed_coman_with(mode, best.parameters, shown_seed(walks[mode]))
+        for mode, best in bests.items()
+    }
+    plots, film = draw_walks(machines, bests, begin=DURATION - SHOWN_TIME, further=PUSH_QUANTITIES)
+    return SearchOutcome(rows, [*curves, *plots], film)
+
+
+def shown_seed(walk: PushedWalks) -> int:
+    """Return the seed of the draws with which a best is shown: the first that leaves it upright, the first of
+    all where none does."""
+    return FRESH_SEED + int(np.argmax(walk.measures["time"] >= DURATION - NEGLIGIBLE_TIME))
 
 
 def _searched_gaits(folder: Path) -> dict[str, evolve.Individual]:
@@ -176,15 +189,21 @@ def _mode_rows(mode: str, evolution: evolve.Evolution, calm: evolve.Individual) 
 
 def _pushed_rows(mode: str, walk: PushedWalks, calm: PushedWalks) -> list[Row]:
     """How a best bears draws that no search has seen."""
-    upright = walk.measures["time"] >= DURATION - 1e-6
+    upright = walk.measures["time"] >= DURATION - NEGLIGIBLE_TIME
     cost = walk.measures["cost"][upright]
-    cost_text = f"cost {np.median(cost):.0f} J/m, the median of those upright" if len(cost) else "all fall"
+    medians_text = "all fall"
+    if len(cost):
+        pushes = np.median(walk.measures["pushes"][upright])
+        medians_text = (
+            f"of those upright: cost {np.median(cost):.0f} J/m, {pushes:.2f} pushes of a foot in a cycle "
+            "(medians)"
+        )
     return [
         Row(
             f"{mode}: {FRESH_DRAWS} draws that no search has seen",
             "const and ppoly fall back to assistance",
             f"{100 * walk.kept_share:.0f} % keep all goals, {100 * walk.upright_share:.0f} % do not fall",
-            f"of the run that bears most; {cost_text}",
+            f"of the run that bears most; {medians_text}",
         ),
         Row(
             f"{mode}: the undisturbed best with these draws",

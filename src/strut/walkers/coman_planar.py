@@ -25,6 +25,12 @@ LEG = (  # joint, body, place of the joint in its parent, mass, centre of mass, 
 FOOT_LENGTH, HEEL, ANKLE_HEIGHT, TOE_PART = 0.15, 0.03, 0.095, 0.25
 """[m, m, m, 1] Of model A.1: heel behind the ankle, sole below it, and the part of the foot that the toes
 would be: contact ends where they begin."""
+TOE = FOOT_LENGTH - HEEL - FOOT_LENGTH * TOE_PART
+"""[m] In front of the ankle, where contact ends."""
+DRAWN_LIMBS = {"thigh": (LEG[1][2], 0.04), "shank": (LEG[2][2], 0.03)}
+"""[m, m] Where the capsule of a limb ends in a picture, at its next joint, and its radius, ours."""
+SOLE_RADIUS = 0.012
+"""[m] Of a foot in a picture, ours."""
 HIP_HEIGHT = 0.5268
 """[m] As a run begins, of a leg that is straight: the soles are 5 mm over the ground."""
 EFFORT = 30.0
@@ -64,8 +70,12 @@ def coman_planar_mechanism() -> Mechanism:
                 effort=EFFORT,
             )
             above = body
-        m.frame(f"heel{side}", above, (-HEEL, 0, -ANKLE_HEIGHT))
-        m.frame(f"toe{side}", above, (FOOT_LENGTH - HEEL - FOOT_LENGTH * TOE_PART, 0, -ANKLE_HEIGHT))
+            if name in DRAWN_LIMBS:
+                end, radius = DRAWN_LIMBS[name]
+                m.shape(body, shapes.capsule((0, 0, 0), (0, 0, end), radius))
+        for point, x in (("heel", -HEEL), ("toe", TOE)):
+            m.frame(f"{point}{side}", above, (x, 0, -ANKLE_HEIGHT))
+            m.shape(above, shapes.capsule((0, 0, 0), (x, 0, SOLE_RADIUS - ANKLE_HEIGHT), SOLE_RADIUS))
     m.force(assistance("pitch", assist_share()))
     return m
 
