@@ -13,6 +13,7 @@ import pytest
 import strut
 from strut.catalogue import MECHANISM_DESCRIPTIONS, SYSTEM_DESCRIPTIONS
 from strut.cli import main
+from strut.cli.app import COMMANDS
 from strut.cli.model import parse_times
 from strut.cli.save import walks
 from strut.errors import ValueRangeError
@@ -448,12 +449,13 @@ def test_doctor(capsys, monkeypatch):
 
 
 def test_help_teaches(capsys):
-    for command in ((), ("run",), ("list",), ("export",), ("doctor",)):
-        code, out, _ = run(capsys, *command, "--help")
+    for command in COMMANDS:
+        code, out, _ = run(capsys, command, "--help")
         assert code == 0
         assert "Usage" in out
+        assert "Examples" in out
+        assert f"\n   strut {command}" in out or f"| strut {command}" in out  # set apart from the text
     _, out, _ = run(capsys, "run", "--help")
-    assert "Examples" in out
     assert "slope=3deg" in out
 
 

@@ -1,10 +1,12 @@
 """What commands say of a machine of one's own: tables without bookkeeping, and files that are not theirs."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import strut
 from strut.cli.app import application
 
 BOX = """
@@ -67,13 +69,30 @@ def test_bookkeeping_is_not_printed(box):
     assert "jammed_at" in invoke("run", box, "-t", "0.1", "-o", "box.h5", "--json").output
 
 
-@pytest.mark.parametrize("command", ["check", "graph", "repl"])
+@pytest.mark.parametrize("command", ["monitor", "graph", "repl"])
 def test_a_machine_is_no_network(box, command):
     said = invoke(command, box)
     assert said.exit_code in (1, 2)
-    text = f"{said.output}{said.exception}"  # `check` reads on, the others end there
+    text = f"{said.output}{said.exception}"
     assert "is no network" in text
     assert "strut show box.toml" in text
+
+
+def test_machines_are_checked_as_networks_are(box, tmp_path):
+    said = invoke("check", box, "--json")
+    assert said.exit_code == 0, said.output
+    (row,) = json.loads(said.output)["result"]["models"]
+    assert row["ok"]
+    assert row["states"] == strut.contact.load(box).size("x")
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(Path(box).read_text().replace("mass", "mas", 1))
+    said = invoke("check", str(wrong), box)
+    assert said.exit_code == 1
+    assert "'mas'" in said.output
+    assert "box.toml: " in said.output  # what is wrong in one keeps no other from being read
+    program = tmp_path / "machine.py"
+    program.write_text("raise SystemExit(7)")
+    assert "which only running checks" in invoke("check", str(program)).output
 
 
 def test_a_job_that_does_not_exist_is_an_error(box):

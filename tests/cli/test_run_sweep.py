@@ -23,7 +23,8 @@ def test_a_walk_pays_what_the_slope_gives(capsys, tmp_path, monkeypatch):
     code, out, _ = run(capsys, *words)
     document = json.loads(out)
     assert code == 0
-    assert document["files"] == [f"out/{name}" for name in ("sweep.csv", "run_1.h5", "run_2.h5", "run_3.h5")]
+    first = ["sweep.csv", "run_1.h5", "run_2.h5", "run_3.h5", "result.json", "index.html"]
+    assert document["files"][:6] == [f"out/{name}" for name in first]
     result = document["result"]
     assert result["values"] == pytest.approx([math.radians(each) for each in (2.5, 3.0, 3.5)])
     # of a periodic walk without motors, energy lost over weight and distance is the sine of the slope
@@ -33,6 +34,26 @@ def test_a_walk_pays_what_the_slope_gives(capsys, tmp_path, monkeypatch):
     saved = strut.Trajectory.load(tmp_path / "out" / "run_2.h5")
     assert saved.ok
     assert len((tmp_path / "out" / "sweep.csv").read_text().splitlines()) == 4
+
+
+def test_the_page_shows_the_steps_of_every_run(capsys, tmp_path):
+    page = tmp_path / "diagram.html"
+    code, _, _ = run(capsys, "compass", "--sweep", "slope=3deg,3.5deg,5deg", "-t", "12", "-o", str(page))
+    assert code == 1  # one falls
+    text = page.read_text(encoding="utf-8")
+    for words in ("2 of 3 runs", "bifurcation diagram", "slope 0.061087", "slope 0.087266, fall"):
+        assert words in text
+    result = strut.report.runs_result(
+        [strut.simulate(strut.walkers.compass(slope=each), t=60) for each in (0.05236, 0.0611)],
+        "slope",
+        [0.05236, 0.0611],
+    )
+    times = result.chapters[0].figures["over_slope_step_time"].traces[0]
+    for value in (0.05236, 0.0611):  # stable gaits of one step: all points are the gait's period
+        period = strut.gait.find(strut.walkers.compass(slope=value)).period
+        assert times.y[times.x == value] == pytest.approx(period, rel=1e-6)
+    with pytest.raises(strut.errors.ModelError, match="each run needs its value"):
+        strut.report.runs_result([], "slope", [])
 
 
 def test_a_run_that_falls_is_a_row_and_not_well(capsys):
@@ -57,8 +78,8 @@ def test_what_is_printed_is_that_of_the_end(capsys):
         (["--sweep", "slop=1:2:3"], "there is no 'slop': did you mean 'slope'?"),
         (["--sweep", "slope=1:2:3"], "allowed are -0.5 to 0.5 rad"),
         (
-            ["--sweep", "slope=2deg:3deg:3", "-o", "a.html"],
-            "write -o FILE.csv for a table of them, or -o DIR",
+            ["--sweep", "slope=2deg:3deg:3", "-o", "a.h5"],
+            "write -o FILE.csv for a table of them, -o FILE.html for a page",
         ),
         (["--sweep", "slope=2deg"], "is one value and no sweep"),
     ],

@@ -246,6 +246,23 @@ def test_runs_and_designs_are_compared_on_one_page(capsys, tmp_path):
         assert why in err.replace("\n", " ")
 
 
+def test_compared_numbers_are_those_of_the_run(capsys, tmp_path, monkeypatch):
+    from strut.view.pages.headline import headline
+
+    monkeypatch.chdir(tmp_path)
+    walk = strut.simulate(strut.walkers.compass(slope=strut.deg(3)), t=6)
+    walk.save("walk.h5")
+    strut.simulate(strut.walkers.compass(slope=strut.deg(3.5)), t=6).save("other.h5")
+    code, _, _ = run(capsys, "view", "walk.h5", "other.h5", "-o", "both.html", "--no-open")
+    assert code == 0
+    page, whole = Path("both.html").read_text(encoding="utf-8"), headline(walk)
+    assert "cost of transport" in whole
+    assert [value for value in whole.values() if value not in page] == []
+    # a machine of one's own, which a file does not hold, is known at points; the largest friction is at one
+    alone = headline(strut.Trajectory.load("walk.h5"))
+    assert alone["friction needed"] == whole["friction needed"]
+
+
 def test_a_film_has_the_size_and_the_rate_that_are_asked(capsys, saved, tmp_path):
     """Frames as pictures show both: half as long at ten a second, drawn in the pixels that were asked."""
     image_module = pytest.importorskip("PIL.Image")

@@ -9,7 +9,7 @@ import strut
 from strut import control, evolve, gait, optimal, ports, report, view, walkers
 from tests.ports.graphs import motor
 from tests.view.browser import LOOKS, Visit, browser
-from tests.view.test_browser import READABLE, TEXTS
+from tests.view.test_browser import CUT_TEXTS, READABLE, TEXTS
 
 TIMED = "strutFigures().filter(f => f && f.figure.time)"
 """Plots over time that are drawn."""
@@ -76,6 +76,14 @@ def of_sweep(made, place):
     return report.sweep_result(sweep).page(place), [f"{sweep['cost'][0]:.9g}", f"{sweep['cost'][1]:.9g}"]
 
 
+def of_runs(made, place):
+    values = [strut.deg(each) for each in (2.5, 3.0, 5.0)]
+    runs = [strut.simulate(walkers.compass(slope=value), t=8) for value in values]
+    page = report.runs_result(runs, "slope", values, asked="strut run compass --sweep slope=...").page(place)
+    speed = runs[1]["step_length"][-1] / runs[1]["step_time"][-1]
+    return page, ["2 of 3 runs", f">{speed:.9g}<", ">fall<"]
+
+
 def of_front(made, place):
     table = {"cost": [1.0, 2.0, 3.0, 2.5], "speed": [0.5, 0.75, 0.7, 0.875]}
     result = report.pareto_result(table, less=["cost"], more=["speed"], asked="strut pareto designs.csv")
@@ -124,6 +132,7 @@ KINDS = {
         of_design,
         of_designs,
         of_sweep,
+        of_runs,
         of_front,
         of_comparison,
         of_job,
@@ -172,6 +181,7 @@ def test_a_page_can_be_read_and_is_right(kind, pages, chromium):
             )
             == 0
         )
+        assert visit.run(CUT_TEXTS) == []
         labels = visit.run(
             "[...document.querySelectorAll('.plot .flow-label')].map(e => (r => [r.left, r.top, r.right, r.bottom])"
             "(e.getBoundingClientRect()))"

@@ -1,10 +1,20 @@
 """Reports in a real browser: they load, say nothing on the console, ask nothing of a network, and can be read."""
 
+from itertools import pairwise
+
 import pytest
 
-from strut import view
+import strut
+from strut import view, walkers
 from tests.view.browser import LOOKS, Visit, hued, share
 
+CUT_TEXTS = (
+    "[...document.querySelectorAll('svg.plot')].flatMap(s => (b => [...s.querySelectorAll('text')]"
+    ".filter(t => t.checkVisibility({ visibilityProperty: true })).filter(t => (r => r.width && (r.left < b.left - 1 "
+    "|| r.right > b.right + 1 || r.top < b.top - 1 || r.bottom > b.bottom + 1))(t.getBoundingClientRect()))"
+    ".map(t => t.textContent))(s.getBoundingClientRect()))"
+)
+"""Texts of plots that leave their plot."""
 TEXTS = """() => {
   const numbers = c => c.match(/[0-9.]+/g).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -190,6 +200,41 @@ def test_cards_say_what_the_walk_is(reading, walker):
     assert cards["cost of transport"] == f"{gait.cost_of_transport:.5g}"
     assert cards["from step to step"] == "repeats"
     assert {"least clearance", "friction needed"} <= set(cards)
+
+
+def test_a_long_legend_stays_in_its_plot(chromium, tmp_path):
+    page = view.Report("Legends")
+    multipliers = {word: [0.5, 1.2, -0.3] for word in ("before", "after it", "of another", "and others")}
+    page.figures(view.multipliers(multipliers))
+    for look in ("light", "phone"):
+        visit = Visit(chromium, page.save(tmp_path / "legends.html"), **LOOKS[look])
+        assert visit.run("document.querySelectorAll('.plot .entry').length") >= 8
+        assert visit.run(CUT_TEXTS) == []
+        visit.context.close()
+
+
+def test_numbers_on_the_ground_do_not_lie_on_each_other(chromium, tmp_path):
+    """On a phone, of a run that goes so little that there are many."""
+    step = strut.simulate(walkers.compass_driven(slope=0.0), t=0.3)
+    report = view.page(step, tmp_path / "step.html")
+    noted = (
+        "window.texts = []; CanvasRenderingContext2D.prototype.fillText = (real => function (text, x, ...more) "
+        "{ window.texts.push([text, x, this.measureText(text).width]); return real.call(this, text, x, ...more); })"
+        "(CanvasRenderingContext2D.prototype.fillText)"
+    )
+    visit = Visit(chromium, report, before=noted, **LOOKS["phone"])
+    visit.until("texts.length > 0")
+    drawn = visit.run("texts.filter(t => t[0].endsWith(' m'))")
+    frames = [[drawn[0]]]
+    for each in drawn[1:]:  # from left to right in each frame
+        if each[1] <= frames[-1][-1][1]:
+            frames.append([])
+        frames[-1].append(each)
+    assert max(map(len, frames)) >= 2
+    for frame in frames:
+        for (_, x, width), (_, other, breadth) in pairwise(frame):
+            assert x + width / 2 < other - breadth / 2
+    visit.context.close()
 
 
 def test_the_film_of_a_report_moves(reading):

@@ -17,6 +17,10 @@ from strut.cli.options import Digits, Json, Watch
 from strut.cli.progress import ACTIVITY
 from strut.errors import StrutError
 
+INDENT_MARK = "[default][/default]"
+"""Stands before an indented line of a help, shows nothing and keeps the indentation, which is else removed
+where all lines but the first have it."""
+
 
 def with_shared_options(
     name: str, function: Callable[..., None], *, numbers: bool, repeats: bool
@@ -62,8 +66,8 @@ def help_text(docstring: str) -> str:
     lines: list[str] = []
     for paragraph in inspect.cleandoc(docstring).split("\n\n"):
         is_example = paragraph.startswith(" ")
-        text = paragraph if is_example else " ".join(paragraph.split())
-        follows_example = bool(lines) and lines[-1].startswith(" ") and is_example
+        text = f"{INDENT_MARK}{paragraph}" if is_example else " ".join(paragraph.split())
+        follows_example = bool(lines) and lines[-1].startswith(INDENT_MARK) and is_example
         lines += [text] if follows_example or not lines else ["", text]
     return "\n".join(lines)
 

@@ -192,9 +192,22 @@ def compare_files(files: Sequence[Path], output: Path) -> Path:
     entries: dict[str, strut.view.Result | strut.Trajectory] = {}
     for name, path in zip(names, chosen, strict=True):
         is_result = path.suffix.lower() == ".json"
-        entries[name] = strut.view.Result.load(path) if is_result else strut.Trajectory.load(path)
+        entries[name] = strut.view.Result.load(path) if is_result else load_run(path)
     asked = shlex.join(["strut", "view", *map(str, files)])
     return strut.view.comparison(entries, asked=asked).save(output)
+
+
+def load_run(path: Path) -> strut.Trajectory:
+    """Return a saved run: of a ready-made machine with its system, so that everything is known at all times;
+    else, and of one that has changed since, with what it knows at its points."""
+    from strut.walkers import CATALOGUE, ROBOTS
+
+    run = strut.Trajectory.load(path)
+    make = {**CATALOGUE, **ROBOTS}.get(run.system_name.replace("_", "-"))
+    try:
+        return run if make is None else strut.Trajectory.load(path, system=make())
+    except StorageError:  # another machine of that name: with motors, or of another version
+        return run
 
 
 def _best_data(path: Path) -> Path:
@@ -348,7 +361,7 @@ def _page_writer(file: Path, film: bool, options: dict[str, Any]) -> Callable[[P
         job = strut.report.evolution_result(file, f"strut view {file.name}")
         return lambda path: (job.page(path), "")
     result = strut.view.Result.load(file) if file.suffix.lower() == ".json" else None
-    run = result.run if result is not None else strut.Trajectory.load(file)
+    run = result.run if result is not None else load_run(file)
 
     def write(path: Path) -> Written:
         if film or path.suffix.lower() not in (".html", ".htm"):

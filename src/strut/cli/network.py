@@ -13,55 +13,68 @@ from strut.cli.answer import complain, current_answer, present, print_columns, s
 from strut.cli.console import out
 from strut.cli.finite import check_finite
 from strut.cli.look import open_page
-from strut.cli.model import find_graph, find_network, lower_network, parse_times
+from strut.cli.model import Reading, find_graph, find_model, find_network, lower_network, parse_times
 from strut.cli.options import Open, Print, Root, Seed, Times
 from strut.cli.progress import paused_progress, tell_progress
 from strut.cli.repl import Session, converse
-from strut.errors import StrutError, UnknownNameError, ValueRangeError
+from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError
 from strut.files import put
 from strut.network.lower import scope
 from strut.network.model import Item
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE.cdn...", help="Networks.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Networks (.cdn), model files and bond graphs (.toml), robots (.urdf, .xml).",
+        ),
+    ],
     root: Root = [],
 ) -> None:
-    """Read networks and say what is wrong with them: every mistake with its place, and what led there.
+    """Read models and say what is wrong with them: of networks every mistake with its place, and what led
+    there; of others the first.
 
     [bold]Examples[/bold]
 
       strut check oscillators.cdn
 
-      strut check examples/network/*.cdn --watch
+      strut check biped.toml --watch
+
+      strut check examples/network/*.cdn
     """
     rows: list[dict[str, Any]] = []
     for k, path in enumerate(files):
         tell_progress(f"reading {path}", k / len(files))
         try:
-            net = find_network(str(path), root)
-            system = lower_network(net)
+            counts = count_parts(path, root)
         except StrutError as error:
             rows.append({"file": str(path), "ok": False, "error": str(error)})
             complain(f"{path}\n{error}")
             continue
-        counts = {
-            "nodes": len(net.nodes),
-            "edges": len(net.edges),
-            "states": system.size("x"),
-            "events": len(system.events),
-        }
         rows.append({"file": str(path), "ok": True, **counts})
 
     def print_rows() -> None:
         for row in rows:
             if row["ok"]:
-                counted = ", ".join(f"{row[word]} {word}" for word in ("nodes", "edges", "states", "events"))
+                counted = ", ".join(f"{n} {word}" for word, n in row.items() if word not in ("file", "ok"))
                 out.print(f"{row['file']}: {counted}", soft_wrap=True, markup=False)
 
-    present({"networks": rows}, print_rows)
+    present({"models": rows}, print_rows)
     if not all(row["ok"] for row in rows):
         raise typer.Exit(1)
+
+
+def count_parts(path: Path, roots: list[Path]) -> dict[str, int]:
+    """Read a model, and return how many parts of each kind it has. Raises StrutError where it is none, and
+    for a program, which reading would run."""
+    if path.suffix == ".py":
+        raise ModelError(f"'{path.name}' is a program, which only running checks: strut show {path}:NAME")
+    net = find_network(str(path), roots) if path.suffix == ".cdn" else None
+    system = find_model(str(path), Reading(roots=tuple(roots))) if net is None else lower_network(net)
+    parts = {} if net is None else {"nodes": len(net.nodes), "edges": len(net.edges)}
+    return {**parts, "states": system.size("x"), "events": len(system.events)}
 
 
 ALL_VARIABLES = "recurse(children) . variables"

@@ -96,7 +96,9 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     --no-page.
 
     With --sweep there is a run for each of N values of a parameter, an initial state or an input, and a table
-    of how each ended, with what --print names at its end; -o FILE.csv or DIR keeps it.
+    of how each ended, with what --print names at its end. -o FILE.html is a page of them: of walkers the
+    brute-force bifurcation diagram, where a click shows a walk; -o FILE.csv the table; -o DIR all, with the
+    runs.
 
     [bold]Examples[/bold]
 
@@ -110,7 +112,7 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
 
       strut run van-der-pol --set mu=1000 -t 2000 --integrator radau
 
-      strut run compass --sweep slope=2deg:5deg:7 -t 30
+      strut run compass --sweep slope=3deg:5deg:60 -t 60 -o diagram.html
 
       strut run biped.toml --watch
     """
@@ -132,13 +134,6 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     options: dict[str, Any] = {"method": integrator, "rtol": rtol, "atol": atol, "seed": seed}
     if integrator in FIXED:
         options["step"] = times.step or own.get("step", 1e-3)
-    if sweep:
-        from strut.cli.run_sweep import run_sweep  # not where nothing of it is asked
-
-        run_sweep(system, sweep, times, options, printed=printed, output=output)
-        return
-    result = _simulate(system, times, end_of(model, system, times), options)
-    printed = [label for name in printed for label in components(result, name)]
     words = [
         "strut",
         "run",
@@ -146,7 +141,16 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
         *(word for s in settings for word in ("--set", s)),
         *(["--drive", drive] if drive != "rigid" else []),
     ]
-    asked, python = shlex.join([*words, "-t", t, *_changed_options(options)]), python_of(model, drive)
+    words += ["-t", t, *_changed_options(options)]
+    if sweep:
+        from strut.cli.run_sweep import run_sweep  # not where nothing of it is asked
+
+        asked = shlex.join([*words, "--sweep", sweep])
+        run_sweep(system, sweep, times, options, printed=printed, output=output, asked=asked)
+        return
+    result = _simulate(system, times, end_of(model, system, times), options)
+    printed = [label for name in printed for label in components(result, name)]
+    asked, python = shlex.join(words), python_of(model, drive)
     made_of = find_network(model, reading.roots) if output and model.endswith(".cdn") else graph
     missing = _write(result, output, times, asked, python=python, graph=made_of)
     present(

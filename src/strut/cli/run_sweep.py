@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import typer
 
 import strut
-from strut.cli.answer import present
+from strut.cli.answer import present, warn
 from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.model import Times
 from strut.cli.progress import tell_progress
@@ -20,18 +19,10 @@ from strut.cli.sweeps import SweptValues, read_sweep
 from strut.cli.tables import table
 from strut.errors import StorageError
 from strut.files import put
+from strut.report.runs import end_cells, runs_result
 from strut.simulate import Trajectory
 from strut.system import System
-from strut.view.pages.headline import cost_of_transport, step_length
-from strut.view.units import title_with_unit
-
-
-@dataclass(frozen=True)
-class SweptRun:
-    """How one run of a sweep ended: numbers and words by the head of their column."""
-
-    run: Trajectory
-    cells: dict[str, Any]
+from strut.view import Result
 
 
 def run_sweep(
@@ -42,90 +33,75 @@ def run_sweep(
     *,
     printed: list[str],
     output: list[Path],
+    asked: str,
 ) -> None:
     """Run a system for every value of a sweep; print how each run ended, and write the table and the runs.
 
     text: NAME=A:B:N. options: of `simulate`. printed: what is told of the end of each run. output: a table,
-    .csv, or a folder for it and the runs.
+    .csv, a page, .html, or a folder for both and the runs. asked: the command that was given.
     """
     for path in output:
-        if path.suffix not in ("", ".csv"):
+        if path.suffix not in ("", ".csv", ".html"):
             raise StorageError(
                 f"'{path.name}' is of one run, and --sweep makes several: write -o FILE.csv for a table of "
-                f"them, or -o DIR for the table and every run"
+                f"them, -o FILE.html for a page, or -o DIR for both and every run"
             )
     swept = read_sweep(text, {q.name: q.unit for q in system.quantities()})
     machines = [system.using({swept.name: value}) for value in swept.values]  # refuses what is out of bounds
-    runs: list[SweptRun] = []
+    runs: list[Trajectory] = []
     for k, (machine, value) in enumerate(zip(machines, swept.values, strict=True)):
         tell_progress(f"run {k + 1} of {len(machines)}, {swept.name} {value:.5g}", k / len(machines))
-        run = strut.simulate(machine, t=(times.begin, times.end), **options)
-        runs.append(SweptRun(run, end_row(run, swept, value, printed)))
-        if run.status == "interrupted":
+        runs.append(strut.simulate(machine, t=(times.begin, times.end), **options))
+        if runs[-1].status == "interrupted":
             break
-    _write(runs, swept, output)
-    present(lambda: sweep_data(runs, swept), lambda: _print_table(runs))
-    if runs[-1].run.status == "interrupted":
+    labels = [label for asked_name in printed for label in components(runs[0], asked_name)]
+    rows = [end_cells(run, swept.name, value, labels) for run, value in zip(runs, swept.values, strict=False)]
+    if output:
+        values = swept.values[: len(runs)]
+        page = runs_result(runs, swept.name, values, asked=asked, printed=labels)
+        _write(runs, rows, page, output)
+    present(lambda: sweep_data(runs, rows, swept), lambda: _print_table(runs, rows))
+    if runs[-1].status == "interrupted":
         raise typer.Exit(INTERRUPTED_EXIT)
-    if not all(each.run.ok for each in runs):
+    if not all(run.ok for run in runs):
         raise typer.Exit(1)
 
 
-def end_row(run: Trajectory, swept: SweptValues, value: float, printed: list[str]) -> dict[str, Any]:
-    """Return how a run ended: its status and time; of a walk its steps, and speed and cost of transport of
-    its last whole step; and what is asked, at its end."""
-    unit = run.names.units.get(swept.name, "")
-    steps = [event.t for event in run.events if event.name in run.names.step_events]
-    cells: dict[str, Any] = {
-        title_with_unit(run, swept.name, unit): value,
-        "status": run.status,
-        title_with_unit(run, "end", "s"): float(run.t1),
-    }
-    if run.names.step_events:
-        length = step_length(run) if len(steps) > 1 else None
-        duration = steps[-1] - steps[-2] if len(steps) > 1 else 0.0
-        cells["steps"] = len(steps)
-        speed = None if length is None or duration <= 0 else length / duration
-        cells[title_with_unit(run, "speed", "m/s")] = speed
-        cells["cost of transport"] = cost_of_transport(run, length)
-    for name in [label for asked in printed for label in components(run, asked)]:
-        unit = run.names.units.get(name.split("[")[0], "")
-        cells[title_with_unit(run, name, unit)] = float(run[name][-1])
-    return cells
-
-
-def sweep_data(runs: list[SweptRun], swept: SweptValues) -> dict[str, Any]:
+def sweep_data(runs: list[Trajectory], rows: list[dict[str, Any]], swept: SweptValues) -> dict[str, Any]:
     """Return what `strut run --sweep --json` gives as its result."""
-    heads = list(runs[0].cells)
     return {
         "name": swept.name,
         "values": [value for value, _ in zip(swept.values, runs, strict=False)],
-        "ok": [each.run.ok for each in runs],
-        "columns": {head: [each.cells[head] for each in runs] for head in heads},
+        "ok": [run.ok for run in runs],
+        "columns": {head: [row[head] for row in rows] for head in rows[0]},
     }
 
 
-def _print_table(runs: list[SweptRun]) -> None:
-    heads = list(runs[0].cells)
-    rows = [["" if (cell := each.cells[head]) is None else cell for head in heads] for each in runs]
-    table(f"{runs[0].run.system_name}, {len(runs)} runs", heads, rows)
+def _print_table(runs: list[Trajectory], rows: list[dict[str, Any]]) -> None:
+    cells = [["" if cell is None else cell for cell in row.values()] for row in rows]
+    table(f"{runs[0].system_name}, {len(runs)} runs", list(rows[0]), cells)
 
 
-def _write(runs: list[SweptRun], swept: SweptValues, output: list[Path]) -> None:
-    """Write the table, and into folders every run, numbered as its row."""
-    heads = list(runs[0].cells)
+def _write(runs: list[Trajectory], rows: list[dict[str, Any]], result: Result, output: list[Path]) -> None:
+    """Write the table, the page, and into folders both and every run, numbered as its row."""
     text = StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(heads)
-    rows.writerows([each.cells[head] for head in heads] for each in runs)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(list(rows[0]))
+    writer.writerows(row.values() for row in rows)
     for path in output:
+        tell_progress(f"writing {path}")
         if path.suffix == ".csv":
             put(path, text.getvalue())
             continue
+        if path.suffix == ".html":
+            result.page(path)
+            continue
         path.mkdir(parents=True, exist_ok=True)
         put(path / "sweep.csv", text.getvalue())
-        for k, each in enumerate(runs, start=1):
-            each.run.save(path / f"run_{k}.h5")
+        for k, run in enumerate(runs, start=1):
+            run.save(path / f"run_{k}.h5")
+        for missing in result.folder(path).missing:
+            warn(missing)
 
 
 __all__ = ["run_sweep"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from strut.report.held import held_result, recovery_figure
     from strut.report.live import follow_job
     from strut.report.pareto import MeritTable, load_merits, pareto_result
+    from strut.report.runs import runs_result
     from strut.report.search_comparison import comparison_figure
     from strut.report.stepping import stepping_histories, stepping_strip
     from strut.report.sweep import sweep_result, sweeps_figure
@@ -35,6 +36,7 @@ __all__ = [
     "pareto_result",
     "power_samples",
     "recovery_figure",
+    "runs_result",
     "stepping_histories",
     "stepping_strip",
     "sweep_result",
@@ -54,6 +56,7 @@ import_on_demand(
         "held": ("held_result", "recovery_figure"),
         "live": ("follow_job",),
         "pareto": ("MeritTable", "load_merits", "pareto_result"),
+        "runs": ("runs_result",),
         "search_comparison": ("comparison_figure",),
         "stepping": ("stepping_histories", "stepping_strip"),
         "sweep": ("sweep_result", "sweeps_figure"),

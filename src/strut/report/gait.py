@@ -150,14 +150,14 @@ def _energy(gait: Gait) -> Chapter:
     ]
     rows.append(("gravity", "given by the way down", books.round_energy(float(books.fallen))))
     account = Rows(("where", "", title_with_unit(gait.system, "energy", "J")), rows, "Over one period")
-    cost_rows = [
-        (n.replace("_", " "), books.round_cost(float(v), n == "squared-torque"), books.definitions[n])
-        for n, v in books.costs.items()
-    ]
+    costs = {n: books.round_cost(float(v), n == "squared-torque") for n, v in books.costs.items()}
+    cost_rows = [(n.replace("_", " "), value, books.definitions[n]) for n, value in costs.items() if value]
+    zero = [n.replace("_", " ") for n, value in costs.items() if not value]
     return Chapter(
         "Energy of a step",
         "",
         [account, Rows(("definition", "value", "meaning"), cost_rows, "Cost of transport")],
+        note=f"Costs that are zero: {', '.join(zero)}." if zero else "",
     )
 
 

@@ -11,6 +11,7 @@ from strut.gait import Gait
 from strut.report.gait import gait_run
 from strut.view.figures.figure import PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
+from strut.view.pages.headline import headline as page_headline
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 
@@ -32,7 +33,9 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
     before, after = (float(abs(g.multipliers[0])) for g in (held.before, held.gait))
     word = "Held" if held.stable else "Not held"
     verdict = f" by {held.method}: the largest multiplier was {before:.5g}, and is {after:.5g}."
-    facts = {row.name: f"{_text(row.before)} | {_text(row.after)} {row.unit}".strip() for row in _main(held)}
+    facts = {row.name: f"{_text(row.before)} → {_text(row.after)} {row.unit}".strip() for row in _main(held)}
+    run = gait_run(held.gait)
+    walked = {**page_headline(run), "stable": f"{'yes' if held.stable else 'no'}, {after:.5g}"}
     head = ("", "before", "after", "unit")
     rows = [(c.name, _text(c.before), _text(c.after), c.unit) for c in held.comparison]
     costs = [(c.name, _text(c.before), _text(c.after), c.unit) for c in held.costs]
@@ -59,8 +62,8 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
                 ),
                 "recovery": recovery_figure(held),
             },
-            "A disturbance is multiplied by the multipliers at every step. Below, how far from the gait the "
-            f"machine is after each step, once all rates were changed by {100 * SHOWN_PUSH:g} %.",
+            "A disturbance is multiplied by the multipliers at every step. Beside: how far from the gait "
+            f"the machine is after each step, once all rates were changed by {100 * SHOWN_PUSH:g} %.",
             beside=True,
         ),
         Chapter(
@@ -75,9 +78,10 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
         verdict=verdict,
         well=held.stable,
         asked=asked,
+        headline=walked,
         facts=facts,
         chapters=chapters,
-        run=gait_run(held.gait),
+        run=run,
         provenance={"section": held.gait.section, "method": held.method},
         again=source,
         data={"held": held.data()},
@@ -98,7 +102,7 @@ def recovery_figure(held: HeldGait) -> Figure:
     """How far from its gait a machine is after every step that follows a push, before and after, relative to
     where the push put it; a machine that falls has that in its name."""
     lines = []
-    for word, gait, color in (("before", held.before, PALETTE[1]), ("after", held.gait, PALETTE[0])):
+    for word, gait, color in (("before", held.before, PALETTE[0]), ("after", held.gait, PALETTE[1])):
         distances = distances_after_push(gait)
         steps = np.arange(len(distances), dtype=float)
         falls = (

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LEG_COLORS = PALETTE[:2]
 """Colours of the legs: of the one that stands first, as in the film, and of the other."""
+LEG_WIDTHS = (4.0, 1.4)
+"""Widths of the legs' curves [px], in the same order."""
 MAX_PORTRAITS = 4
 """Closed portraits that a page shows."""
 POWER_POINTS = 800
@@ -42,11 +44,12 @@ def stride_angles(trajectory: Trajectory) -> Panels:
         return Panels()
     lines = [
         Line(
-            f"{name}, {leg.leg}" if leg.leg else name,
+            f"{name}, {leg.leg}" if exchanged else name,
             leg.percent,
             leg.values(trajectory, name),
             _leg_color(k, n, exchanged),
             DASHES[n % len(DASHES)] if exchanged else DASHES[n // len(PALETTE) % len(DASHES)],
+            _leg_width(k),
         )
         for n, name in enumerate(names)
         for k, leg in enumerate(legs if exchanged else legs[:1])
@@ -57,7 +60,7 @@ def stride_angles(trajectory: Trajectory) -> Panels:
         [
             Figure(
                 tuple(lines),
-                "stride [%]",
+                "stride [%]" if exchanged or len(legs) == 1 else f"stride of {legs[0].leg} [%]",
                 y,
                 span=(0.0, 100.0),
                 shaded=shaded,
@@ -80,7 +83,7 @@ def stride_portraits(trajectory: Trajectory) -> Panels:
     figures = []
     for a, b in chosen[:MAX_PORTRAITS] if legs else []:
         several = legs if a in exchanged else legs[:1]
-        lines = tuple(_portrait(trajectory, leg, (a, b), LEG_COLORS[k % 2]) for k, leg in enumerate(several))
+        lines = tuple(_portrait(trajectory, leg, (a, b), k) for k, leg in enumerate(several))
         figures.append(
             Figure(
                 lines,
@@ -94,10 +97,17 @@ def stride_portraits(trajectory: Trajectory) -> Panels:
     return Panels(figures)
 
 
-def _portrait(run: Trajectory, leg: Stride, names: tuple[str, str], color: str) -> Line:
-    """A closed curve of a leg: what jumps where a foot strikes is joined straight."""
+def _portrait(run: Trajectory, leg: Stride, names: tuple[str, str], number: int) -> Line:
+    """A closed curve of a leg: what jumps where a foot strikes is joined straight. number: of the leg."""
     a, b = (leg.values(run, name) for name in names)
-    return Line(leg.leg, np.append(a, a[0]), np.append(b, b[0]), color, t=np.append(leg.t, leg.t[-1]))
+    return Line(
+        leg.leg,
+        np.append(a, a[0]),
+        np.append(b, b[0]),
+        LEG_COLORS[number % 2],
+        width=_leg_width(number),
+        t=np.append(leg.t, leg.t[-1]),
+    )
 
 
 @checked
@@ -226,6 +236,12 @@ def _powers(run: Trajectory, t: np.ndarray) -> dict[str, np.ndarray]:
 def _leg_color(leg: int, angle: int, exchanged: dict[str, str]) -> str:
     """The colour of a curve: of its leg where legs change names, else of its angle."""
     return LEG_COLORS[leg % 2] if exchanged else PALETTE[angle % len(PALETTE)]
+
+
+def _leg_width(leg: int) -> float:
+    """The width [px] of a leg's curve: that of the first is broader, so that it is seen below the other's
+    where both legs do the same."""
+    return LEG_WIDTHS[leg % 2]
 
 
 def _stance_name(leg: Stride) -> str:

@@ -114,13 +114,14 @@ def least_clearance(run: Trajectory, begin: float, end: float) -> float | None:
 
 def values_between(run: Trajectory, names: list[str], span: tuple[float, float]) -> list[np.ndarray]:
     """Return quantities inside of an interval without events: evenly, or of a run that was loaded without its
-    system, which knows outputs at its points alone, there."""
+    system, which knows outputs at its points alone, there, with those after and before the events at its
+    ends."""
     room = 1e-9 * (span[1] - span[0])
     if run.model is not None:
         moments = run.at(np.linspace(span[0] + room, span[1] - room, STEP_POINTS))
         return [np.asarray(moments[name]) for name in names]
-    inside = (run.t > span[0] + room) & (run.t < span[1] - room)
-    return [np.asarray(run[name])[inside] for name in names]
+    first, last = np.searchsorted(run.t, span[0] + room) - 1, np.searchsorted(run.t, span[1] - room)
+    return [np.asarray(run[name])[max(first, 0) : last + 1] for name in names]
 
 
 def friction_needed(run: Trajectory, foot: Foot, span: tuple[float, float]) -> float:

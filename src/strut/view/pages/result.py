@@ -163,8 +163,9 @@ def _chapter(chapter: Chapter, report: Report) -> None:
     filled = _tables_fill_a_place(chapter, len(chapter.figures) + one_film)
     if chapter.tables and not filled:
         report.tables(chapter.tables)
-    # the film of what is clicked stands beside a figure that is alone
-    paired = filled or (one_film and len(chapter.figures) == 1)
+    # the film of what is clicked stands in the place that figures in two columns leave empty
+    in_columns = chapter.beside or len(chapter.figures) == 1
+    paired = filled or (one_film and in_columns and len(chapter.figures) % 2 == 1)
     if paired:
         report.embed('<div class="pair">')
     if filled:

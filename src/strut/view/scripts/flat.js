@@ -1,5 +1,6 @@
 /* Draws a film on a plain canvas: planar machines from the side, others from ahead and above; and from anywhere where a reader turns it. */
 const strutFlat = (film, canvas, redraw = () => {}) => {
+  const LABEL_ROOM = 52;  /* px that the number of a line on the ground needs */
   const pen = canvas.getContext("2d"), angles = { turn: 0.7, tilt: 0.35 };
   let right, up, toward, flat = film.planar;
   const look = () => {  /* directions of the picture in the world */
@@ -146,7 +147,9 @@ const strutFlat = (film, canvas, redraw = () => {}) => {
       line([p, b], "#fff", 5); line([p, b], "#009E73", 3);
       fill([q, [b[0] - d[1] * head * 0.45, b[1] + d[0] * head * 0.45], [b[0] + d[1] * head * 0.45, b[1] - d[0] * head * 0.45]], "#009E73", "#fff");
     }
+    const every = Math.ceil(LABEL_ROOM / (film.tick * scale));  /* of the lines, as many as have room for their numbers */
     if (flat) for (let n = Math.ceil((cu - width / 2 / scale) / film.tick); n * film.tick <= cu + width / 2 / scale; n++) {
+      if (n % every) continue;
       pen.fillStyle = soft; pen.fillText(Number((n * film.tick).toPrecision(6)) + film.units.length, spot([n * film.tick, 0, 0])[0], height - 6);
     }
   };

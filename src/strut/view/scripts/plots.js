@@ -75,10 +75,12 @@ const strutPlot = (() => {
     const flow = figure.traces.some(t => t.kind === "flow");
     let axes = null, svg = null, cursor = null, dots = [], hover = null;
     const draw = () => {
-      const width = Math.max(200, place.clientWidth), rows = figure.legend ? legend(figure, width - 20) : [];
+      const width = Math.max(200, place.clientWidth);
       const cells = figure.traces.find(t => t.kind === "cells"), scaleWide = cells ? 24 + Math.max(...(cells.names.length ? cells.names.map(n => measure(n[1])) : [measure("−0.0000")])) : 0;
-      const top = 8 + 19 * rows.length, height = figure.height + 19 * Math.max(0, rows.length - 1);
       let [x0, x1] = state.x ?? figure.span ?? extent(figure, "x"), [y0, y1] = state.y ?? figure.ySpan ?? extent(figure, "y");
+      const guess = ticks(y0, y1, 7, false);  /* the legend begins where the box does, right of about these */
+      const rows = figure.legend ? legend(figure, width - 40 - Math.max(14, ...guess.list.map(v => measure(label(v, guess.step, figure.fine))))) : [];
+      const top = 8 + 19 * rows.length, height = figure.height + 19 * Math.max(0, rows.length - 1);
       const room = Math.max(2, Math.min(figure.fine ? 4 : 7, (height - top) / 42));
       let yTicks = ticks(y0, y1, room, false), yLabels = yTicks.list.map(v => label(v, yTicks.step, figure.fine));
       const left = flow ? 4 : 30 + Math.max(14, ...yLabels.map(measure)), right = flow ? 4 : 16 + scaleWide + (cells ? 14 : 0);
