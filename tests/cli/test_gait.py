@@ -70,7 +70,7 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
         for name in ("multipliers", "sweep_stance", "sweep_period", "basin")
         for kind in ("svg", "png")
     }
-    files = {"gait-1.html", "gait-1.json", "gait-1.h5", "sweep-1.csv", "basin-1.csv"}
+    files = {"gait-1.html", "gait-1.json", "gait-1.h5", "sweep-1.csv", "map-1.csv", "basin-1.csv"}
     assert {p.name for p in (tmp_path / "out").iterdir()} == files | figures
     page = (tmp_path / "out" / "gait-1.html").read_text(encoding="utf-8")
     assert "strut gait compass --sweep slope=3deg:4.6deg:20 --basin --cells 9" in page

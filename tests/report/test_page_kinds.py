@@ -41,7 +41,9 @@ def of_run(made, place):
 def of_gait(made, place):
     branch = gait.follow(made.found.system, "slope", to=strut.deg(3.3), start=made.found, points=5)
     cells = gait.basin(made.found, cells=(6, 5))
-    result = report.gait_result(made.found, branches=[branch], cells=cells)
+    steps = gait.bifurcation_map(made.found, "slope", strut.deg(3.3), values=5, steps=20, kept=5)
+    result = report.gait_result(made.found, branches=[branch], step_map=steps, cells=cells)
+    assert result.chapters[2].figures["sweep_period"].traces[0].y == pytest.approx(steps.step_time)
     walking = cells.outcomes["walks"]
     return result.page(place), [
         f"{made.found.speed:.5g}",

@@ -25,7 +25,7 @@ from strut.cli.sweeps import read_sweep
 from strut.cli.tables import table
 from strut.errors import ModelError, NoGaitError, ValueRangeError, did_you_mean
 from strut.files import put
-from strut.gait import Basin
+from strut.gait import Basin, BifurcationMap
 from strut.gait.branch import Branch
 from strut.gait.gait import Gait
 from strut.report.gait import LISTED_GAITS, RESIDUAL_FLOOR
@@ -39,13 +39,15 @@ class Findings:
     """What a search for gaits found.
 
     branches: of a sweep, one for each gait. doubled: the branches of twice as many steps that begin on each
-        of these. basins: one for each gait. All empty where they were not asked for.
+        of these. basins: one for each gait. All empty where they were not asked for. maps: how it walks over
+        the parameter of a sweep, of each gait; None where that is not known.
     """
 
     gaits: list[Gait]
     branches: list[Branch]
     doubled: list[list[Branch]]
     basins: list[Basin]
+    maps: list[BifurcationMap | None]
 
     def data(self) -> dict[str, Any]:
         """Return what `strut gait --json` gives as its result."""
@@ -103,7 +105,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     """Find the gaits of a walker: limit cycles, their stability (multipliers), period, speed and energy.
 
     With --sweep the gait is followed as a parameter changes, in N gaits or more, past folds and from
-    doublings on; it begins at the first value.
+    doublings on; it begins at the first value. With -o it also walks at 120 values in between, from each on
+    to the next (brute-force bifurcation diagram).
 
     [bold]Examples[/bold]
 
@@ -150,7 +153,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         word = f"basin of gait {k + 1} of {len(gaits_found)}, {cells} x {cells} runs"
         tell = part_teller(word, k, len(gaits_found))
         basins.append(gaits.basin(g, cells=cells, device=device, progress=tell))
-    findings = Findings(gaits=gaits_found, branches=branches, doubled=doubled, basins=basins)
+    maps = [walked_steps(g, name, high) for g in gaits_found] if sweep and output is not None else []
+    findings = Findings(gaits=gaits_found, branches=branches, doubled=doubled, basins=basins, maps=maps)
     options = {  # by name, what was asked and the default
         "all": (everything, False),
         "sweep": (sweep, ""),
@@ -281,6 +285,7 @@ def write_files(directory: Path, findings: Findings, asked: str, source: str) ->
             g,
             asked,
             branches=[findings.branches[k], *findings.doubled[k]] if findings.branches else [],
+            step_map=findings.maps[k] if findings.maps else None,
             cells=findings.basins[k] if findings.basins else None,
             title=f"{g.system.name}: gait {k + 1}",
             source=source,
@@ -289,8 +294,34 @@ def write_files(directory: Path, findings: Findings, asked: str, source: str) ->
             warn(why)
     for k, b in enumerate(findings.branches):
         put(directory / f"sweep-{k + 1}.csv", branch_csv(b))
+    for k, steps in enumerate(findings.maps):
+        if steps is not None:
+            put(directory / f"map-{k + 1}.csv", map_csv(steps))
     for k, cells in enumerate(findings.basins):
         put(directory / f"basin-{k + 1}.csv", basin_csv(cells))
+
+
+def walked_steps(g: Gait, name: str, to: float) -> BifurcationMap | None:
+    """Return how a walker walks over a parameter from a gait on; None where it is not stable, or its steps do
+    not all end in one event."""
+    if not g.stable:
+        return None
+
+    def tell(part: float) -> None:
+        tell_progress(f"walking over {name}", part)
+
+    try:
+        steps = gaits.bifurcation_map(g, name, to, progress=tell)
+    except ModelError:
+        return None
+    return steps if len(steps.at) else None
+
+
+def map_csv(steps: BifurcationMap) -> str:
+    """Return steps that were walked as a table: parameter, time of the step, and the states after it."""
+    columns = steps.columns()
+    rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack(list(columns.values()))]
+    return "\n".join([",".join(columns), *rows]) + "\n"
 
 
 def branch_csv(branch: Branch) -> str:

@@ -12,6 +12,7 @@ Bifurcation.doubled = doubled_branch  # following reads branches, so a branch ca
 
 if TYPE_CHECKING:
     from strut.gait.basin import Basin, basin
+    from strut.gait.bifurcation_map import BifurcationMap, bifurcation_map
     from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss
     from strut.gait.find import find, find_all
     from strut.gait.flow_jumps import locate_jumps
@@ -27,6 +28,7 @@ __all__ = [
     "COST_MEANINGS",
     "Basin",
     "Bifurcation",
+    "BifurcationMap",
     "Branch",
     "Energetics",
     "Gait",
@@ -36,6 +38,7 @@ __all__ = [
     "RoughWalk",
     "Survived",
     "basin",
+    "bifurcation_map",
     "decay",
     "distance",
     "find",
@@ -61,6 +64,7 @@ import_on_demand(
     __name__,
     {
         "basin": ("Basin", "basin"),
+        "bifurcation_map": ("BifurcationMap", "bifurcation_map"),
         "energetics": ("Energetics", "ImpactLoss", "froude", "impact_loss"),
         "find": ("find", "find_all"),
         "flow_jumps": ("locate_jumps",),

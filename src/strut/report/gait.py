@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strut.checks import checked
-from strut.gait import Basin, Branch, Gait
+from strut.gait import Basin, BifurcationMap, Branch, Gait
 from strut.report.walks import basin_walks, branch_walks, with_squares
 from strut.simulate import simulate
+from strut.view.figures.figure import NEUTRAL, Figure, Points
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
 from strut.view.pages.headline import headline as page_headline
 from strut.view.pages.report import Rows
@@ -26,6 +28,11 @@ RESIDUAL_FLOOR = 1e-12
 """Relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
 LISTED_GAITS = 12
 """Gaits of a branch that its table shows, evenly along it."""
+WALKED_NOTE = (
+    "Small points are steps that it walked, once it had settled at each value (brute-force bifurcation "
+    "diagram): {}."
+)
+"""What a map says below a branch."""
 SHOWN_PERIODS = 6
 """Periods of a gait that a page shows."""
 
@@ -36,6 +43,7 @@ def gait_result(
     asked: str = "",
     *,
     branches: Branch | Sequence[Branch] = (),
+    step_map: BifurcationMap | None = None,
     cells: Basin | None = None,
     title: str = "",
     source: str = "",
@@ -43,7 +51,8 @@ def gait_result(
     """Turn what `gait.find` found into a `Result`: facts, stability, energy, branches, basin and a run.
 
     asked: the command that was given. branches: what `gait.follow` and `doubled` made of it, the first one
-        followed from it. cells: its `gait.basin`. title: the heading, if not the system's name. source:
+        followed from it. step_map: its `gait.bifurcation_map` over the same parameter, drawn below them.
+    cells: its `gait.basin`. title: the heading, if not the system's name. source:
         Python that makes its system, "walkers.compass()".
     """
     several = [branches] if isinstance(branches, Branch) else list(branches)
@@ -86,7 +95,7 @@ def gait_result(
     }
     chapters = [_stability(gait), *([_energy(gait)] if accounted else [])]
     if several:
-        chapters.append(_branch(several))
+        chapters.append(_branch(several, step_map))
     if cells is not None:
         chapters.append(_basin(cells))
     numerics = {
@@ -161,8 +170,8 @@ def _energy(gait: Gait) -> Chapter:
     )
 
 
-def _branch(branches: list[Branch]) -> Chapter:
-    """The chapter of a sweep: its gaits, its bifurcations, and those that begin on it."""
+def _branch(branches: list[Branch], step_map: BifurcationMap | None) -> Chapter:
+    """The chapter of a sweep: its gaits, its bifurcations, those that begin on it, and how it walks there."""
     main = branches[0]
     listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED_GAITS).astype(int))
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
@@ -192,7 +201,10 @@ def _branch(branches: list[Branch]) -> Chapter:
     heights = {main.names[0]: main.values(main.names[0]), "period": main.period / main.steps}
     figures = {
         f"sweep_{name}": with_squares(
-            bifurcation(branches, name), main.parameter[numbers], y[numbers], titles
+            _with_steps(bifurcation(branches, name), step_map, name),
+            main.parameter[numbers],
+            y[numbers],
+            titles,
         )
         for name, y in heights.items()
     }
@@ -201,10 +213,20 @@ def _branch(branches: list[Branch]) -> Chapter:
         f"{len(main)} gaits; the branch ended: {main.ended}.",
         tables,
         figures,
+        "" if step_map is None else WALKED_NOTE.format(step_map.ended),
         beside=True,
         films=dict(walks.values()),
         one_film=True,
     )
+
+
+def _with_steps(figure: Figure, step_map: BifurcationMap | None, name: str) -> Figure:
+    """A figure of branches above the steps that were walked, if some were."""
+    if step_map is None or step_map.name not in figure.x:
+        return figure
+    y = step_map.step_time if name == "period" else step_map.states[:, step_map.names.index(name)]
+    steps = Points("a step, walked", step_map.at, y, NEUTRAL, size=2)
+    return replace(figure, traces=(steps, *figure.traces))
 
 
 def _basin(cells: Basin) -> Chapter:
