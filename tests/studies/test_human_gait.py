@@ -160,7 +160,9 @@ def test_the_table_has_published_beside_ours():
         ("const", 0): made_up_verified("const", 0, 201.0, 5),
         ("const", 1): made_up_verified("const", 1, 241.0, 6, tried=3),
     }
-    rows = {row.quantity: row for row in human_rows(Path("here"), [evolutions], verified, evolutions)}
+    nested = {("step", 0): made_up_verified("step", 0, 150.0, 6)}
+    table = human_rows(Path("here"), [evolutions], verified, evolutions, nested)
+    rows = {row.quantity: row for row in table}
     assert rows["const: torque, mean (deviation)"].published == "232.3 (44.3)"
     assert rows["const: torque, mean (deviation)"].ours == "220.0 (28.3)"
     assert rows["step: runs that reach the last goal"].ours == "1 of 2"
@@ -179,6 +181,13 @@ def test_the_table_has_published_beside_ours():
     assert rows["const: run again, 30 s of steps of 0.1 ms"].ours == "1 of 2 keep all goals, 2 do not fall"
     assert rows["const: keep all goals in all ways"].ours == "1 of 2"
     assert "of 0 the best of the run does" in rows["const: keep all goals in all ways"].remark
+    assert rows["const: stance of these"].ours == "60.0 to 60.0 %, mean 60.0"
+    assert rows["step, from the same gaits: keep all goals in all ways"].ours == "1 of 1"
+    assert "const, from the same gaits: keep all goals in all ways" not in rows
+    # of the one at the last goal, whose search had measured what it is run again with
+    assert rows["const: run again, located contacts, controlled steps"].remark.endswith(
+        "from the search's it differs by 0.00 % in the median, 0.00 % at most"
+    )
     assert "torque 241.0 N m" in rows["const: best of these, over 30 s"].ours
     assert choose_bests(evolutions, verified)["const"].run == 1  # it keeps all goals
     assert choose_bests(evolutions, verified)["step"].run == 0

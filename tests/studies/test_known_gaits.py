@@ -9,7 +9,7 @@ from strut.errors import UnknownNameError
 from strut.studies import coman_gait, human_gait
 from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_verification import Verified
-from strut.studies.human_beyond import likeness_rows
+from strut.studies.human_beyond import first_contact_rows, likeness_rows
 from strut.studies.human_impacts import FIRST_GAIT, impact_problems
 from strut.studies.human_verification import human_ways
 from strut.studies.kieboom_gaits import as_individual, gaits_for, human_row, verify_known, walk_known
@@ -82,6 +82,8 @@ def test_known_gaits_hold():
     held = {name: each.holds for name, each in {**of_humans, **of_comans}.items() if name != FIRST_GAIT}
     assert len(held) >= 6
     assert all(held.values()), held
+    stances = {name: each.measures["long"]["stance"] for name, each in of_humans.items()}
+    assert all(0.57 < stance < 0.61 for stance in stances.values()), stances  # people: about 60 %
 
 
 def test_the_known_gait_lands_on_its_heel_with_sharp_peaks():
@@ -93,6 +95,16 @@ def test_the_known_gait_lands_on_its_heel_with_sharp_peaks():
     assert len(force.peaks) >= 3
     assert force.force.mean() == pytest.approx(0.5, abs=0.01)
     assert force.total_variation > 2 * sum(force.peaks) - 2 * len(force.peaks)
+
+
+@pytest.mark.slow  # five walks of 14 s, every step kept: a quarter of a minute of processor
+def test_gaits_of_every_mode_land_on_the_heel():
+    """Of those that keep all goals; others are not counted."""
+    gaits = gaits_for("kieboom-human")
+    kept = [Verified(gait.mode, as_individual(gait), {}, {"long": 6}, 6) for gait in gaits]
+    broken = Verified("const", as_individual(gaits[0]), {}, {"long": 5}, 6)
+    rows = {row.quantity.partition(":")[0]: row.ours for row in first_contact_rows([*kept, broken])}
+    assert rows == {"const": "heel of 3", "step": "heel of 1", "ppoly": "heel of 1"}
 
 
 def test_gaits_are_compared_with_people():

@@ -3,15 +3,23 @@ stable, what pushes do they survive, what would they cost a person, and how does
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import casadi as ca
 import numpy as np
 
 from strut.gait.metabolic import muscle_metabolic_power, walking_cost, work_metabolic_power
 from strut.simulate import Trajectory
+from strut.studies.gait_verification import Verified
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, TARGET_SPEED
-from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, first_contact, right_stride
+from strut.studies.human_pictures import (
+    SETTLING_PERIODS,
+    SHOWN_STRIDES,
+    first_contact,
+    right_stride,
+    walk_again,
+)
 from strut.studies.human_pushes import MASS, SPEED_CHANGES, PushLimits
 from strut.studies.human_stability import GaitStability
 from strut.studies.normal_gait import SOURCE, likeness
@@ -107,6 +115,26 @@ def likeness_rows(walks: Mapping[str, Trajectory], modes: Mapping[str, str]) -> 
     return rows
 
 
+def first_contact_rows(verified: Iterable[Verified]) -> list[Row]:
+    """Return by mode which point of the foot lands first in gaits that keep all goals."""
+    points: dict[str, list[str]] = {}
+    for answer in verified:
+        if answer.holds:
+            (walk,) = walk_again({answer.mode: answer.individual}).values()
+            stride = right_stride(walk)
+            points.setdefault(answer.mode, []).append(
+                "no stride" if stride is None else first_contact(stride)
+            )
+    return [
+        Row(
+            f"{mode}: what lands first, of those that keep all goals",
+            "heel",
+            ", ".join(f"{point} of {count}" for point, count in Counter(own).items()),
+        )
+        for mode, own in points.items()
+    ]
+
+
 def effort_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
     """Return what gaits would cost a person, by two estimates of muscles, and peaks of the ground's force."""
     rows = []
@@ -187,4 +215,12 @@ def _range_text(values: list[float]) -> str:
     return f"median {np.median(values):.3f}, {min(values):.3f} to {max(values):.3f} ({len(values)})"
 
 
-__all__ = ["effort_rows", "force_peaks", "likeness_rows", "metabolic_costs", "push_rows", "stability_rows"]
+__all__ = [
+    "effort_rows",
+    "first_contact_rows",
+    "force_peaks",
+    "likeness_rows",
+    "metabolic_costs",
+    "push_rows",
+    "stability_rows",
+]

@@ -41,15 +41,19 @@ def human_rows(
     parts: Sequence[Mapping[str, evolve.Evolution]],
     verified: Mapping[tuple[str, int], Verified],
     nested: Mapping[str, evolve.Evolution],
+    nested_verified: Mapping[tuple[str, int], Verified],
 ) -> list[Row]:
     """Return the table. parts: of the search, by mode: bests are of the last. verified: bests that were run
     again, by mode and run; none where none was. nested: searches of all modes from the same gaits of mode
-    const; none where there are none yet."""
+    const; none where there are none yet. nested_verified: bests of these that were run again."""
     rows: list[Row] = []
     for mode in parts[0]:
         rows += _mode_rows(mode, [part[mode] for part in parts], verified)
     rows.append(_order_row(parts[-1], verified))
     rows += [_published_order_row(), *(gain_rows(nested, "torque") if nested else [])]
+    for mode in nested:
+        own = [answer for (name, _), answer in nested_verified.items() if name == mode]
+        rows += _held_rows(f"{mode}, from the same gaits", own) if own else []
     evolutions = [evolution for part in parts for evolution in part.values()]
     cost = sum(_seconds(evolution) for evolution in evolutions)
     counts = [sum(evolution.evaluations for evolution in part.values()) for part in parts]
@@ -114,22 +118,10 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
                 f"{mode}: run again, {words}",
                 "",
                 f"{at_last} of {len(own)} keep all goals, {upright} do not fall",
-                f"torque {_mean_text(torques)}",
+                f"torque {_mean_text(torques)}{_difference_text(own, way)}",
             )
         )
-    lasting = [answer for answer in own if answer.holds]
-    at_once = sum(answer.tried == 1 for answer in lasting)
-    rows.append(
-        Row(
-            f"{mode}: keep all goals in all ways",
-            "",
-            f"{len(lasting)} of {len(own)}",
-            f"of {at_once} the best of the run does; of the others, who is next by torque",
-        )
-    )
-    if lasting:
-        torques = [answer.measures["long"]["torque"] for answer in lasting]
-        rows.append(Row(f"{mode}: torque of these", "", f"{_mean_text(torques)}, best {min(torques):.1f}"))
+    rows += _held_rows(mode, own)
     best = min(own, key=lambda answer: answer.rank)
     if "long" not in best.measures:
         return rows
@@ -144,6 +136,47 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
             f"run {best.run + 1}, in every way at goal {goal} of {last} ({GOAL_NAMES[goal - 1]}) or further",
         )
     )
+    return rows
+
+
+def _difference_text(own: list[Verified], way: str) -> str:
+    """By how much torques of bests at the last goal differ from what the search had measured, as text."""
+    differences = [
+        100 * abs(answer.measures[way]["torque"] / answer.individual.value - 1)
+        for answer in own
+        if way in answer.measures and answer.individual.stage == len(GOAL_NAMES)
+    ]
+    if not differences:
+        return ""
+    middle, most = np.median(differences), max(differences)
+    return f"; from the search's it differs by {middle:.2f} % in the median, {most:.2f} % at most"
+
+
+def _held_rows(name: str, own: list[Verified]) -> list[Row]:
+    """How many of some bests keep all goals in every way they were run again, and how these walk. name: of
+    the mode."""
+    lasting = [answer for answer in own if answer.holds]
+    at_once = sum(answer.tried == 1 for answer in lasting)
+    rows = [
+        Row(
+            f"{name}: keep all goals in all ways",
+            "",
+            f"{len(lasting)} of {len(own)}",
+            f"of {at_once} the best of the run does; of the others, who is next by torque",
+        )
+    ]
+    if lasting:
+        torques, stances = (
+            [each.measures["long"][word] for each in lasting] for word in ("torque", "stance")
+        )
+        rows += [
+            Row(f"{name}: torque of these", "", f"{_mean_text(torques)}, best {min(torques):.1f}"),
+            Row(
+                f"{name}: stance of these",
+                "about 60 %",
+                f"{100 * min(stances):.1f} to {100 * max(stances):.1f} %, mean {100 * np.mean(stances):.1f}",
+            ),
+        ]
     return rows
 
 

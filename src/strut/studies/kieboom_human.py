@@ -4,13 +4,19 @@ each, all side by side."""
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from strut import evolve
-from strut.studies.gait_verification import candidates_of, verify_bests
-from strut.studies.human_beyond import effort_rows, likeness_rows, push_rows, stability_rows
+from strut.studies.gait_verification import Verified, candidates_of, verify_bests
+from strut.studies.human_beyond import (
+    effort_rows,
+    first_contact_rows,
+    likeness_rows,
+    push_rows,
+    stability_rows,
+)
 from strut.studies.human_gait import (
     DURATION,
     GENERATIONS,
@@ -58,10 +64,11 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     nested = parts.pop() if len(parts) == NUMBER_OF_PARTS else {}
     first, last = parts[0], parts[-1]
     if not order.verify:
-        return SearchOutcome(human_rows(order.folder, parts, {}, nested), stage_plots(first))
+        return SearchOutcome(human_rows(order.folder, parts, {}, nested, {}), stage_plots(first))
     place = order.folder / REFINED_FOLDER if len(parts) > 1 else order.folder
-    candidates = {mode: candidates_of(place / f"{mode}.db", each) for mode, each in last.items()}
-    verified = verify_bests(order.folder, candidates, human_ways(), tell)
+    verified = _verify(place, last, order.folder, tell)
+    further = order.folder / NESTED_FOLDER
+    nested_verified = _verify(further, nested, further, tell) if nested else {}
     bests = choose_bests(last, verified)
     tell("the best of each mode walks once more, for the page")
     walks = walk_again(bests)
@@ -71,12 +78,22 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     judged_gaits = judge_bests(order.folder, gaits, tell)
     tell("the best of each mode is pushed")
     beyond = [
+        *first_contact_rows(verified.values()),
         *likeness_rows(walks, {mode: mode for mode in walks}),
         *stability_rows(judged_gaits),
         *push_rows(push_limits(bests)),
         *effort_rows(walks),
     ]
-    return SearchOutcome([*human_rows(order.folder, parts, verified, nested), *beyond], plots, film)
+    rows = human_rows(order.folder, parts, verified, nested, nested_verified)
+    return SearchOutcome([*rows, *beyond], plots, film)
+
+
+def _verify(
+    place: Path, evolutions: Mapping[str, evolve.Evolution], kept_in: Path, tell: Callable[[str], None]
+) -> dict[tuple[str, int], Verified]:
+    """Run bests of searches again in all ways. place: of the searches. kept_in: where answers are kept."""
+    candidates = {mode: candidates_of(place / f"{mode}.db", each) for mode, each in evolutions.items()}
+    return verify_bests(kept_in, candidates, human_ways(), tell)
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, evolve.Evolution]]:
