@@ -140,13 +140,17 @@ def test_pushes_are_drawn_as_published():
 
 
 def stepping_foot():
-    """A foot that is up for 0.6 s of each second, from 0.2 s on, and says which impulse it was given."""
+    """A foot that is up for 0.6 s of each second, from 0.2 s on, and says which impulse it was given; and how
+    far it is in front of the hips: it goes forwards from -0.1 to 0.1 m while it is up, and back on the
+    ground."""
     frequency = Param("frequency", 1.0, "Hz")
     push, up = Disturbance("foot_r_push_x", 0.0, "N"), Disturbance("foot_r_push_z", 0.0, "N")
     impulse = State("impulse", 0.0, "N s")
     part = time - ca.floor(time)
     gap = (part > 0.2) * (part < 0.8) - 0.5
-    return System(
+    since_landing = part + 0.2 - ca.floor(part + 0.2)
+    ahead = ca.if_else(gap > 0, -0.1 + 0.2 * (part - 0.2) / 0.6, 0.1 - 0.2 * since_landing / 0.4)
+    foot = System(
         "foot",
         x=(impulse,),
         u=(push, up),
@@ -155,12 +159,14 @@ def stepping_foot():
         outputs={"heel_r_gap": gap, "heel_r_normal": ca.SX(1)},
         walk=Walk(feet=(Foot(name="heel_r", normal="heel_r_normal", gap="heel_r_gap"),)),
     )
+    return foot, ahead
 
 
 def test_a_swing_foot_is_pushed_once_a_swing():
-    """Three swings with pushes of their own, then the draws begin anew: impulses are force times duration, and a push
-    ends where the foot lands."""
-    walker = with_swing_pushes(stepping_foot(), {"r": ("heel_r",)}, 3)
+    """Three swings with pushes of their own, then the draws begin anew: impulses are force times duration, also of
+    the third, during which the foot lands."""
+    foot, ahead = stepping_foot()
+    walker = with_swing_pushes(foot, {"r": ("heel_r",)}, {"r": ahead}, 3)
     asked = {
         "push_force_r": [10.0, 20.0, 40.0],
         "push_onset_r": [0.1, 0.5, 0.9],
@@ -168,10 +174,25 @@ def test_a_swing_foot_is_pushed_once_a_swing():
     }
     run = simulate(walker.using(asked), 4.0, method="rk4", step=1e-4)
     impulses = np.diff(run.at([0.0, 1.0, 2.0, 3.0, 4.0])["impulse"])
-    # onsets are parts of half a second: the third begins 0.45 s after lift-off, and ends at the landing, 0.15 s later
-    np.testing.assert_allclose(impulses, [-1.0, -4.0, -6.0, -1.0], atol=0.02)
-    before = run.at(np.linspace(1.0, 1.44, 50))["push_r"]
-    assert np.all(before == 0)
+    np.testing.assert_allclose(impulses, [-1.0, -4.0, -12.0, -1.0], atol=0.02)
+    # an onset of 0.5 is where it passes the hips, in the middle of its swing; of 0.9 is 0.04 m in front of them
+    for begin in (1.5, 2.5 + 0.6 * 0.04 / 0.2):
+        assert np.all(run.at(np.linspace(np.floor(begin), begin - 1e-3, 50))["push_r"] == 0)
+        assert run.at(begin + 1e-3)["push_r"] < 0
+
+
+def test_a_foot_that_is_hardly_lifted_or_pushed_back_is_pushed_once_a_swing():
+    """One that drags forwards on the ground, and one that goes back behind the place of its push in the air: both
+    bear the whole push, and no second one."""
+    foot, ahead = stepping_foot()
+    asked = {"push_force_r": [10.0], "push_onset_r": [0.5], "push_duration_r": [0.2]}
+    dragging = foot.replace(outputs={**foot.outputs, "heel_r_gap": ca.SX(-1)})
+    part = time - ca.floor(time)
+    thrown_back = ca.if_else(ca.fabs(part - 0.6) < 0.05, ca.SX(-0.02), ahead)  # for a tenth of a second
+    for machine, place in ((dragging, ahead), (foot, thrown_back)):
+        walker = with_swing_pushes(machine, {"r": ("heel_r",)}, {"r": place}, 1).using(asked)
+        run = simulate(walker, 3.0, method="rk4", step=1e-4)
+        np.testing.assert_allclose(np.diff(run.at([0.0, 1.0, 2.0, 3.0])["impulse"]), -2.0, atol=0.01)
 
 
 def test_first_populations_are_known_solutions_and_their_mutations():

@@ -128,7 +128,11 @@ def search_pushed_gaits(
 
 def pushed_walker() -> System:
     """Return COMAN whose swing feet are pushed, as the machine of tables."""
-    return with_swing_pushes(coman_walker("table", pushes=True), PUSHED_FEET, SwingPushes().swings)
+    walker = coman_walker("table", pushes=True)
+    assert walker.scene is not None  # that of the mechanism
+    x = {hinge.name: hinge.at[0] for hinge in walker.scene.hinges}
+    ahead = {side: x[f"ankle_{side}"] - x[f"hip_{side}"] for side in PUSHED_FEET}
+    return with_swing_pushes(walker, PUSHED_FEET, ahead, SwingPushes().swings)
 
 
 def known_solutions(folder: Path) -> dict[str, np.ndarray]:

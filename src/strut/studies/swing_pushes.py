@@ -1,8 +1,10 @@
-"""Pushes against the swing foot, one in every swing at a random moment: the machine they act on, and their
+"""Pushes against the swing foot, one in every swing at a random place: the machine they act on, and their
 draws (Kieboom, section 4.2.4).
 
-Nothing here is an event, so that populations run with fixed steps: a foot's time in the air is a state, and
-when it was lifted says which draw counts.
+A swing is what every step needs: the foot passes the hips. Where pushes began at a random moment after a foot
+was lifted and ended where it landed, searches came to feet that are up so shortly that they bore a fifth to a
+third of the pushes. Nothing here is an event, so that populations run with fixed steps: the time since a foot
+passed is a state, and when it did says which draw counts.
 """
 
 from __future__ import annotations
@@ -21,24 +23,32 @@ MEAN_DURATION, DURATION_DEVIATION = 0.15, 0.05
 """[s] Of a push."""
 MIN_DURATION = 0.02
 """[s] Of a push, at least: of a normal distribution a few would be negative."""
-SWING_SHARE = 0.5
-"""[1] Part of the cycle over which onsets are drawn, from when a foot is lifted: about a swing."""
-LANDING_TIME = 2e-3
-"""[s] In which the time in the air is forgotten after a landing."""
-MIN_AIR_TIME = 0.02
-"""[s] A foot must be in the air before it is pushed: as it rolls, it may leave the ground for a moment."""
+PASSING_REACH = 0.05
+"""[m] Before and behind the hips, between which is the place of a foot at which a push begins; a foot that
+stands further behind begins another swing."""
+RESET_TIME = 2e-3
+"""[s] In which the time since a foot passed is forgotten where it stands behind the hips."""
+LONG_AGO = 1.0
+"""[s] Since a foot passed that stands in front as a run begins: longer than a push."""
+MIN_PASSING_TIME = 1e-6
+"""[s] From which on a foot has passed: far below a step."""
 DRAWS = ("force", "onset", "duration")
 """What is drawn for every swing."""
 
 
-def with_swing_pushes(walker: System, feet: Mapping[str, tuple[str, ...]], count: int) -> System:
-    """Return a walker whose swing feet are pushed backwards.
+def with_swing_pushes(
+    walker: System, feet: Mapping[str, tuple[str, ...]], ahead: Mapping[str, ca.SX], count: int
+) -> System:
+    """Return a walker whose swing feet are pushed backwards: once in a swing, for as long as is drawn, also
+    where the foot is pushed back or lands on it.
 
     walker: with a parameter frequency [Hz], and for each side S inputs foot_S_push_x [N]. feet: by side, 'r'
-    and 'l', the contacts of a foot. count: of draws for each side; swings beyond them begin anew.
+    and 'l', the contacts of a foot. ahead: by side, how far the foot is in front of the hips [m]. count: of
+    draws for each side; swings beyond them begin anew.
 
-    Parameters of side S, a number for each of its swings: push_force_S [N], push_onset_S, the part of a swing
-    after which it begins, and push_duration_S [s]. State air_S: time in the air [s]. Outputs: push_S [N].
+    Parameters of side S, a number for each of its swings: push_force_S [N], push_onset_S, the part of the way
+    past the hips at which it begins, and push_duration_S [s]. State passed_S: time since the foot was there
+    [s]; it is 0 again after the foot stood behind the hips. Outputs: push_S [N].
     """
     frequency = walker["frequency"]
     states: list[State] = []
@@ -50,21 +60,23 @@ def with_swing_pushes(walker: System, feet: Mapping[str, tuple[str, ...]], count
         up = ca.SX(1)
         for contact in contacts:
             up = up * (walker[f"{contact}_gap"] > 0)
-        air = State(f"air_{side}", 0.0, "s", description="time in the air")
-        states.append(air)
-        flow[air.name] = ca.if_else(up, 1, -air.sym / LANDING_TIME)
+        passed = State(f"passed_{side}", LONG_AGO, "s", description="since the foot was where it is pushed")
+        states.append(passed)
         draws = {
             "force": Param(f"push_force_{side}", np.zeros(count), "N"),
             "onset": Param(f"push_onset_{side}", np.full(count, 0.5)),
             "duration": Param(f"push_duration_{side}", np.full(count, MEAN_DURATION), "s"),
         }
         own += draws.values()
-        # when it was lifted does not change while it is in the air, and tells swings apart
-        cycle = ca.floor((time - air.sym) * frequency)
+        # when it passed does not change until it stands behind, and tells swings apart
+        cycle = ca.floor((time - passed.sym) * frequency)
         number = cycle - count * ca.floor(cycle / count)
         force, onset, duration = (_choose(draws[word].sym, number) for word in DRAWS)
-        begin = ca.fmax(onset * SWING_SHARE / frequency, MIN_AIR_TIME)
-        acts = up * (air.sym >= begin) * (air.sym < begin + duration)
+        stands_behind = (1 - up) * (ahead[side] < -PASSING_REACH)
+        is_there = ahead[side] >= PASSING_REACH * (2 * onset - 1)  # where its push begins
+        has_passed = ca.fmax(is_there, passed.sym > MIN_PASSING_TIME)
+        flow[passed.name] = ca.if_else(stands_behind, -passed.sym / RESET_TIME, has_passed)
+        acts = (1 - stands_behind) * has_passed * (passed.sym < duration)
         connect[f"foot_{side}_push_x"] = -force * acts
         connect[f"foot_{side}_push_z"] = ca.SX(0)
         outputs[f"push_{side}"] = -force * acts
@@ -98,7 +110,8 @@ class SwingPushes:
     @property
     def digest(self) -> str:
         """What tells these draws from others."""
-        return f"swing pushes {self} {MEAN_FORCE} {FORCE_DEVIATION} {MEAN_DURATION} {DURATION_DEVIATION}"
+        numbers = MEAN_FORCE, FORCE_DEVIATION, MEAN_DURATION, DURATION_DEVIATION, PASSING_REACH
+        return f"pushes of passing feet {self} {numbers}"
 
     def rows(self, places: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Return the draws of some runs, a row each, from the seed of each."""
