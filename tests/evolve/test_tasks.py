@@ -1,8 +1,10 @@
 """Several tasks as one evaluation: one design, what each task sets of its own, and goals over all."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
+import strut
 from strut import evolve, walkers
 from strut.errors import ModelError, UnknownNameError
 
@@ -92,6 +94,32 @@ def test_wrong_tasks():
         evolve.SearchProblem(bounds(("gain", "slow.gain")), three_tasks(), "slow.miss")
     with pytest.raises(Exception, match="takes no 'height'"):
         evolve.SearchProblem(bounds(("slow.height",)), three_tasks(), "slow.miss")
+
+
+def test_peaks_that_a_state_follows():
+    """The largest of a slow sine but for the lag, in lanes, too; a peak that is as long as the lag counts two
+    thirds; what comes before the beginning does not count."""
+    pendulum = walkers.pendulum(angle=0.3)
+    followed = evolve.follow_peaks(pendulum, {"top_rate": pendulum["rate"]}, lag=5e-3, begin=1.0)
+    how = {"method": "rk4", "step": 1e-3}
+    for options in (how, {**how, "lanes": "auto"}):
+        runs = evolve.of_system(followed, 4.0, {"peak": "top_rate"}, **options)
+        peak = runs.evaluate(("angle",), np.array([[0.3], [0.1]]), np.zeros(2, dtype=np.uint64)).measures[
+            :, 0
+        ]
+        exact = evolve.of_system(pendulum, 4.0, {"peak": "largest_after(rate, 1.0)"})
+        largest = exact.evaluate(("angle",), np.array([[0.3], [0.1]]), np.zeros(2, dtype=np.uint64)).measures
+        assert (peak < largest[:, 0]).all()
+        np.testing.assert_allclose(peak, largest[:, 0], rtol=2e-3)
+    x = strut.State("x", 0.0)
+    pulse = strut.System("pulse", x=[x], flow={x: 1.0})
+    value = ca.if_else(ca.logic_and(x.sym > 1.0, x.sym < 1.01), 100.0, 0.0)
+    for begin, seen in ((0.0, 100 * (1 - np.exp(-1))), (1.5, 0.0)):
+        machine = evolve.follow_peaks(pulse, {"peak": value}, lag=0.01, begin=begin)
+        batch = strut.simulate_batch(machine, 2.0, method="rk4", step=1e-4)
+        assert batch["peak"][0] == pytest.approx(seen, rel=1e-2, abs=1e-9)
+    with pytest.raises(ModelError, match="no value is given whose peak is to be followed"):
+        evolve.follow_peaks(pendulum, {}, lag=1e-3)
 
 
 def test_peaks_that_a_clock_looks_for():

@@ -87,3 +87,26 @@ def test_reactions_on_rigid_ground_are_those_of_flight_while_it_flies():
     assert abs(flying["pivot_reaction_x"]).max() > 0.5
     with pytest.raises(ModelError, match="'shin', which stands on the ground, hangs on it"):
         contact.rigid(m, ["toe"], reactions=["knee"])
+
+
+def test_reactions_on_soft_ground_are_what_changes_momentum():
+    """In flight as without ground; through a landing the impulse of the force, and of gravity, is the change
+    of momentum of what hangs on the joint."""
+    m = hopping_body()
+    m.frame("bob", m.bodies["swing"], (0, 0, -0.2))
+    law = contact.hunt_crossley(1e5, 0.5, 1.5)
+    machine = contact.compliant(m, ["toe"], law=law, reactions=["pivot"], events=False)
+    flying = strut.simulate(mechanism.system(m, reactions=["pivot"]), 0.1)
+    run = strut.simulate(machine, 0.6, rtol=1e-9, atol=1e-10)
+    assert run["toe_normal"].max() > 50.0  # it has landed
+    for axis in ("x", "z", "my"):
+        name = f"pivot_reaction_{axis}"
+        assert run.at(0.1)[name] == pytest.approx(flying[name][-1], rel=1e-5, abs=1e-7)
+    times = np.linspace(0.1, 0.5, 40001)
+    force = run.at(times)["pivot_reaction_z"]
+    impulse = np.sum((force[1:] + force[:-1]) / 2) * (times[1] - times[0])
+    step = 1e-5
+    begin, end = ((run.at(t + step)["bob_z"] - run.at(t - step)["bob_z"]) / (2 * step) for t in (0.1, 0.5))
+    assert impulse - 1.0 * 9.81 * 0.4 == pytest.approx(1.0 * (end - begin), abs=1e-3)
+    with pytest.raises(ModelError, match="'shin', which stands on the ground, hangs on it"):
+        contact.compliant(m, ["toe"], law=law, reactions=["knee"])

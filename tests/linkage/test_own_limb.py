@@ -70,3 +70,47 @@ def test_pictures_fit_limbs_of_any_size_and_name():
         assert all(x > left and x + wide < left + width for x, wide in boxes)
     assert max(sizes) < 1.01 * min(sizes)
     assert 200 < sizes[0] < 600
+
+
+def test_a_hind_leg_of_three_joints():
+    """More joints than a human leg has: counted, screened around postures that differ in three angles, driven
+    by three motors, and closed."""
+    leg = linkage.Limb(
+        ("pelvis", "thigh", "shank", "paw"),
+        {"hip": ("pelvis", "thigh"), "stifle": ("thigh", "shank"), "hock": ("shank", "paw")},
+        segments={
+            "pelvis": ((-0.1, 0.5), (0.1, 0.5)),
+            "thigh": ((0.0, 0.5), (0.06, 0.33)),
+            "shank": ((0.06, 0.33), (-0.06, 0.16)),
+            "paw": ((-0.06, 0.16), (0.0, 0.0)),
+        },
+    )
+    topologies = linkage.topologies(leg, links=4, joints=6)
+    assert [len(each.actuator_sets()) for each in topologies] == [10, 18, 0]
+    assert all(each.mobility() == 3 for each in topologies)
+    topology = topologies[1]
+    motors = ("j1", "j2", "j4")
+    phase = np.linspace(0, 2 * np.pi, 8)
+    trot = np.column_stack(
+        [0.3 * np.sin(phase), 0.25 * np.sin(phase + 1) - 0.2, 0.2 * np.sin(phase + 2)]
+    )  # [rad]
+    parameters = linkage.pin_parameters(topology)
+    low, high = np.array([(each.low, each.high) for each in parameters]).T
+    designs = np.random.default_rng(0).uniform(low, high, (60, len(parameters)))
+    motion = linkage.follow_postures(topology, designs, trot, margin=0.05)
+    screening = linkage.screen(motion, motors)
+    assert 5 < screening.ok.sum() < 60
+    best = int(np.argmax(np.where(screening.ok, screening.strength, 0.0)))
+    places = [list(topology.joints).index(joint) for joint in motors]
+    by_numpy = np.linalg.svd(motion.rates[best][:, places], compute_uv=False)[:, -1].min()
+    assert screening.strength[best] == pytest.approx(by_numpy, rel=1e-12)
+    machine = linkage.add_joint_motors(
+        mechanism.system(linkage.linkage_mechanism(topology, designs[best], masses={"paw": 0.3})),
+        linkage.joint_angles(topology),
+    )
+    begin = {joint: float(angles[best, 0]) for joint, angles in linkage.carrying_angles(motion).items()}
+    begin |= dict(zip(leg.joints, trot[0].tolist(), strict=True))
+    run = strut.simulate(machine.using({f"{joint}_motor_torque": 0.3 for joint in motors}), 0.2, x0=begin)
+    assert run.status == "done"
+    assert np.abs(run["closure_error"]).max() < 1e-8
+    assert run.ledger.residual < 1e-6

@@ -13,6 +13,7 @@ from strut.contact.continuous_pad import ContinuousPad
 from strut.contact.exchange import Exchange, exchange_with_flags, opposite_foot
 from strut.contact.fall import Fall, add_fall_parameters, fall_events
 from strut.contact.ground import Ground, ground_of
+from strut.contact.joint_reactions import show_reactions
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.pad import Pad
 from strut.contact.touch import Touch, add_contact_parameters, reachable_spot, touches_of
@@ -55,6 +56,7 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
     fall: Fall = None,
     symmetry: Exchange = None,
     stabilise: Expression = 10.0,
+    reactions: Sequence[str] = (),
     description: str = "",
 ) -> System:
     """The mechanism on ground that gives way, as a system.
@@ -70,6 +72,8 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
         right exchanged; strains and flags of feet whose names differ by _l and _r are exchanged without being
         named. A step of such a machine is then a gait.
     stabilise: rate [1/s] at which drift of closed loops is pulled back.
+    reactions: joints beyond which no foot is, whose force and moment become outputs NAME_reaction_x, ..., as
+        of `mechanism.system`.
 
     Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave
     faster than the ground follows, else 0), and with anchored friction F_slip and the state F_strain (in
@@ -126,6 +130,8 @@ def compliant(  # noqa: PLR0913 -- options of a public function, by keyword
             z=different,
             events=fall_events(fall, assembly.tree, lowest_ground(surface, heights)),
             symmetry=exchange,
+            reactions=reactions,
+            standing=[observe.frame_of(assembly.tree, each.frame).body.name for each in touches],
         ),
         floor=surface.floor(),
         walk=walk_of(assembly, surface, _feet(assembly, touches, pads, exchange)),
@@ -161,13 +167,16 @@ def _feet(
 @dataclass(frozen=True, eq=False)
 class PadCompanions:
     """What a system has besides its pads: further states with their rates, discrete states and events, the
-    values that quantities begin a run with, and states with left and right exchanged."""
+    values that quantities begin a run with, states with left and right exchanged, joints whose reactions are
+    outputs, and bodies that the ground pushes."""
 
     rates: Mapping[State, ca.SX] = field(default_factory=dict)
     z: Sequence[Discrete] = ()
     events: Sequence[Event] = ()
     begin: Mapping[Quantity, ca.SX] = field(default_factory=dict)
     symmetry: Mapping[str, ca.SX] = field(default_factory=dict)
+    reactions: Sequence[str] = ()
+    standing: Sequence[str] = ()
 
 
 def system_with_pads(
@@ -189,6 +198,7 @@ def system_with_pads(
     more, z, events = dict(beside.rates), list(beside.z), list(beside.events)
     flags: dict[str, ca.SX] = {}
     assembly.tau = assembly.tau + _pushes(assembly.tree, pads)
+    force = ca.SX(0, 1)
     for pad in pads:
         for group, entries in pad.entries.items():
             assembly.entries[group] |= entries
@@ -203,6 +213,7 @@ def system_with_pads(
     else:
         acceleration, force = Constrained(assembly.tree, assembly.closure, stabilise).forward(assembly.tau)
         assembly.note_closure(force)
+    show_reactions(assembly, beside.reactions, beside.standing, acceleration, force)
     acceleration, more = _share_expressions(assembly, acceleration, more)
     arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
     samples = []

@@ -13,6 +13,7 @@ from strut.contact.fall import Fall, add_fall_parameters, fall_events
 from strut.contact.feet import MAX_STANDING_SPEED, Footing, KneeLock, StandingFoot, StandingMachine
 from strut.contact.grips import grips_of
 from strut.contact.ground import Ground, ground_of
+from strut.contact.joint_reactions import show_reactions
 from strut.contact.resets import (
     LIFTING_ACCELERATION,
     PARTING_SPEED,
@@ -27,7 +28,6 @@ from strut.contact.walk import parameter_name, walk_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.reactions import reaction_outputs
 from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Event, Expression, Foot, System, Walk, sx, time
 
@@ -379,24 +379,6 @@ class _Rigid:
         jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
         return self.machine.discrete() + jammed + list(self.landing.counters)
 
-    def _show_reactions(self, names: Sequence[str], acceleration: ca.SX, force: ca.SX) -> None:
-        """Make the reactions of joints outputs; raises ModelError where a foot is beyond one, whose force
-        would be missing. force: of the closed loops."""
-        assembly, tree = self.machine.assembly, self.machine.tree
-        for name in names:
-            for body in self.machine.bodies:
-                at = tree.place.get(body, -1)
-                while at >= 0 and tree.nodes[at].connection.name != name:
-                    at = tree.nodes[at].parent
-                if at >= 0:
-                    raise ModelError(
-                        f"the reaction of joint '{name}' is asked for, and '{body}', which stands on the "
-                        f"ground, hangs on it: reactions are told of joints that carry no foot"
-                    )
-        outputs = reaction_outputs(tree, names, acceleration, assembly.closure, force) if names else {}
-        for name, push in outputs.items():
-            assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
-
     def system(
         self,
         description: str,
@@ -411,7 +393,8 @@ class _Rigid:
         acceleration = self.machine.loose + self.machine.masked.effect(force)
         if assembly.closure is not None:
             assembly.note_closure(force[: self.machine.always])
-        self._show_reactions(reactions, acceleration, force[: self.machine.always])
+        loops = force[: self.machine.always]
+        show_reactions(assembly, reactions, self.machine.bodies, acceleration, loops)
         for f in self.machine.feet:
             assembly.show("m", {f"{f.name}_gap": f.spot.gap})
             # No force fits a jam: its impulse does.

@@ -21,7 +21,7 @@ from strut.evolve.pareto import ParetoFront
 from strut.evolve.personal_bests import load_personal_bests
 from strut.evolve.polish import PolishedIndividual, polish
 from strut.evolve.problem import SearchProblem
-from strut.evolve.sampled_peaks import remember_peaks
+from strut.evolve.sampled_peaks import follow_peaks, remember_peaks
 from strut.evolve.search import SearchProgress, search
 from strut.evolve.searches import (
     SEARCHES,
@@ -87,6 +87,7 @@ __all__ = [
     "Workers",
     "compare",
     "export_individuals",
+    "follow_peaks",
     "front",
     "hypervolume",
     "job_state",

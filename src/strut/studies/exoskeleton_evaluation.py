@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from strut import evolve, linkage
+from strut import evolve, linkage, walkers
 from strut.errors import ModelError
 from strut.evolve.evaluations.evaluation import OK, Evaluated
 from strut.evolve.evaluations.system_runs import SystemEvaluation
@@ -24,7 +24,7 @@ from strut.linkage.spanning_tree import spanning_tree
 from strut.simulate.batch_in_lanes import chosen_lanes
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, topologies_by_number
 from strut.studies.exoskeleton_gait import exoskeleton_walker
-from strut.studies.exoskeleton_measures import gait_measures
+from strut.studies.exoskeleton_measures import gait_measures, worn_measures
 from strut.studies.exoskeleton_pool import ForkedPool
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.walkers.human import POSTURE
@@ -42,6 +42,8 @@ DESIGN_MEASURES = ("soundness", "longest_bar", "added_mass", "broken_off")
 NEVER_NEGATIVE = ("power_absolute", "assist_time")
 """Measures whose integrands are never negative. A weight of `METHOD` is, so that where powers jump from step
 to step their integral may be: numbers, not a gait."""
+PEAK_LAG = 5e-3
+"""[s] Time constant with which forces and powers are followed to their peaks in the search."""
 LEGS = 2
 """Legs of the human: each has a linkage."""
 SCREENED_TOGETHER = 32
@@ -170,12 +172,18 @@ def sound_designs(number: int) -> tuple[np.ndarray, dict[tuple[str, ...], np.nda
 
 
 def walk_evaluation(
-    topology: linkage.Topology, pins: np.ndarray, duration: float, **options: Any
+    topology: linkage.Topology, pins: np.ndarray, duration: float, *, worn: bool = False, **options: Any
 ) -> SystemEvaluation:
-    """Return what runs the machines of a topology on soft ground. pins: of a design that assembles. options:
-    of `simulate_batch`."""
+    """Return what runs the machines of a topology on soft ground. pins: of a design that assembles. worn:
+    whether forces between human and machine, peaks and springs are measured, too. options: of
+    `simulate_batch`."""
     walker = exoskeleton_walker(topology, pins, ground="soft")
-    measures = gait_measures(walker, duration, motors=list(topology.joints))
+    motors = list(topology.joints)
+    if worn:
+        places = walkers.exoskeleton_attachments(topology)
+        measures = worn_measures(walker, duration, motors=motors, attachments=places, lag=PEAK_LAG)
+    else:
+        measures = gait_measures(walker, duration, motors=motors)
     how = {"method": METHOD, "step": STEP, **options}
     return evolve.of_system(measures.system, duration, measures.expressions, label="exoskeleton", **how)
 
@@ -203,6 +211,9 @@ class ExoskeletonEvaluation:
     individuals are screened and, on a processor, walk; None for as many as there are cores. On a card the
     topologies of a generation walk side by side, and so do generations of several threads.
 
+    worn: whether forces between human and machine, peaks of these and of powers, and what springs do are
+    measured, too (`worn_measures`): for goals of them; a walk takes longer.
+
     Measures are soundness (see `ScreenedDesigns`), longest_bar [m], added_mass [kg], broken_off (1 where a
     run ended by its numbers), and those of `evolve.walk_measures`, which are 0 where a design does not walk.
     """
@@ -211,6 +222,7 @@ class ExoskeletonEvaluation:
     duration: float = DURATION
     options: Mapping[str, Any] = field(default_factory=dict)
     processes: int | None = None
+    worn: bool = False
 
     @cached_property
     def runners(self) -> dict[int, SystemEvaluation]:
@@ -219,7 +231,9 @@ class ExoskeletonEvaluation:
         options = {"check_steps": False, **({"threads": 1} if self.on_processor else {}), **self.options}
         numbered = {group.number: group.topology for group in self.space.groups.values()}
         return {
-            number: walk_evaluation(each, sound_designs(number)[0][:1], self.duration, **options)
+            number: walk_evaluation(
+                each, sound_designs(number)[0][:1], self.duration, worn=self.worn, **options
+            )
             for number, each in numbered.items()
         }
 

@@ -73,6 +73,7 @@ def worn_measures(
     attachments: Mapping[str, Sequence[str]],
     near_speed: float = TARGET_SPEED,
     begin: float | None = None,
+    lag: float | None = None,
 ) -> evolve.WalkMeasures:
     """Return the measures of a walk of a human in a machine.
 
@@ -80,12 +81,14 @@ def worn_measures(
         powers M_r_motor_torque and M_l_motor_torque; the ankles are counted with them. attachments: by place,
         outputs that are the components of the force between human and machine there [N], as
         `walkers.exoskeleton_attachments` says. near_speed: about how fast it goes [m/s]. begin: from when on
-        everything but the time is measured [s]; half the duration unless given.
+        everything but the time is measured [s]; half the duration unless given. lag: time constant with
+        which peaks are followed [s], see `evolve.follow_peaks`, for runs in lanes and on cards; unless given,
+        a clock looks for them.
 
     Besides those of `evolve.walk_measures`: interaction, the mean of the sum of the sizes of all forces
     between human and machine [N]; peak_interaction, the largest of one of them [N]; peak_power, the largest
     |P| of one actuator [W]; spring_energy, the mean of what springs store [J]; spring_return, the mean of the
-    power that they give back [W]. Peaks are looked for every 2 ms.
+    power that they give back [W]. A clock looks for peaks every 2 ms.
     """
     first = duration / 2 if begin is None else begin
     forces = [force_size(walker, outputs) for outputs in attachments.values()]
@@ -100,12 +103,11 @@ def worn_measures(
     outputs = {f"{OUTPUT_PREFIX}_{name}": signal for name, signal in signals.items()}
     machine = machine.replace(outputs={**machine.outputs, **outputs})
     powers = [ca.fabs(sx(machine.ledger.supplied[name])) for name in motor_torques(motors)]
-    machine = evolve.remember_peaks(
-        machine,
-        {"peak_interaction": ca.mmax(ca.vertcat(*forces)), "peak_power": ca.mmax(ca.vertcat(*powers))},
-        every=PEAK_INTERVAL,
-        begin=first,
-    )
+    peaks = {"peak_interaction": ca.mmax(ca.vertcat(*forces)), "peak_power": ca.mmax(ca.vertcat(*powers))}
+    if lag is None:
+        machine = evolve.remember_peaks(machine, peaks, every=PEAK_INTERVAL, begin=first)
+    else:
+        machine = evolve.follow_peaks(machine, peaks, lag=lag, begin=first)
 
     def mean(name: str) -> str:
         return f"integral_after({OUTPUT_PREFIX}_{name}, {first!r}) / {duration - first!r}"

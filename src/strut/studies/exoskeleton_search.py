@@ -95,13 +95,16 @@ class ScreenedSwarm(evolve.MetamorphicSwarm):
         return state | {"x": x, "v": slow_down(space, state["v"], self.swarm.max_velocity)}
 
 
-def exoskeleton_goals(duration: float = DURATION) -> list[evolve.SearchGoal]:
+def exoskeleton_goals(
+    duration: float = DURATION, limits: Mapping[str, float] | None = None
+) -> list[evolve.SearchGoal]:
     """Return the goals of table 5.3: no singularity, short bars, not to fall, the speed with little
-    assistance, little power. The first two come first, since who does not reach them is not simulated."""
+    assistance, little power. The first two come first, since who does not reach them is not simulated.
+    limits: of measures that come before power, as of `walking_goals`."""
     return [
         evolve.maximise("soundness", until=f"soundness > {MIN_SOUNDNESS!r}"),
         evolve.minimise("longest_bar", until=f"longest_bar <= {MAX_BAR_LENGTH!r}"),
-        *walking_goals(duration),
+        *walking_goals(duration, limits=limits),
     ]
 
 
@@ -111,17 +114,20 @@ def exoskeleton_problem(
     *,
     duration: float = DURATION,
     processes: int | None = None,
+    limits: Mapping[str, float] | None = None,
     **options: Any,
 ) -> evolve.SearchProblem:
     """Return the search for exoskeletons.
 
     groups: topologies and pairs, as "2-15", or "2" for all pairs of a topology; all 126 unless given. fixed:
     values of parameters that are kept, see `DesignSpace`. duration: of a walk [s]. processes: of the
-    evaluation; None for as many as there are cores. options: of `simulate_batch`.
+    evaluation; None for as many as there are cores. limits: goals before that of power, by measure, as
+    {"peak_power": 1500.0, "peak_interaction": 2000.0} [W, N]: with them forces and peaks are measured.
+    options: of `simulate_batch`.
     """
     space = DesignSpace(chosen_groups(groups), fixed or {})
-    evaluation = ExoskeletonEvaluation(space, duration, options, processes)
-    return evolve.SearchProblem(list(space.parameters), evaluation, exoskeleton_goals(duration))
+    evaluation = ExoskeletonEvaluation(space, duration, options, processes, worn=bool(limits))
+    return evolve.SearchProblem(list(space.parameters), evaluation, exoskeleton_goals(duration, limits))
 
 
 def exoskeleton_swarm(problem: evolve.SearchProblem, population: int = POPULATION) -> ScreenedSwarm:

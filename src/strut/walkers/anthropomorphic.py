@@ -77,7 +77,7 @@ def anthropomorphic_exoskeleton(
         ground=ground,
         surface=surface,
         friction=friction,
-        reactions=[f"bar_hip{side}" for side in SIDES],
+        reactions=[f"bar_hip{side}" for side in SIDES] if ground == "rigid" else [],
         stabilise=stabilise,
         description="a human in an exoskeleton that is built like its legs",
     )

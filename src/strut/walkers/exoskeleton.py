@@ -62,8 +62,8 @@ def exoskeleton(
     J_l_spring of the ledger. Inputs are J_r_motor_torque and J_l_motor_torque of every joint J of the
     linkage, whether it carries a link or closes a loop, and the torques of the ankles. Parameters are those
     of the human, of pins and of masses: both legs share them. Forces between human and machine are outputs:
-    J_r_reaction_x and J_r_reaction_z [N] of joints by which links hang on the body, on rigid ground alone,
-    J_pin_r_x and J_pin_r_z of joints that close loops.
+    J_r_reaction_x and J_r_reaction_z [N] of joints by which links hang on the body, J_pin_r_x and J_pin_r_z
+    of joints that close loops.
     """
     check_ground(ground, friction)
     if topology.limb != human_leg():

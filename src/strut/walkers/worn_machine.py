@@ -45,17 +45,18 @@ def stand_on_ground(
     """Return a human in a machine that stands on heels and balls of its feet, its trunk assisted.
 
     size: of the human. ground, surface, friction, stabilise: as of `walkers.exoskeleton`. reactions: joints
-    whose forces are outputs [N], on rigid ground alone. description: of the system.
+    whose forces are outputs [N]. description: of the system.
     """
     feet = [f"{point}{side}" for side in SIDES for point in POINTS]
     common: dict[str, Any] = {
         "fall": ("trunk", FALL_HEIGHT * size.height.sym),
         "symmetry": "auto",
         "stabilise": stabilise,
+        "reactions": reactions,
         "description": description,
     }
     if ground == "rigid":
-        walker = rigid(m, feet, surface, friction=friction, reactions=reactions, **common)
+        walker = rigid(m, feet, surface, friction=friction, **common)
     else:
         walker = compliant(m, feet, surface, **_soft_laws(), events=False, **common)
     _, length, centre, _ = SEGMENTS["trunk"]
