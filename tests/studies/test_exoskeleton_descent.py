@@ -7,7 +7,14 @@ import pytest
 
 from strut import evolve
 from strut.errors import ModelError
-from strut.studies.exoskeleton_descent import DesignDescent, KeptGoal, descend_design, kept_goals
+from strut.studies import exoskeleton_descent
+from strut.studies.exoskeleton_descent import (
+    DescentPath,
+    DesignDescent,
+    KeptGoal,
+    descend_design,
+    kept_goals,
+)
 from strut.studies.exoskeleton_found import run_again
 from strut.studies.exoskeleton_search import exoskeleton_goals, exoskeleton_problem
 from strut.studies.known_exoskeletons import known_exoskeletons
@@ -36,20 +43,21 @@ def descent(begin):
 
 
 def test_the_optimum_is_where_the_goal_is_just_kept():
-    """By hand: speed 1.3 (and its margin) asks for a + b = 1.009; all of it by a, whose marginal power is
+    """By hand: speed 1.3 (and its margin) asks for a + b = 1.022; all of it by a, whose marginal power is
     below 20 up to a = 1."""
     own = descent([1.5, 1.5, 0.0])
-    before, after, steps, _ = own.go(200, lambda text: None)
-    assert steps > 5
+    path = own.go(200, lambda text: None)
+    before, after = path.measures[0], path.measures[-1]
+    assert len(path.rows) > 5
     assert before["power_absolute"] == pytest.approx(100 + 22.5 + 30 + 50)
-    assert after["speed"] == pytest.approx(1.3 * 1.002, abs=1e-4)
-    assert after["power_absolute"] == pytest.approx(100 + 10 + 20 * 0.00867 + 50, abs=0.05)
-    assert own.row[2] == 0.0
+    assert after["speed"] == pytest.approx(1.3 * 1.005, abs=1e-4)
+    assert after["power_absolute"] == pytest.approx(100 + 10 + 20 * 0.02167 + 50, abs=0.05)
+    assert path.rows[-1][2] == 0.0
 
 
 def test_a_goal_that_is_missed_comes_first():
-    own = descent([0.0, 0.0, 0.0])
-    before, after, _, _ = own.go(200, lambda text: None)
+    path = descent([0.0, 0.0, 0.0]).go(200, lambda text: None)
+    before, after = path.measures[0], path.measures[-1]
     assert before["speed"] < 1.3 <= after["speed"]
     assert after["power_absolute"] > before["power_absolute"]
 
@@ -57,6 +65,19 @@ def test_a_goal_that_is_missed_comes_first():
 def test_what_falls_is_told():
     with pytest.raises(ModelError, match="does not walk to the end"):
         descent([2.5, 0.0, 0.0]).go(3, lambda text: None)
+
+
+def test_steps_that_do_not_hold_are_left_out():
+    """Of a way the last step counts that stays at the goal in every way in which it is run again."""
+    path = DescentPath([np.zeros(1)] * 5, [{}] * 5)
+    stages = {"fine": [5, 5, 5, 5, 4], "long": [5, 5, 5, 4, 5]}
+    told = []
+    step = exoskeleton_descent._last_step_that_holds(
+        path, 5, lambda k, way: {"stage": stages[way][k]}, told.append
+    )
+    assert step == 2
+    assert told == ["step 4 does not hold in fine steps", "step 3 does not hold in fine steps"]
+    assert exoskeleton_descent._last_step_that_holds(path, 6, lambda k, way: {"stage": 5}, told.append) == 0
 
 
 def test_limits_are_goals_of_the_search():

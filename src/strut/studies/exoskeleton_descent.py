@@ -23,8 +23,9 @@ from strut.evolve.goals import StagedGoals
 from strut.extras import optional_module
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups
 from strut.studies.exoskeleton_evaluation import DURATION, MIN_SOUNDNESS, ExoskeletonEvaluation
-from strut.studies.exoskeleton_found import FoundDesign, found_design
+from strut.studies.exoskeleton_found import WAYS, FoundDesign, found_design, run_again
 from strut.studies.exoskeleton_measures import (
+    DESIGN_GOALS,
     MAX_ASSIST_SHARE,
     NEGLIGIBLE_TIME,
     SPEED_MATCH,
@@ -32,7 +33,7 @@ from strut.studies.exoskeleton_measures import (
     walking_goals,
 )
 from strut.studies.exoskeleton_refinement import HELD_ENDINGS
-from strut.studies.exoskeleton_rival import rival_problem
+from strut.studies.exoskeleton_rival import rival_problem, rival_run_again
 from strut.studies.exoskeleton_search import exoskeleton_goals
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 
@@ -41,10 +42,12 @@ DIFFERENCES = (1e-4, 1e-3)
 where the smaller leads no further, as at a kink of a power that changes its sign."""
 RADII = tuple(0.02 * 2.0**-k for k in range(14))
 """[1] Radii of the trust regions that are tried, as a part of each range: as many as lanes do at once."""
-GOAL_MARGIN = 2e-3
+GOAL_MARGIN = 5e-3
 """[1] Part by which goals are kept more than is asked, so that walks in finer steps keep them, too."""
 MIN_GAIN = 1e-5
 """[1] Gain of a step that counts, as a part of the first power."""
+HOLDING_WAYS = WAYS[:2]
+"""Ways in which refined designs are run again: with fine steps, and for longer."""
 PENALTY = 10.0
 """[1] What a goal that is missed by a part of itself counts, as a part of the first power."""
 
@@ -52,16 +55,39 @@ PENALTY = 10.0
 @dataclass(frozen=True, eq=False)
 class DescendedDesign:
     """What descent made of a design. design: after it. before, after: measures, as the search has them.
-    iterations: steps that led on. walks: how many were run. seconds: of processor time of this process.
+    steps: that led there. walks: how many were run on the way. seconds: of processor time of this process.
     message: why it ended."""
 
     design: FoundDesign
     before: Mapping[str, float]
     after: Mapping[str, float]
-    iterations: int
+    steps: int
     walks: int
     seconds: float
     message: str
+
+
+@dataclass(eq=False)
+class DescentPath:
+    """The way that descent went, from where it began on. rows: values of all parameters after each step.
+    measures: of each, as the search has them. message: why it ended."""
+
+    rows: list[np.ndarray]
+    measures: list[dict[str, float]]
+    message: str = "all iterations were done"
+
+    def individual(
+        self, k: int, begin: evolve.Individual, names: Sequence[str], goals: Sequence[evolve.SearchGoal]
+    ) -> evolve.Individual:
+        """Return what a step led to, as an individual of a search with such parameters and goals. begin: with
+        which descent began."""
+        return replace(
+            begin,
+            parameters=dict(zip(names, self.rows[k].tolist(), strict=True)),
+            measures=self.measures[k],
+            stage=_stage(self.measures[k], goals),
+            value=self.measures[k]["power_absolute"],
+        )
 
 
 @dataclass(frozen=True)
@@ -181,16 +207,15 @@ class DesignDescent:
         answer = program(cost, A_ub=table, b_ub=missed, bounds=bounds, method="highs")
         return point + answer.x[:count] if answer.success else point
 
-    def go(
-        self, iterations: int, tell: Callable[[str], None]
-    ) -> tuple[dict[str, float], dict[str, float], int, str]:
-        """Go down. Returned are measures before and after, how many steps led on, and why it ended."""
+    def go(self, iterations: int, tell: Callable[[str], None]) -> DescentPath:
+        """Go down, and return the way. Raises ModelError where a walk falls with which it would begin."""
         point = (self.row[self.places] - self.low) / self.span
         at, slopes = self.slopes(point, DIFFERENCES[0])
         if not self.walks_whole(at)[0]:
             raise ModelError("the design does not walk to the end as the search does it: nothing is refined")
-        before, unit, finer = _first(at), float(at["power_absolute"][0]), 0
-        merit, message, steps = float(self.merits(at, unit)[0]), "all iterations were done", 0
+        path = DescentPath([self.row], [{name: float(column[0]) for name, column in at.items()}])
+        unit, finer = path.measures[0]["power_absolute"], 0
+        merit = float(self.merits(at, unit)[0])
         for _ in range(iterations):
             tries = np.array([self.step(point, radius, unit, at, slopes) for radius in RADII])
             measures = self.run(tries)
@@ -198,31 +223,27 @@ class DesignDescent:
             best = int(np.argmin(merits))
             if merits[best] < merit - MIN_GAIN:
                 point, merit, finer = tries[best], float(merits[best]), 0
-                steps += 1
+                row = self.row.copy()
+                row[self.places] = self.low + np.clip(point, 0.0, 1.0) * self.span
+                path.rows.append(row)
+                path.measures.append({name: float(column[best]) for name, column in measures.items()})
                 tell(
-                    f"step {steps}: {measures['power_absolute'][best]:.1f} W, speed "
+                    f"step {len(path.rows) - 1}: {measures['power_absolute'][best]:.1f} W, speed "
                     f"{measures['speed'][best]:.3f} m/s, region {RADII[best]:.2g}"
                 )
             elif finer + 1 < len(DIFFERENCES):
                 finer += 1
             else:
-                message = "no step in any region is better"
+                path.message = "no step in any region is better"
                 break
             at, slopes = self.slopes(point, DIFFERENCES[finer])
-        self.row = self.row.copy()
-        self.row[self.places] = self.low + point * self.span
-        return before, _first(at), steps, message
-
-
-def _first(measures: Mapping[str, np.ndarray]) -> dict[str, float]:
-    return {name: float(column[0]) for name, column in measures.items()}
+        return path
 
 
 def descend_design(
     design: FoundDesign,
     *,
     limits: Mapping[str, float] | None = None,
-    duration: float = DURATION,
     iterations: int = 20,
     processes: int | None = None,
     tell: Callable[[str], None] = lambda text: None,
@@ -232,71 +253,86 @@ def descend_design(
     assistance, bars and what screening asks for are kept.
 
     limits: what further measures may be, as {"peak_power": 600.0, "peak_interaction": 3000.0} [W, N]; those
-    that are missed at first come first. duration: of a walk [s]. iterations: at most. processes: as of
-    `ExoskeletonEvaluation`. tell: called after each step. options: of `simulate_batch`, as lanes='auto' for
-    double precision in lanes.
+    that are missed at first come first. iterations: at most. processes: as of `ExoskeletonEvaluation`. tell:
+    called after each step. options: of `simulate_batch`, of the walks of 10 s that lead down.
 
-    Raises ModelError where the design falls as the search runs it.
+    Less power is often less stable, which a walk in the long steps of the search does not show: of the way
+    down the last design counts that stays at its goal in fine steps, over 30 s, too. Raises ModelError where
+    the design falls as the search runs it.
     """
     begin = process_time()
     space = DesignSpace(chosen_groups([design.group.name]))
     evaluation = ExoskeletonEvaluation(
-        space, duration, {"lanes": "auto", **options}, processes, worn=bool(limits)
+        space, DURATION, {"lanes": "auto", **options}, processes, worn=bool(limits)
     )
     descent = DesignDescent(
         evaluation,
         space.parameters,
         space.row(design.individual.parameters)[0],
-        duration=duration,
-        goals=[KeptGoal("longest_bar", MAX_BAR_LENGTH), *kept_goals(duration, limits)],
+        duration=DURATION,
+        goals=[KeptGoal("longest_bar", MAX_BAR_LENGTH), *kept_goals(DURATION, limits)],
     )
-    before, after, steps, message = descent.go(iterations, tell)
-    refined = replace(
-        design.individual,
-        parameters=dict(zip(space.names, descent.row.tolist(), strict=True)),
-        measures=after,
-        stage=_stage(after, exoskeleton_goals(duration, limits)),
-        value=after["power_absolute"],
-    )
+    path = descent.go(iterations, tell)
+
+    def refined_design(k: int) -> FoundDesign:
+        individual = path.individual(k, design.individual, space.names, exoskeleton_goals(DURATION, limits))
+        return found_design(space, individual, design.run)
+
+    least = _stage(path.measures[0], exoskeleton_goals(DURATION))
+    steps = _last_step_that_holds(path, least, lambda k, way: run_again(refined_design(k), way), tell)
     return DescendedDesign(
-        design=found_design(space, refined, design.run),
-        before=before,
-        after=after,
-        iterations=steps,
+        design=refined_design(steps),
+        before=path.measures[0],
+        after=path.measures[steps],
+        steps=steps,
         walks=descent.walks,
         seconds=process_time() - begin,
-        message=message,
+        message=path.message,
     )
 
 
 def descend_rival(
     best: evolve.Individual,
     *,
-    duration: float = DURATION,
     iterations: int = 20,
     tell: Callable[[str], None] = lambda text: None,
     **options: Any,
 ) -> evolve.Individual:
     """Refine the best of the anthropomorphic rival as `descend_design` does a linkage; return it with its
     measures, as the search has them."""
-    problem = rival_problem(duration, **{"lanes": "auto", **options})
+    problem = rival_problem(DURATION, **{"lanes": "auto", **options})
     assert isinstance(problem.evaluation, evolve.EncodedEvaluation)
     names = problem.space.names
     descent = DesignDescent(
         problem.evaluation,
         problem.space.parameters,
         np.array([best.parameters[name] for name in names]),
-        duration=duration,
-        goals=kept_goals(duration),
+        duration=DURATION,
+        goals=kept_goals(DURATION),
     )
-    _, after, _, _ = descent.go(iterations, tell)
-    return replace(
-        best,
-        parameters=dict(zip(names, descent.row.tolist(), strict=True)),
-        measures=after,
-        stage=_stage(after, walking_goals(duration)),
-        value=after["power_absolute"],
+    path = descent.go(iterations, tell)
+    goals = walking_goals(DURATION)
+    least = DESIGN_GOALS + _stage(path.measures[0], goals)
+    steps = _last_step_that_holds(
+        path, least, lambda k, way: rival_run_again(path.individual(k, best, names, goals), way), tell
     )
+    return path.individual(steps, best, names, goals)
+
+
+def _last_step_that_holds(
+    path: DescentPath,
+    least: int,
+    run: Callable[[int, str], Mapping[str, float]],
+    tell: Callable[[str], None],
+) -> int:
+    """Return the last step of a way whose design is at a goal, or at a later one, when it is run again; 0
+    where none is. least: number of the goal. run: what runs the design of a step again, in a way of
+    `HOLDING_WAYS`."""
+    for k in range(len(path.rows) - 1, 0, -1):
+        if all(run(k, way)["stage"] >= least for way in HOLDING_WAYS):
+            return k
+        tell(f"step {k} does not hold in fine steps")
+    return 0
 
 
 def _stage(measures: Mapping[str, float], goals: Sequence[evolve.SearchGoal]) -> int:
@@ -306,4 +342,12 @@ def _stage(measures: Mapping[str, float], goals: Sequence[evolve.SearchGoal]) ->
     return int(staged.stage_and_value(key)[0])
 
 
-__all__ = ["DescendedDesign", "DesignDescent", "KeptGoal", "descend_design", "descend_rival", "kept_goals"]
+__all__ = [
+    "DescendedDesign",
+    "DescentPath",
+    "DesignDescent",
+    "KeptGoal",
+    "descend_design",
+    "descend_rival",
+    "kept_goals",
+]
