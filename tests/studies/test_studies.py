@@ -2,10 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from strut import simulate, walkers
 from strut.cli import main
+from strut.cli.reproduce import _plot_figure
 from strut.errors import ValueRangeError
 from strut.gait import find
 from strut.studies import STUDIES
@@ -181,3 +184,18 @@ def test_many_curves_over_the_same_quantity_stand_in_pairs(tmp_path, monkeypatch
         text = page.read_text()
         assert re.findall(r">(curve \d[^<]*)<", text) == headings
         assert text.count('class="pair"') == sum("," in heading for heading in headings)
+
+
+def test_a_moving_picture_stands_before_the_table_and_curves_after_it(tmp_path, monkeypatch):
+    curve = Plot("angle", "phase", "y", (0.0, 1.0), {f"walker {k}": (k, k) for k in range(8)})
+    run = simulate(walkers.compass(), 0.5)
+    study = Study("tiny", "a tiny study", "nobody", lambda: [Row("one", "1", "1.0")], lambda: [curve])
+    monkeypatch.setitem(STUDIES, "tiny", replace(study, film=lambda: run))
+    page = tmp_path / "tiny.html"
+    main_exits(["reproduce", "tiny", "-o", str(page)], 0)
+    places = [
+        page.read_text().index(f"{word}</h2>") for word in ("In motion", "Published, and ours", "Curves")
+    ]
+    assert places == sorted(places)
+    lines = _plot_figure(curve).traces
+    assert len({(line.color, line.dash) for line in lines}) == 8  # more than there are colours

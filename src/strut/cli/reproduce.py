@@ -239,7 +239,13 @@ def _plot_figure(plot: Plot) -> Figure:
     x = np.array(plot.x)
     label = f"log10 of {plot.x_label}" if plot.log_x else plot.x_label
     curves = tuple(
-        Line(name, np.log10(x) if plot.log_x else x, np.array(y, float), PALETTE[k % len(PALETTE)])
+        Line(
+            name,
+            np.log10(x) if plot.log_x else x,
+            np.array(y, float),
+            PALETTE[k % len(PALETTE)],
+            dash="solid" if k < len(PALETTE) else "dash",
+        )
         for k, (name, y) in enumerate(plot.curves.items())
     )
     usual: tuple[Band, ...] = ()
@@ -258,12 +264,15 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
     from strut.view.pages.motion import motion
 
     page = Report(study.title, remarks=study.source)
+    if outcome.film is not None:  # first: tables may be pages long
+        motion(outcome.film, page)
+        page.section("Published, and ours")
     page.table(
         ["quantity", "published", "ours", "remark"],
         [[r.quantity, r.published, r.ours, r.remark] for r in outcome.rows],
     )
-    if outcome.film is not None:
-        motion(outcome.film, page)
+    if outcome.film is not None and outcome.plots:
+        page.section("Curves")
     for colours in outcome.maps:
         marks = tuple(
             Points(

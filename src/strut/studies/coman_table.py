@@ -89,13 +89,13 @@ def _mode_rows(mode: str, parts: Sequence[evolve.Evolution], own: list[Verified]
         return rows
     lasting = [each for each in own if each.holds]
     costs = [each.measures["long"]["cost"] for each in lasting]
-    cost_text = f"{np.mean(costs):.1f} ({np.std(costs):.1f})" if costs else "none"
+    cost_text = f"cost {np.mean(costs):.1f} ({np.std(costs):.1f}) J/m, mean and deviation" if costs else ""
     rows.append(
         Row(
             f"{mode}: keep all goals at 0.1 ms, with located contacts, and over {LONG_DURATION:g} s",
             "",
             f"{len(lasting)} of {len(own)}",
-            f"cost {cost_text} J/m, mean and deviation",
+            cost_text,
         )
     )
     best = min(own, key=lambda each: each.rank)
