@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 import numpy as np
 
+from strut.optimal.nlp.conserved_energy import conserved_row
 from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.stage_function import StageFunction, make_stage
 from strut.optimal.nlp.stage_source import StageSource
@@ -124,7 +125,8 @@ def link_next_phase(mesh: MeshRows, k: int, give: Give) -> None:
 
 
 def require_repetition(mesh: MeshRows, k: int, give: Give) -> None:
-    """Require that the end, after its event and the exchange of left and right, is the beginning."""
+    """Require that the end, after its event and the exchange of left and right, is the beginning; of a
+    machine that keeps its energy, of all states but one, which the energy decides."""
     problem, system, phase = mesh.problem, mesh.system, mesh.spans[k].phase
     if problem.repeats is None:
         return
@@ -133,6 +135,8 @@ def require_repetition(mesh: MeshRows, k: int, give: Give) -> None:
     )
     left = phase.after(system, exchanged)
     chosen = [i for i in range(mesh.nx) if i not in mesh.cyclic]
+    superfluous = conserved_row(mesh, exchanged, chosen)
+    chosen = [i for i in chosen if i != superfluous]
     rows = mesh.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)
     mesh.linear.append((rows, mesh.spans[0].x[0][chosen], -np.ones(len(chosen))))
     if mesh.shear is not None:  # on a slope, where the motion begins at a given place

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
+from strut.errors import ValueRangeError
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scaled import Scales, scaled_functions
 from strut.optimal.solver.bound_multipliers import collect_multipliers
@@ -36,6 +37,7 @@ WORDS = {
     "Diverging_Iterates": "the unknowns grow without bound",
     "Maximum_WallTime_Exceeded": "out of time",
     "Maximum_CpuTime_Exceeded": "out of time",
+    "Not_Enough_Degrees_Of_Freedom": "more is asked than is free: free a parameter, or ask for less",
 }
 """What IPOPT returns, in words."""
 EXCEPTION = "NonIpopt_Exception_Thrown"
@@ -95,6 +97,7 @@ def run_solver(
     """Run IPOPT in given units. begin: unknowns. settings: its options. multipliers: of bounds and rows, to
     begin with."""
     began = clock.perf_counter()
+    check_bounds(mesh)
     run = solver_of(mesh, settings, scaled=not scales.are_one)
     built, before = clock.perf_counter(), clock.process_time()
     S, D = scales.unknowns, scales.rows
@@ -122,6 +125,18 @@ def run_solver(
     )
 
 
+def check_bounds(mesh: SolvableProgram) -> None:
+    """Raise `ValueRangeError` for something that is bounded by two limits which leave nothing between."""
+    for block in (mesh.unknowns, mesh.rows):
+        empty = np.flatnonzero(np.array(block.low) > np.array(block.high))
+        if len(empty):
+            name, low, high = (part[empty[0]] for part in (block.names, block.low, block.high))
+            raise ValueRangeError(
+                f"{name} must be at least {low:g} and at most {high:g}: nothing is both; change one of these "
+                f"limits"
+            )
+
+
 def solver_of(mesh: SolvableProgram, settings: dict[str, Any], scaled: bool = False) -> ca.Function:
     """Return IPOPT with the assembled functions, or with those of scaled unknowns; made once per setting."""
     key = repr((sorted(settings.items()), scaled))
@@ -137,6 +152,7 @@ def solver_of(mesh: SolvableProgram, settings: dict[str, Any], scaled: bool = Fa
         }
         options: dict[str, Any] = {
             "print_time": False,
+            "inputs_check": False,  # ours says it in words: `check_bounds`, and the status
             "no_nlp_grad": True,
             "calc_lam_p": False,
             "ipopt": plain,
@@ -260,4 +276,12 @@ def _scales_by_name(mesh: Transcribed, scales: Scales) -> dict[str, float]:
     return {name: float(scale) for name, scale in named.items() if scale != 1}
 
 
-__all__ = ["EXCEPTION", "SolverEnd", "evaluate_point", "run_solver", "solve_mesh", "solver_of"]
+__all__ = [
+    "EXCEPTION",
+    "SolverEnd",
+    "check_bounds",
+    "evaluate_point",
+    "run_solver",
+    "solve_mesh",
+    "solver_of",
+]
