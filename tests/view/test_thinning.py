@@ -1,5 +1,7 @@
 """Curves of large machines have fewer points in pages, none of which can be told from what it was."""
 
+import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from strut.view.figures.figure import Areas, Band, Figure, Line, Points
 from strut.view.figures.thinning import kept_indices, thin_figures
 from strut.view.pages.report import MAX_FIGURES_SIZE, Report
+from strut.view.pages.sheet import unpack_text
 
 
 def wave(count=5000, seed=0):
@@ -77,6 +80,40 @@ def test_a_page_with_many_curves_is_small_and_says_so():
     assert len(text) < MAX_FIGURES_SIZE + 80_000  # scripts and style
     assert "have fewer points than the run" in text
     assert "have fewer points than the run" not in small.document()
+
+
+def test_two_points_at_a_tick_of_a_clock_are_no_jump_where_they_are_alike():
+    x = np.repeat(np.linspace(0, 10, 3000), 2)
+    y = np.sin(x)
+    kept = kept_indices(x, y[:, None], np.array([1e-3]))
+    assert len(kept) < 200  # every tick stayed
+    assert np.abs(np.interp(x, x[kept], y[kept]) - y).max() <= 1e-3
+    y[3001:] += 1.0  # a jump between two points at one x
+    assert {3000, 3001} <= set(kept_indices(x, y[:, None], np.array([1e-3])))
+
+
+def test_curves_of_noise_have_what_a_page_leaves_to_them():
+    random = np.random.default_rng(1)
+    x = np.linspace(0, 1, 6000)
+    noise = [random.normal(size=6000) for _ in range(40)]
+    peak = max(each.max() for each in noise)
+    report = Report("noise")
+    report.figures(*(Figure((Line(f"curve {k}", x, y),), "time", "value") for k, y in enumerate(noise)))
+    text = report.document()
+    assert len(text) < 5e5
+    assert "the least and the greatest value of each of" in text
+    packed = re.search(r'id="columns" class="packed">([^<]+)', text)
+    columns = json.loads(unpack_text(packed[1]))
+    assert max(max(each) for each in columns) == pytest.approx(peak, abs=2e-3 * peak)
+
+
+def test_curves_leave_room_for_what_else_a_page_has():
+    figures = [Figure((Line(f"curve {k}", *wave(6000, k)),), "time", "value") for k in range(40)]
+    report = Report("film")
+    report.figures(*figures)
+    random = np.random.default_rng(2)
+    report.embed("<p>film</p>", {"film": random.integers(0, 10**9, 45_000).tolist()})  # 280 kB when packed
+    assert 4e5 < len(report.document()) < 5e5
 
 
 def test_nothing_is_thinned_where_there_is_nothing():

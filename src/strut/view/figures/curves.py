@@ -55,13 +55,13 @@ def account(trajectory: Trajectory) -> Account:
     return Account(t, longer("stored"), longer("supplied"), longer("dissipated"), longer("lost"))
 
 
-def drawn_indices(values: np.ndarray) -> np.ndarray:
-    """Return the indices of the points of a curve to draw: all, or the least and the greatest of every
-    interval."""
+def drawn_indices(values: np.ndarray, most: int = MAX_POINTS) -> np.ndarray:
+    """Return the indices of the points of a curve to draw: all, or where there are more than `most`, the
+    least and the greatest of every interval."""
     n = len(values)
-    if n <= MAX_POINTS:
+    if n <= most:
         return np.arange(n)
-    edges = np.linspace(0, n, MAX_POINTS // 2 + 1).astype(int)
+    edges = np.linspace(0, n, most // 2 + 1).astype(int)
     extremes = [a + k for a, b in pairwise(edges) for k in (np.argmin(values[a:b]), np.argmax(values[a:b]))]
     return np.unique([0, *extremes, n - 1])
 

@@ -1,4 +1,4 @@
-"""`thin_figures`: figures with fewer points, so that pages of large machines stay small."""
+"""`thin_figures`, `keep_extremes`: figures with fewer points, so that pages of large machines stay small."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from strut.view.figures.curves import drawn_indices
 from strut.view.figures.figure import Areas, Band, Figure, Line, Trace
 
 MIN_THINNED_POINTS = 64
@@ -18,13 +19,16 @@ def kept_indices(x: np.ndarray, columns: np.ndarray, tolerance: np.ndarray) -> n
     that follow each other, no column departs from the straight line by more than its tolerance.
 
     x: of the points, not falling. columns: a row for each point. tolerance: of each column, in its unit. Both
-    sides of a jump, which have one x, and the neighbours of gaps (nan) stay.
+    sides of a jump, which have one x, and the neighbours of gaps (nan) stay. Two points at one x that are
+    alike, as a sample of a clock leaves them at every tick, are no jump.
     """
     count = len(x)
     gaps = ~np.isfinite(columns).all(axis=1)
     must = np.zeros(count, dtype=bool)
     must[[0, -1]] = True
-    jumps = np.flatnonzero(np.diff(x) <= 0)
+    with np.errstate(invalid="ignore"):  # gaps stay anyway
+        apart = (np.abs(np.diff(columns, axis=0)) > tolerance).any(axis=1)
+    jumps = np.flatnonzero((np.diff(x) <= 0) & apart)
     must[jumps] = must[jumps + 1] = True
     must |= gaps
     must[1:] |= gaps[:-1]
@@ -84,6 +88,26 @@ def _over_x(trace: Line | Band | Areas) -> bool:
     return not timed and len(trace.x) > MIN_THINNED_POINTS and bool((np.diff(trace.x) >= 0).all())
 
 
+def keep_extremes(figures: Iterable[Figure], intervals: int) -> list[Figure]:
+    """Return figures whose curves keep of every interval the least and the greatest value alone: what is
+    left to do where values rise and fall from point to point, as noise does.
+
+    intervals: into how many a curve is cut. Curves with times of their own, bands, areas, points, cells and
+    flows stay as they are.
+    """
+    return [
+        replace(figure, traces=tuple(_extremes_of(trace, intervals) for trace in figure.traces))
+        for figure in figures
+    ]
+
+
+def _extremes_of(trace: Trace, intervals: int) -> Trace:
+    if not isinstance(trace, Line) or not _over_x(trace) or len(trace.x) <= 2 * intervals:
+        return trace
+    kept_places = drawn_indices(trace.y, 2 * intervals)
+    return replace(trace, x=trace.x[kept_places], y=trace.y[kept_places])
+
+
 def _changes(columns: np.ndarray) -> np.ndarray:
     """The indices at which held values change, with the first and the last."""
     same = (columns[1:] == columns[:-1]) | (np.isnan(columns[1:]) & np.isnan(columns[:-1]))
@@ -114,4 +138,4 @@ def _take(trace: Trace, kept_places: np.ndarray, unit: float) -> Trace:
     return replace(trace, x=trace.x[kept_places], layers=layers)
 
 
-__all__ = ["kept_indices", "thin_figures"]
+__all__ = ["keep_extremes", "kept_indices", "thin_figures"]

@@ -16,7 +16,7 @@ from strut.files import put
 from strut.html import safe, table
 from strut.view.figures.figure import Figure
 from strut.view.figures.page_figures import PageFigures
-from strut.view.figures.thinning import thin_figures
+from strut.view.figures.thinning import keep_extremes, thin_figures
 from strut.view.pages.sheet import inline_json, inline_packed, part, sheet
 
 VERDICT_CLASSES: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
@@ -27,9 +27,21 @@ MIN_SECTIONS = 3
 """Sections from which on a page has contents."""
 MAX_FIGURES_SIZE = 250_000
 """Letters of the figures of a page beyond which their curves are thinned."""
+MAX_PAGE_SIZE = 490_000
+"""Letters of a page that its figures leave to it: films, tables and scripts come first, and curves have what
+remains, at least `MIN_FIGURES_SIZE`."""
+SHEET_SIZE = 70_000
+"""Letters of scripts and sheets of style, about."""
+MIN_FIGURES_SIZE = 60_000
+"""Letters that the figures of a page may have, however large the rest of it is."""
 THINNED_PARTS = (1e-4, 3e-4, 1e-3)
 """How far thinned curves may depart from what they were, as a part of a figure's height, which is a few
-hundred pixels: the first that makes a page small enough is taken, and the last one in any case."""
+hundred pixels: the first that makes a page small enough is taken."""
+THINNING_GAIN = 0.9
+"""Part of its letters that a page keeps in a step of thinning, beyond which the next ones are not tried."""
+KEPT_INTERVALS = (1000, 500, 250, 120)
+"""Intervals of a curve of which the least and the greatest value are kept, where thinning makes a page not
+small enough, as with noise: the first that does is taken, and the last one in any case."""
 PLOT_SCRIPTS = ("time.js", "unpack.js", "plot_marks.js", "plots.js", "figures.js")
 """Scripts that draw the figures of a page, in their order."""
 
@@ -205,11 +217,13 @@ class Report:
 
     def document(self, live: LiveSource | None = None) -> str:
         """The text of the page. live: the script that keeps it up to date."""
+        main = self._main()
         data = "".join(inline_packed(n, json.dumps(v, allow_nan=False)) for n, v in self._data.items())
         scripts = ["outline.js"]
         remark = ""
         if self._figures:
-            packed, remark = _pack_figures(self._figures)
+            left = MAX_PAGE_SIZE - len(data) - len(main) - SHEET_SIZE
+            packed, remark = _pack_figures(self._figures, max(MIN_FIGURES_SIZE, min(MAX_FIGURES_SIZE, left)))
             data += packed
             scripts += PLOT_SCRIPTS
         scripts += [name for name in self._scripts if name not in scripts]
@@ -218,7 +232,7 @@ class Report:
             data += inline_json("live", {**asdict(live), "nonce": nonce})
             scripts.append("live.js")
         body = f"""<main>
-{self._main()}{remark}
+{main}{remark}
 </main>
 {data}"""
         rules = "".join(dict.fromkeys(_size_rule(figure) for figure in self._figures))
@@ -230,24 +244,37 @@ class Report:
         return put(Path(path), self.document(live))
 
 
-def _pack_figures(figures: Sequence[Figure]) -> tuple[str, str]:
+def _pack_figures(figures: Sequence[Figure], size: int = MAX_FIGURES_SIZE) -> tuple[str, str]:
     """Return figures as elements of a page, and a remark where their curves were thinned: as little as
-    makes them smaller than `MAX_FIGURES_SIZE`, or as much as cannot be seen."""
-    elements = ""
-    for departure in (0.0, *THINNED_PARTS):
-        writer = PageFigures()
-        written = writer.write(thin_figures(figures, departure) if departure else figures)
-        texts = {"figures": written, "columns": writer.columns}
-        elements = "".join(inline_packed(name, text) for name, text in texts.items())
-        if len(elements) <= MAX_FIGURES_SIZE or departure == THINNED_PARTS[-1]:
+    makes them smaller than `size` letters."""
+    elements, words = _packed(figures), ""
+    for departure in THINNED_PARTS:
+        if len(elements) <= size:
             break
-    if not departure:
+        before = len(elements)
+        elements = _packed(thin_figures(figures, departure))
+        words = f"they stay within {departure:g} of each figure's height"
+        if len(elements) > THINNING_GAIN * before:
+            break  # noise: hardly any point can go, and less of it takes as long
+    for intervals in KEPT_INTERVALS:
+        if len(elements) <= size:
+            break
+        elements = _packed(thin_figures(keep_extremes(figures, intervals), THINNED_PARTS[-1]))
+        words = f"they keep the least and the greatest value of each of {intervals:,} intervals"
+    if not words:
         return elements, ""
     words = (
-        "Curves of this page have fewer points than the run, to keep it small: they stay within "
-        f"{departure:g} of each figure's height. All points are in the run's file."
+        f"Curves of this page have fewer points than the run, to keep it small: {words}. All points are in "
+        "the run's file."
     )
     return elements, f'<p class="note">{safe(words)}</p>'
+
+
+def _packed(figures: Iterable[Figure]) -> str:
+    """Figures as elements of a page."""
+    writer = PageFigures()
+    texts = {"figures": writer.write(figures), "columns": writer.columns}
+    return "".join(inline_packed(name, text) for name, text in texts.items())
 
 
 def _size_class(figure: Figure) -> str:
