@@ -15,6 +15,14 @@ from strut.walkers.human import body_size, build_human
 BARS = {"hip": ("thigh", 0.245 * 1.8), "knee": ("shank", 0.246 * 1.8)}
 
 
+def outputs_of(system, names, values):
+    """Outputs of a system, at a state and inputs by name."""
+    own = start(system)
+    f = system.function("outputs", [ca.vertcat(*[sx(system.outputs[name]) for name in names])])
+    x, u = (np.array([values.get(label, 0.0) for label in system.labels(group)]) for group in ("x", "u"))
+    return np.array(f(0.0, x, np.zeros(len(own.z)), u, own.p)).reshape(-1)
+
+
 def rates_of(system, names, values):
     """The flow of some states, at a state and inputs by name; the feet are off the ground."""
     own = start(system)
@@ -60,6 +68,23 @@ def test_it_moves_as_legs_of_which_the_bars_are_parts():
     # on soft ground, where bars are parts of the legs from the first
     soft = rates_of(walkers.anthropomorphic_exoskeleton(ground="soft"), names, {**state, **motors})
     np.testing.assert_allclose(soft, heavy, rtol=1e-9, atol=1e-9)
+
+
+def test_cuffs_push_alike_where_bars_are_parts_of_legs():
+    """On soft ground the balance of each bar tells what slots of rigid ground tell, with feet in the air."""
+    rng = np.random.default_rng(5)
+    own = ["x", "z", "pitch", *[f"{j}_{s}" for s in "rl" for j in ("hip", "knee", "ankle", "toe")]]
+    state = {name: 0.3 * rng.standard_normal() for name in (*own, *[f"{name}_rate" for name in own])}
+    state["z"] = 5.0
+    torques = {f"{j}_{s}": 20 * rng.standard_normal() for s in "rl" for j in ("hip", "knee")}
+    bars = {f"bar_{joint}{end}": state[f"{joint}{end}"] for joint in torques for end in ("", "_rate")}
+    motors = {f"bar_{joint}_motor_torque": torque for joint, torque in torques.items()}
+    names = [name for outputs in walkers.anthropomorphic_attachments().values() for name in outputs]
+    rigid, soft = (walkers.anthropomorphic_exoskeleton(ground=ground) for ground in ("rigid", "soft"))
+    expected = outputs_of(rigid, names, {**state, **bars, **motors})
+    np.testing.assert_allclose(outputs_of(soft, names, {**state, **motors}), expected, rtol=1e-9, atol=1e-7)
+    assert np.abs(expected).min() > 0.1  # [N]
+    assert [soft.output_units[name] for name in names] == ["N"] * len(names)
 
 
 def test_wrong_ground():

@@ -53,18 +53,25 @@ PENALTY = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class DescendedDesign:
-    """What descent made of a design. design: after it. before, after: measures, as the search has them.
-    steps: that led there. walks: how many were run on the way. seconds: of processor time of this process.
-    message: why it ended."""
+class DescendedMachine:
+    """What descent made of a machine. individual: after it, as a search would have left it. before, after:
+    measures, as the search has them. steps: that led there. walks: how many were run on the way. seconds: of
+    processor time of this process. message: why it ended."""
 
-    design: FoundDesign
+    individual: evolve.Individual
     before: Mapping[str, float]
     after: Mapping[str, float]
     steps: int
     walks: int
     seconds: float
     message: str
+
+
+@dataclass(frozen=True, eq=False)
+class DescendedDesign(DescendedMachine):
+    """What descent made of a linkage. design: after it."""
+
+    design: FoundDesign
 
 
 @dataclass(eq=False)
@@ -272,35 +279,43 @@ def descend_design(
         duration=DURATION,
         goals=[KeptGoal("longest_bar", MAX_BAR_LENGTH), *kept_goals(DURATION, limits)],
     )
+    goals = exoskeleton_goals(DURATION, limits)
     path = descent.go(iterations, tell)
 
     def refined_design(k: int) -> FoundDesign:
-        individual = path.individual(k, design.individual, space.names, exoskeleton_goals(DURATION, limits))
-        return found_design(space, individual, design.run)
+        return found_design(space, path.individual(k, design.individual, space.names, goals), design.run)
 
-    least = _stage(path.measures[0], exoskeleton_goals(DURATION))
-    steps = _last_step_that_holds(path, least, lambda k, way: run_again(refined_design(k), way), tell)
+    steps = _last_step_that_holds(
+        path,
+        _stage(path.measures[0], exoskeleton_goals(DURATION)),
+        lambda k, way: run_again(refined_design(k), way),
+        tell,
+    )
+    refined = refined_design(steps)
     return DescendedDesign(
-        design=refined_design(steps),
+        individual=refined.individual,
         before=path.measures[0],
         after=path.measures[steps],
         steps=steps,
         walks=descent.walks,
         seconds=process_time() - begin,
         message=path.message,
+        design=refined,
     )
 
 
 def descend_rival(
     best: evolve.Individual,
     *,
+    limits: Mapping[str, float] | None = None,
     iterations: int = 20,
     tell: Callable[[str], None] = lambda text: None,
     **options: Any,
-) -> evolve.Individual:
-    """Refine the best of the anthropomorphic rival as `descend_design` does a linkage; return it with its
-    measures, as the search has them."""
-    problem = rival_problem(DURATION, **{"lanes": "auto", **options})
+) -> DescendedMachine:
+    """Refine the best of the anthropomorphic rival as `descend_design` does a linkage. Raises ModelError
+    where it falls as the search runs it."""
+    begin = process_time()
+    problem = rival_problem(DURATION, limits=limits, **{"lanes": "auto", **options})
     assert isinstance(problem.evaluation, evolve.EncodedEvaluation)
     names = problem.space.names
     descent = DesignDescent(
@@ -308,15 +323,25 @@ def descend_rival(
         problem.space.parameters,
         np.array([best.parameters[name] for name in names]),
         duration=DURATION,
-        goals=kept_goals(DURATION),
+        goals=kept_goals(DURATION, limits),
     )
     path = descent.go(iterations, tell)
-    goals = walking_goals(DURATION)
-    least = DESIGN_GOALS + _stage(path.measures[0], goals)
+    goals = walking_goals(DURATION, limits=limits)
     steps = _last_step_that_holds(
-        path, least, lambda k, way: rival_run_again(path.individual(k, best, names, goals), way), tell
+        path,
+        DESIGN_GOALS + _stage(path.measures[0], walking_goals(DURATION)),
+        lambda k, way: rival_run_again(path.individual(k, best, names, goals), way),
+        tell,
     )
-    return path.individual(steps, best, names, goals)
+    return DescendedMachine(
+        individual=path.individual(steps, best, names, goals),
+        before=path.measures[0],
+        after=path.measures[steps],
+        steps=steps,
+        walks=descent.walks,
+        seconds=process_time() - begin,
+        message=path.message,
+    )
 
 
 def _last_step_that_holds(
@@ -344,6 +369,7 @@ def _stage(measures: Mapping[str, float], goals: Sequence[evolve.SearchGoal]) ->
 
 __all__ = [
     "DescendedDesign",
+    "DescendedMachine",
     "DescentPath",
     "DesignDescent",
     "KeptGoal",

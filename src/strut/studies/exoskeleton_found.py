@@ -187,7 +187,12 @@ def run_again(design: FoundDesign, way: str) -> dict[str, float]:
         row = np.array([[evaluation.own_values("p")["g"]]])
     else:
         evaluation = walk_evaluation(
-            design.group.topology, design.pins, duration, method="rk4", step=FINE_STEP
+            design.group.topology,
+            design.pins,
+            duration,
+            worn=way == "fine",
+            method="rk4",
+            step=FINE_STEP,
         )
         machine = design.machine("soft")
         begin = start(machine)

@@ -13,7 +13,14 @@ import numpy as np
 from strut import contact, control, evolve, linkage, walkers
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
 from strut.studies.exoskeleton_designs import add_stride, control_parameter
-from strut.studies.exoskeleton_evaluation import DURATION, LEGS, METHOD, SCREENED_SAMPLES, STEP
+from strut.studies.exoskeleton_evaluation import (
+    DURATION,
+    LEGS,
+    METHOD,
+    PEAK_LAG,
+    SCREENED_SAMPLES,
+    STEP,
+)
 from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, phase_encoding
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
@@ -55,28 +62,35 @@ def rival_tables() -> control.PhaseTables:
     return phase_encoding([*RIVAL_MOTORS, ANKLE], passed=cuffs)
 
 
-def rival_measures(walker: System, duration: float, near_speed: float = TARGET_SPEED) -> evolve.WalkMeasures:
-    """Return the measures of a walk in the rival on rigid ground, the same as of linkages."""
+def rival_measures(
+    walker: System, duration: float, near_speed: float = TARGET_SPEED, lag: float | None = None
+) -> evolve.WalkMeasures:
+    """Return the measures of a walk in the rival, the same as of linkages. lag: as of `worn_measures`."""
     return worn_measures(
         walker,
         duration,
         motors=RIVAL_MOTORS,
         attachments=walkers.anthropomorphic_attachments(),
         near_speed=near_speed,
+        lag=lag,
     )
 
 
 def rival_evaluation(
-    duration: float = DURATION, *, ground: str = "soft", **options: Any
+    duration: float = DURATION, *, ground: str = "soft", worn: bool = False, **options: Any
 ) -> evolve.EncodedEvaluation:
     """Return what evaluates the rival. duration: of a walk [s]. ground: as of
-    `walkers.anthropomorphic_exoskeleton`; on soft ground forces at cuffs are not measured. options: of
+    `walkers.anthropomorphic_exoskeleton`. worn: whether forces between human and machine and peaks are
+    measured on soft ground, as of `ExoskeletonEvaluation`; on rigid ground they always are. options: of
     `simulate_batch`."""
     walker = rival_walker(ground)
     how: Mapping[str, Any] = options
     if ground == "soft":
         how = {"method": METHOD, "step": STEP, **options}
-        measures = gait_measures(walker, duration, motors=RIVAL_MOTORS)
+        if worn:
+            measures = rival_measures(walker, duration, lag=PEAK_LAG)
+        else:
+            measures = gait_measures(walker, duration, motors=RIVAL_MOTORS)
     else:
         measures = rival_measures(walker, duration)
     inner = evolve.of_system(measures.system, duration, measures.expressions, label=RIVAL, **how)
@@ -137,11 +151,16 @@ def rival_parameters() -> list[evolve.SearchParameter]:
     return parameters
 
 
-def rival_problem(duration: float = DURATION, **options: Any) -> evolve.SearchProblem:
+def rival_problem(
+    duration: float = DURATION, *, limits: Mapping[str, float] | None = None, **options: Any
+) -> evolve.SearchProblem:
     """Return the search for the rival's gait: parameters, walks on soft ground, and the goals of linkages but
-    for those that it meets by itself, short bars and no singularity. options: of `simulate_batch`."""
+    for those that it meets by itself, short bars and no singularity. limits: as of `exoskeleton_problem`.
+    options: of `simulate_batch`."""
     return evolve.SearchProblem(
-        rival_parameters(), rival_evaluation(duration, **options), walking_goals(duration)
+        rival_parameters(),
+        rival_evaluation(duration, worn=bool(limits), **options),
+        walking_goals(duration, limits=limits),
     )
 
 
@@ -176,7 +195,7 @@ def rival_run_again(best: evolve.Individual, way: str) -> dict[str, float]:
     linkage: 'fine', 'long' or 'rigid'."""
     duration = LONG_DURATION if way == "long" else DURATION
     ground, options = ("rigid", {}) if way == "rigid" else ("soft", {"method": "rk4", "step": FINE_STEP})
-    evaluation = rival_evaluation(duration, ground=ground, **options)
+    evaluation = rival_evaluation(duration, ground=ground, worn=way == "fine", **options)
     names = evaluation.encoding.names
     row = np.array([[best.parameters[name] for name in names]])
     answer = evaluation.evaluate(names, row, np.zeros(1, dtype=int))

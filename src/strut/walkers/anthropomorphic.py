@@ -13,7 +13,7 @@ from strut.linkage import add_joint_motors
 from strut.linkage.build import link_body
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
 from strut.mechanism import Mechanism, constraints, joints
-from strut.system import Expression, Param, System
+from strut.system import Expression, Param, System, sx
 from strut.walkers.human import (
     FLEXION,
     POSTURE,
@@ -45,9 +45,10 @@ def anthropomorphic_exoskeleton(
 
     ground: 'rigid', whose feet land and leave in events; or 'soft', for populations and fixed steps: Hunt and
     Crossley's law without events. There bars are parts of the segments that they are cuffed to, which moves
-    alike; what cuffs push is not told. surface: of the ground, level unless given. friction: Coulomb's
-    coefficient of rigid ground; None holds without limit; of soft ground it is the parameter `friction`.
-    stabilise: rate at which drift of cuffs and feet is pulled back [1/s]. values: of parameters and states.
+    alike; what cuffs push follows from the balance of each bar. surface: of the ground, level unless given.
+    friction: Coulomb's coefficient of rigid ground; None holds without limit; of soft ground it is the
+    parameter `friction`. stabilise: rate at which drift of cuffs and feet is pulled back [1/s]. values: of
+    parameters and states.
 
     Of each leg a bar as long as the thigh turns at the hip, on a mount that is fixed to the trunk, and one as
     long as the shank at the knee; a cuff on each bar slides along its segment of the leg and pushes across
@@ -77,11 +78,64 @@ def anthropomorphic_exoskeleton(
         ground=ground,
         surface=surface,
         friction=friction,
-        reactions=[f"bar_hip{side}" for side in SIDES] if ground == "rigid" else [],
+        reactions=[
+            name
+            for side in SIDES
+            for name in (["bar_hip" + side] if ground == "rigid" else _weld_names(side).values())
+        ],
         stabilise=stabilise,
         description="a human in an exoskeleton that is built like its legs",
     )
-    return add_joint_motors(walker, motors).using(values)
+    worn = add_joint_motors(walker, motors)
+    return (worn if ground == "rigid" else _with_cuff_forces(worn)).using(values)
+
+
+def _weld_names(side: str) -> dict[str, str]:
+    """Return by segment the joint by which the bar of a leg is a part of it."""
+    return {segment: f"{segment}_bar_weld{side}" for segment in BAR_JOINTS.values()}
+
+
+def _with_cuff_forces(walker: System) -> System:
+    """Return a machine whose bars are parts of segments, with the forces that mounts and cuffs would have if
+    bars had joints of their own: from the balance of each bar, the lower one first. What a weld passes on is
+    what a bar needs to move so, without the torques of its motors, which turn the segments here."""
+    outputs = dict(walker.outputs)
+    units = dict(walker.output_units)
+    torques = {q.name: q.sym for q in walker.u}
+    for side in SIDES:
+        below, torque_below, knee = ca.SX.zeros(2), ca.SX(0), ca.SX.zeros(2)
+        for joint, segment in reversed(BAR_JOINTS.items()):
+            weld = _weld_names(side)[segment]
+            need = ca.vertcat(*[outputs.pop(f"{weld}_reaction_{axis}") for axis in "xz"])
+            moment = outputs.pop(f"{weld}_reaction_my")
+            for axis in ("x", "z", "my"):
+                units.pop(f"{weld}_reaction_{axis}", None)
+            top, cuff = (_place(walker, f"{segment}_{name}{side}") for name in ("top", "cuff_on_bar"))
+            lever = cuff - top
+            up = -lever / ca.norm_2(lever)
+            across = ca.vertcat(up[1], -up[0])  # of y and the segment's axis, as of `constraints.slot`
+            torque = FLEXION[joint][1] * torques[f"bar_{joint}{side}_motor_torque"]
+            # the bar below hangs on the end of this one, and its motor turns back
+            carried = _moment(knee - top, below) if joint == "hip" else ca.SX(0)
+            push = (moment - torque + torque_below + carried) / _moment(lever, across)
+            below, torque_below, knee = need + below - push * across, torque, top
+            # what the cuff does to the segment, as a slot tells it
+            outputs[f"{segment}_cuff{side}_across"] = push
+            units[f"{segment}_cuff{side}_across"] = "N"
+        for axis, force in zip("xz", (below[0], below[1]), strict=True):
+            outputs[f"bar_hip{side}_reaction_{axis}"] = force
+            units[f"bar_hip{side}_reaction_{axis}"] = "N"
+    return walker.replace(outputs=outputs, output_units=units)
+
+
+def _place(walker: System, frame: str) -> ca.SX:
+    """Where a frame is, x and z [m]."""
+    return ca.vertcat(*[sx(walker.outputs[f"{frame}_{axis}"]) for axis in "xz"])
+
+
+def _moment(lever: ca.SX, force: ca.SX) -> ca.SX:
+    """The moment about y of a force at a lever [N m]."""
+    return lever[1] * force[0] - lever[0] * force[1]
 
 
 def _parameters() -> dict[str, Param]:
@@ -113,6 +167,8 @@ def _add_bars(m: Mechanism, side: str, size: BodySize, parameters: dict[str, Par
         masses = {"top": symbols[f"bar_{joint}_mass"], "cuff": symbols[f"{segment}_cuff_mass"]}
         bar = link_body(m, f"{segment}_bar{side}", places, [("top", "end")], masses, symbols["bar_density"])
         own = m.connections[f"{joint}{side}"]
+        m.frame(f"{segment}_cuff_on_bar{side}", bar, (0, 0, -cuff))
+        m.frame(f"{segment}_top{side}", m.bodies[f"{segment}{side}"], (0, 0, 0))
         if not cuffed:
             m.joint(f"{segment}_bar_weld{side}", own.child, bar, joints.fixed())
             continue
@@ -125,8 +181,6 @@ def _add_bars(m: Mechanism, side: str, size: BodySize, parameters: dict[str, Par
             initial=POSTURE[f"{joint}{side}"],
             rate=own.initial_rate[0] if own.initial_rate else 0.0,
         )
-        m.frame(f"{segment}_cuff_on_bar{side}", bar, (0, 0, -cuff))
-        m.frame(f"{segment}_top{side}", m.bodies[f"{segment}{side}"], (0, 0, 0))
         m.constrain(
             constraints.slot(
                 f"{segment}_cuff{side}", f"{segment}_cuff_on_bar{side}", f"{segment}_top{side}", "z"
