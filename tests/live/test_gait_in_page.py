@@ -34,7 +34,7 @@ def ask_page(**order):
 def gait_in_node(system):
     step = ReturnMap(system)
     code = module_bytes(step.varied, gait_views(step))
-    return ask_page(wasm=base64.b64encode(code).decode(), shape=section_shape(step))
+    return ask_page(wasm=base64.b64encode(code).decode(), shape=section_shape(system, step.shape))
 
 
 @needs_node

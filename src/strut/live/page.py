@@ -16,7 +16,7 @@ from strut.gait.return_map import ReturnMap
 from strut.gait.section import default_section
 from strut.live.document import live_document, script
 from strut.live.switch import add_live_switch
-from strut.live.views import gait_views, page_views, section_shape
+from strut.live.views import gait_views, page_views, section_of_page, section_shape
 from strut.simulate import Trajectory, simulate
 from strut.system import System, start
 from strut.view.motion.film import encode_film, rows
@@ -97,29 +97,32 @@ def live_text(
     step: float | None = None,
 ) -> str:
     """Return the text of a live page. begin: states and parameters, where not the system's own."""
+    module = module_bytes(system, page_views(system), method=method, step=step)
+    modules, step_map = {"machine": module}, return_map_of_page(system, gait)
+    if step_map is not None:
+        modules["varied"] = module_bytes(step_map.varied, gait_views(step_map))
+    return live_document(title, system.description, live_data(system, begin), modules)
+
+
+def live_data(system: System, begin: dict[str, list[float]] | None) -> dict[str, Any]:
+    """Return what the scripts of a page read of a machine. begin: as of `live_text`."""
     own = start(system)
     first = begin or {"x": own.x.tolist(), "z": own.z.tolist(), "u": own.u.tolist(), "p": own.p.tolist()}
-    views = page_views(system)
-    module = module_bytes(system, views, method=method, step=step)
-    section = return_map_of_page(system, gait)
-    data: dict[str, Any] = {
+    section = section_of_page(system)
+    return {
         "p": first["p"],
         "u": first["u"],
         "begin": {"x": first["x"], "z": first["z"]} if begin else None,
         "film": _film_data(system, first),
-        "push": "push" in views,
+        "push": "push" in page_views(system),
         "lift": _lift(system),
         "walk": _walk_data(system),
-        "shape": None if section is None else section_shape(section),
+        "shape": None if section is None else section_shape(system, section),
         "portrait": _portrait(system),
         "timeScale": 1.0,
         "timeUnit": "" if system.dimensionless else " s",
         "worker": module_script() + script("newton.js") + script("worker.js"),
     }
-    modules = {"machine": module}
-    if section is not None:
-        modules["varied"] = module_bytes(section.varied, gait_views(section))
-    return live_document(title, system.description, data, modules)
 
 
 def return_map_of_page(system: System, wanted: bool | None) -> ReturnMap | None:
@@ -224,4 +227,4 @@ def _portrait(system: System) -> list[int]:
     return [0, min(1, len(names) - 1)]
 
 
-__all__ = ["live_page", "live_text", "return_map_of_page"]
+__all__ = ["live_data", "live_page", "live_text", "return_map_of_page"]

@@ -8,9 +8,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.errors import ModelError
 from strut.export.wasm import scene_views, view_function
 from strut.gait.exchange import mirrored_states
 from strut.gait.return_map import ReturnMap
+from strut.gait.section import Section, section_of
 from strut.system import System
 
 PUSH_REGULARISATION = 1e-12
@@ -47,9 +49,27 @@ def push_view(system: System) -> ca.Function | None:
 
 
 def page_views(system: System) -> dict[str, ca.Function]:
-    """Return the views of a page's machine: its scene and ground, and what a push does."""
-    push = push_view(system)
-    return scene_views(system) | ({} if push is None else {"push": push})
+    """Return the views of a page's machine: its scene and ground, what a push does, and what moves along
+    with cyclic states of its section."""
+    push, section = push_view(system), section_of_page(system)
+    sheared = {} if section is None else shear_view(system, section, system)
+    return scene_views(system) | ({} if push is None else {"push": push}) | sheared
+
+
+def section_of_page(system: System) -> Section | None:
+    """Return the section of a machine that says what ends its steps; None for others."""
+    try:
+        return section_of(system)
+    except ModelError:
+        return None
+
+
+def shear_view(system: System, section: Section, shown: System) -> dict[str, ca.Function]:
+    """Return the view `shear`, what moves along with cyclic states, where something does. shown: the system
+    whose module has the view, with the parameters of `system`."""
+    if section.shear is None:
+        return {}
+    return {"shear": view_function(shown, "shear", ca.densify(section.shear(system.vector("p"))))}
 
 
 def gait_views(step: ReturnMap) -> dict[str, ca.Function]:
@@ -62,21 +82,17 @@ def gait_views(step: ReturnMap) -> dict[str, ca.Function]:
         views["exchange"] = view_function(
             step.varied, "exchange", ca.vertcat(ca.densify(x_new), ca.densify(z_new), ca.vec(by_x))
         )
-    if step.shape.shear is not None:
-        matrix = ca.densify(step.shape.shear(system.vector("p")))
-        views["shear"] = view_function(step.varied, "shear", matrix)
-    return views
+    return views | shear_view(system, step.shape, step.varied)
 
 
-def section_shape(step: ReturnMap) -> dict[str, Any]:
+def section_shape(system: System, shape: Section) -> dict[str, Any]:
     """Return the coordinates of a section, as a page reads them; `plane`: two rates of angles, for a
     basin."""
-    system, shape = step.system, step.shape
     units = {label: q.unit for q in system.x for label in q.labels}
     rates = [k for k, name in enumerate(shape.names) if units[name].endswith("rad/s")]
     plane = rates[-2:] if len(rates) >= 2 else list(range(len(shape.names)))[-2:]
     return {
-        "section": step.section,
+        "section": shape.event,
         "names": list(shape.names),
         "nx": system.size("x"),
         "nz": system.size("z"),
@@ -89,4 +105,4 @@ def section_shape(step: ReturnMap) -> dict[str, Any]:
     }
 
 
-__all__ = ["gait_views", "page_views", "push_view", "section_shape"]
+__all__ = ["gait_views", "page_views", "push_view", "section_of_page", "section_shape"]

@@ -96,7 +96,7 @@
     if (!q) return;
     const v = machine.p[q.k], ends = v ? [Math.min(0, 2.2 * v), Math.max(0, 2.2 * v)] : [Number(settings.rows[q.name].slider.min), Number(settings.rows[q.name].slider.max)];
     const low = Math.max(ends[0], q.low ?? -Infinity), high = Math.min(ends[1], q.high ?? Infinity);
-    ask("map", { index: q.k, name: q.name, values: [...Array(200).keys()].map(k => low + (high - low) * (k + 0.5) / 200), steps: 50, last: 16, gait: page.gait && { x: page.gait.x, z: page.gait.z } });
+    ask("map", { index: q.k, name: q.name, values: [...Array(200).keys()].map(k => low + (high - low) * (k + 0.5) / 200), steps: 50, last: 16, gait: page.gait && { y: page.gait.y } });
   };
   const forgetBasin = (why = "there is no gait to come back to") => {  /* that of another machine says nothing of this one */
     hear.newest.basin = page.basin = null;

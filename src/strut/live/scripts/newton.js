@@ -106,24 +106,40 @@ const strutAlgebra = (() => {
   return { svd, eigenvalues, multipliers };
 })();
 
-/* The return map of a module of variational equations; `shape` says which states are free, and what the section makes of them. */
-const strutReturnMap = (varied, shape) => {
-  const { nx, nz, free, cyclic, spread } = shape, m = free.length;
-  const map = {
-    names: shape.names,
-    begin: (p, u) => {  /* the state and discrete state that a search begins with, of parameters */
-      varied.p.set(p); varied.u.set(u); varied.initial();
-      map.x0 = Array.from(varied.x.subarray(0, nx)); map.z0 = Array.from(varied.z.subarray(0, nz));
-      map.p = Array.from(p); map.u = Array.from(u);
-      varied.begin(0);
-      map.shear = shape.shear ? Array.from(varied.see("shear")) : null;  /* nx rows, column by column of the cyclic states */
+/* The coordinates of a section, of a module that has its view `shear` where there is one: `shape` says which states are free, and which
+   follow from them. Cyclic states, how far a walker has come, begin as the machine itself does. */
+const strutSection = (module, shape) => {
+  const { nx, free, cyclic, spread } = shape;
+  let x0 = null, shear = null;  /* nx rows, column by column of the cyclic states */
+  const section = {
+    event: shape.section,
+    begin: (p, u) => {  /* of parameters: what `free` and `whole` are of from now on; x and z stand as a run begins with them */
+      module.p.set(p); module.u.set(u); module.initial();
+      x0 = Array.from(module.x.subarray(0, nx));
+      if (!shape.shear) return;
+      module.begin(0); shear = Array.from(module.see("shear")); module.initial();
     },
-    repeating: x => map.shear ? x.map((v, i) => v - cyclic.reduce((sum, c, k) => sum + map.shear[k * nx + i] * x[c], 0)) : x,
-    free: x => { const r = map.repeating(Array.from(x)); return free.map(i => r[i]); },
+    get shear() { return shear; },
+    get x0() { return x0; },
+    free: x => { const r = shear ? Array.from(x, (v, i) => v - cyclic.reduce((sum, c, k) => sum + shear[k * nx + i] * x[c], 0)) : x; return free.map(i => r[i]); },
     whole: y => {
       const x = Array.from({ length: nx }, (_, i) => spread[i].reduce((sum, v, k) => sum + v * y[k], 0));
-      for (const c of cyclic) x[c] = map.x0[c];
-      return map.shear ? x.map((v, i) => v + cyclic.reduce((sum, c, k) => sum + map.shear[k * nx + i] * map.x0[c], 0)) : x;
+      for (const c of cyclic) x[c] = x0[c];
+      return shear ? x.map((v, i) => v + cyclic.reduce((sum, c, k) => sum + shear[k * nx + i] * x0[c], 0)) : x;
+    },
+  };
+  return section;
+};
+
+/* The return map of a module of variational equations. */
+const strutReturnMap = (varied, shape) => {
+  const { nx, nz, free, cyclic, spread } = shape, m = free.length, section = strutSection(varied, shape);
+  const map = {
+    names: shape.names, free: section.free, whole: section.whole,
+    begin: (p, u) => {  /* the state and discrete state that a search begins with, of parameters */
+      section.begin(p, u);
+      map.x0 = section.x0; map.z0 = Array.from(varied.z.subarray(0, nz)); map.shear = section.shear;
+      map.p = Array.from(p); map.u = Array.from(u);
     },
     step: (y, rough) => {
       const x = map.whole(y);
