@@ -20,12 +20,18 @@ HALF_SIZE = (36.0, 18.0)
 """Half the size of a node without nodes in it [pixels]."""
 PICTURE_MARGIN = 26.0
 """Around the picture, and between boxes that are packed in rows [pixels]."""
+BOX_MARGIN = 24.0
+"""Around each box that is placed here, for the arrows between it and others [pixels]."""
 MAX_FORCED_NODES = 300
 """How many nodes are placed by the force-directed layout; more are put on a grid."""
 FORCE_ROUNDS = 120
 """Iterations of the force-directed layout."""
 MAX_SIDE = 1600
-"""The longest side of a picture [pixels]; larger networks are drawn smaller."""
+"""The longest side of a picture [pixels]; larger networks are drawn smaller, down to `MIN_SCALE`."""
+MIN_SCALE = 0.75
+"""The smallest scale of a picture [1]: its names, of 12 pixels, stay legible."""
+MAX_PUSHES = 400
+"""Rounds in which boxes that overlap are pushed apart."""
 CENTRE_PULL = 0.5
 """Force towards the middle per distance from it, where nodes one unit apart repel each other with 1: what no
 edge holds would drift away."""
@@ -57,7 +63,7 @@ def svg(root: Node, title: str = "") -> str:
     at: dict[Node, DrawnBox] = {}
     _collect(boxes, at)
     left, top, right, bottom = _extent(boxes)
-    lines = [_box(box) for box in _outer_first(boxes)]
+    lines = []  # of edges; nodes are drawn over them, so that names stay legible
     edges = [
         (e, e.input, e.output)
         for e in root.descendants()
@@ -70,9 +76,10 @@ def svg(root: Node, title: str = "") -> str:
         assert b is not None
         bends[a, b] = bends.get((a, b), 0) + 1
         lines.append(_arrow(edge, at[a], at[b], count=bends[a, b], answered=(b, a) in pairs))
+    lines += [_box(box) for box in _outer_first(boxes)]
     width, height = right - left + 2 * PICTURE_MARGIN, bottom - top + 2 * PICTURE_MARGIN
     view = f"{left - PICTURE_MARGIN:.1f} {top - PICTURE_MARGIN:.1f} {width:.1f} {height:.1f}"
-    scale = min(1.0, MAX_SIDE / max(width, height))
+    scale = min(1.0, max(MAX_SIDE / max(width, height), MIN_SCALE))
     size = f'width="{scale * width:.0f}" height="{scale * height:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {size} font-family="sans-serif">\n'
@@ -84,7 +91,7 @@ STYLE = """<style>
 .node { fill: #eef3f8; stroke: #33506b; stroke-width: 1.4 }
 .group { fill: none; stroke: #8aa0b3; stroke-width: 1; stroke-dasharray: 4 3 }
 .edge { fill: none; stroke: #9a4a2c; stroke-width: 1.2 }
-text { font-size: 12px; fill: #1c2b38 }
+text { font-size: 12px; fill: #1c2b38; paint-order: stroke; stroke: #fff; stroke-width: 2.5px }
 </style>
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
 <path d="M0 0 L8 4 L0 8 z" fill="#9a4a2c"/></marker></defs>
@@ -120,27 +127,62 @@ def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
     free = [b for b in boxes if b.node.place is None]
     loose = [b for b in free if b.node not in joined] if any(b.inside for b in free) else []
     free = [b for b in free if b not in loose]
-    scale = PIXELS_PER_UNIT * max(
-        [1.0, *(max(b.half[0] / HALF_SIZE[0], b.half[1] / HALF_SIZE[1] / 1.6) for b in [*placed, *free])]
-    )
     for box in placed:
         x, y = box.node.place or (0.0, 0.0)
+        scale = PIXELS_PER_UNIT * _largest(placed)
         box.move(scale * x, scale * y)
-    below = max((b.y for b in placed), default=0.0) + (scale if placed else 0.0)
-    for box, (x, y) in zip(free, _force_directed_layout(parent, [b.node for b in free]), strict=True):
-        box.move(scale * x, scale * y)
+    _place_free(parent, free)
     if placed and free:
-        down = below - min(b.y for b in free)
+        top, low = min(b.y - b.half[1] for b in free), max(b.y + b.half[1] for b in placed)
         for box in free:
-            box.move(0.0, down)
+            box.move(0.0, low - top + 2 * PICTURE_MARGIN)
     _pack_rows(loose, [*placed, *free])
     return tuple(boxes)
+
+
+def _largest(boxes: Sequence[DrawnBox]) -> float:
+    """How many times the size of a plain box the largest one has, at least 1."""
+    return max([1.0, *(max(b.half[0] / HALF_SIZE[0], b.half[1] / HALF_SIZE[1] / 1.6) for b in boxes)])
+
+
+def _place_free(parent: Node, boxes: Sequence[DrawnBox]) -> None:
+    """Place boxes without a place in the file: by forces, in units of a plain box, and then pushed apart
+    where large ones overlap. So a large box makes room for itself, and not between all others."""
+    nodes = [b.node for b in boxes]
+    layout = PIXELS_PER_UNIT * _force_directed_layout(parent, nodes)
+    half = np.array([b.half for b in boxes]).reshape(-1, 2) + BOX_MARGIN
+    for box, (x, y) in zip(boxes, _push_apart(layout, half), strict=True):
+        box.move(float(x), float(y))
+
+
+def _push_apart(at: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Move boxes until none overlaps another, each pair along the axis on which they overlap least.
+
+    at: centres. half: half sizes with half of the room between boxes.
+    """
+    at, count = at.copy(), len(at)
+    if not 1 < count <= MAX_FORCED_NODES:  # a grid: cells as large as the largest box
+        return at * np.maximum(1.0, 2 * half.max(axis=0, initial=0.0) / PIXELS_PER_UNIT)
+    for _ in range(MAX_PUSHES):
+        away = at[:, None] - at[None]
+        overlap = half[:, None] + half[None] - np.abs(away)
+        overlap[np.arange(count), np.arange(count)] = -1.0
+        meets = (overlap > 0.5).all(axis=2)
+        if not meets.any():
+            break
+        # of two at one place the first goes back
+        order = np.sign(np.subtract.outer(np.arange(count), np.arange(count)))[..., None]
+        sign = np.where(away == 0, order, np.sign(away))
+        least = overlap[..., 0] <= overlap[..., 1]
+        push = np.stack([least, ~least], axis=2) * meets[..., None] * sign * overlap / 2
+        at += 0.9 * push.sum(axis=1) / np.maximum(1, meets.sum(axis=1))[:, None]
+    return at
 
 
 def _pack_rows(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
     """Put boxes that no edge holds in rows below the others, the small ones first."""
     left, _, right, bottom = _extent(others)
-    wide = max(right - left, 1.4 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
+    wide = max(right - left, 1.15 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
     x, y, tall = left, bottom + (PICTURE_MARGIN if others else 0.0), 0.0
     for box in sorted(loose, key=lambda b: b.half[1]):
         if x > left and x + 2 * box.half[0] > left + wide:
@@ -169,7 +211,7 @@ def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
     ]
     pulled = np.array([(a, b) for a, b in ends if a != b], dtype=int).reshape(-1, 2)
     angle = 2 * math.pi * np.arange(n) / n
-    at = max(1.0, n / 6) * np.column_stack([np.cos(angle), np.sin(angle)])
+    at = 0.5 / math.sin(math.pi / n) * np.column_stack([np.cos(angle), np.sin(angle)])  # one unit apart
     if not len(pulled) or len(pulled) >= n * (n - 1) / 2:
         return at
     for k in range(FORCE_ROUNDS):
@@ -184,8 +226,9 @@ def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
         force -= CENTRE_PULL * (at - at.mean(axis=0))
         size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
         at = at + force / size * np.minimum(size, 0.4 * (1 - k / FORCE_ROUNDS))
-    nearest = (distance + 1e9 * np.eye(n)).min()
-    return at / min(float(nearest), 1.0)
+    nearest = np.median((distance + 1e9 * np.eye(n)).min(axis=1))
+    spread: np.ndarray = at / float(nearest)
+    return spread
 
 
 def _collect(boxes: Sequence[DrawnBox], into: dict[Node, DrawnBox]) -> None:
