@@ -34,6 +34,10 @@ class ExpressionError(ModelError):
         self.reason, self.text, self.column = reason, text, column
 
 
+class NoGenerationError(ModelError):
+    """A search of which no generation is finished yet: there is nothing to show."""
+
+
 class NoStrideError(ModelError):
     """A walker has no even stride from which a design could begin."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 """The page of a study that searches, in its folder."""
+ORDER_FLAGS = {
+    "runs": "--runs",
+    "generations": "--generations",
+    "parts": "--parts",
+    "population": "--population",
+    "trials": "--trials",
+    "seed": "--seed",
+    "device": "--device",
+    "precision": "--precision",
+    "crew": "--crew",
+    "step": "--integration-step",
+}
+"""What of a `SearchOrder` not every study takes, and the option that says it."""
 BAND_COLOR = "#888888"
 """Of what is usual, behind curves."""
 
@@ -40,36 +54,39 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             "--output",
             metavar="FILE|DIR",
             help="Also write a page, .html: the table, and curves where a study has some. Of a study that "
-            "searches: the folder that keeps its searches, which are gone on with.",
+            "searches: the folder that keeps its searches, which are gone on with, and its page.",
         ),
     ] = "",
     runs: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
-            min=0,
-            help="Runs of each search of a study that searches; as many as were published unless given.",
-            show_default=False,
+            min=1,
+            help="Runs of each search of a study that searches; as many as its folder has, or as were "
+            "published, unless given.",
         ),
-    ] = 0,
+    ] = None,
     generations: Annotated[
-        int,
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Generations of each search; as many as were published unless given."
+        ),
+    ] = None,
+    parts: Annotated[
+        int | None,
         typer.Option(
             metavar="N",
-            min=0,
-            help="Generations of each search; as many as were published unless given.",
-            show_default=False,
+            min=1,
+            help="Parts of a study whose search has several, from the first: 1 for what was published; all "
+            "unless given.",
         ),
-    ] = 0,
+    ] = None,
     population: Annotated[
-        int,
+        int | None,
         typer.Option(
-            metavar="N",
-            min=0,
-            help="Individuals of a generation; as many as were published unless given.",
-            show_default=False,
+            metavar="N", min=1, help="Individuals of a generation; as many as were published unless given."
         ),
-    ] = 0,
+    ] = None,
     trials: Annotated[
         int | None,
         typer.Option(
@@ -84,32 +101,27 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         str, typer.Option(metavar="KIND", help="Of the numbers of these runs: double, or single.")
     ] = "double",
     crew: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
-            min=0,
+            min=1,
             help="Threads of a card that do each run, 1, 2, 4 or 8; chosen for you unless given.",
-            show_default=False,
         ),
-    ] = 0,
+    ] = None,
     integration_step: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="SECONDS",
-            min=0,
-            help="Of the integration in a search \\[s]; the study's own unless given.",
-            show_default=False,
+            help="Of the integration in a search \\[s], above 0; the study's own unless given.",
         ),
-    ] = 0.0,
+    ] = None,
     minutes: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="T",
-            min=0,
-            help="After which a search stops \\[min], to be gone on with later; never unless given.",
-            show_default=False,
+            help="After which a search stops \\[min], above 0, to be gone on with later; never unless given.",
         ),
-    ] = 0.0,
+    ] = None,
     search: Annotated[
         bool, typer.Option(help="Search; or tell of what is in the folder, searched no further.")
     ] = True,
@@ -131,6 +143,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
 
       strut reproduce kieboom-human -o human/ --runs 3 --minutes 30
 
+      strut reproduce kieboom-human -o short/ --parts 1 --runs 1 --generations 20
+
       strut reproduce dallali-walk -o walk/ --trials 100 --seed 3
     """
     from strut.studies import STUDIES, SearchOrder, SearchStudy  # many modules, which only this needs
@@ -146,19 +160,21 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     if name not in STUDIES:
         raise UnknownNameError(f"there is no study '{name}': {did_you_mean(name, list(STUDIES))}")
     study = STUDIES[name]
+    _check_values(device, precision, crew, {"minutes": minutes, "integration-step": integration_step})
     if isinstance(study, SearchStudy):
         order = SearchOrder(
-            folder=Path(output or name),
-            runs=runs or None,
-            generations=generations or None,
+            folder=_folder(study, output),
+            runs=runs,
+            generations=generations,
+            parts=parts,
             trials=trials,
-            population=population or None,
+            population=population,
             seed=seed,
             device=device,
             precision=precision,
-            crew=crew or "auto",
-            step=integration_step or None,
-            minutes=minutes or None,
+            crew="auto" if crew is None else crew,
+            step=integration_step,
+            minutes=minutes,
             search=search,
             verify=verify,
         )
@@ -166,11 +182,11 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         outcome = _search(study, order)
         _present_rows(study, outcome.rows)
         return
-    counts = (runs, generations, population, minutes, trials, seed)
-    if any(counts) or device != "cpu" or precision != "double":
+    own = (runs, generations, parts, population, minutes, trials, seed, crew, integration_step)
+    if any(each is not None for each in own) or device != "cpu" or precision != "double":
         raise ValueRangeError(
-            f"'{name}' does not search: --runs, --generations, --population, --trials, --seed, --minutes, "
-            "--device and --precision are of studies that do"
+            f"'{name}' does not search: --runs, --generations, --parts, --population, --trials, --seed, "
+            "--minutes, --integration-step, --device, --precision and --crew are of studies that do"
         )
     if output and not output.endswith(".html"):
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
@@ -185,10 +201,43 @@ def reproduce(  # noqa: PLR0913 -- options of a command
 def _check_order(study: SearchStudy, order: SearchOrder) -> None:
     """Refuse what a study does not take; raises ValueRangeError."""
     usual = {field.name: field.default for field in fields(order)}
-    for word in ("runs", "generations", "population", "trials", "seed", "device", "precision", "crew"):
+    for word, flag in ORDER_FLAGS.items():
         if word not in study.takes and getattr(order, word) != usual[word]:
-            allowed = ", ".join(f"--{each}" for each in (*study.takes, "minutes"))
-            raise ValueRangeError(f"'{study.name}' has no --{word}: it takes {allowed}")
+            allowed = ", ".join([*(ORDER_FLAGS[each] for each in study.takes), "--minutes"])
+            raise ValueRangeError(f"'{study.name}' has no {flag}: it takes {allowed}")
+    if order.parts is not None and order.parts > study.parts:
+        raise ValueRangeError(f"--parts is {order.parts}, and the search of '{study.name}' has {study.parts}")
+
+
+def _check_values(device: str, precision: str, crew: int | None, durations: dict[str, float | None]) -> None:
+    """Refuse values that mean nothing, whatever the study. durations: by flag, minutes or seconds. Raises
+    ValueRangeError or UnknownNameError."""
+    from strut.codegen import CREWS, PRECISIONS
+    from strut.simulate.batch_on_card import DEVICES
+
+    for flag, value, allowed in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
+        if value not in allowed:
+            raise UnknownNameError(f"--{flag} is '{value}': {' or '.join(allowed)} is allowed")
+    if crew is not None and crew not in CREWS:
+        raise ValueRangeError(f"--crew is {crew}: {', '.join(map(str, CREWS))} are allowed")
+    if crew is not None and device == "cpu":
+        raise ValueRangeError(
+            f"--crew {crew} is of a graphics card: leave it out, or say --device cuda as well"
+        )
+    for flag, amount in durations.items():
+        if amount is not None and not 0 < amount < math.inf:
+            raise ValueRangeError(f"--{flag} is {amount:g}: give a number above 0, or leave it out")
+
+
+def _folder(study: SearchStudy, output: str) -> Path:
+    """Return the folder of a study that searches; raises ValueRangeError where it would be called as a page
+    is."""
+    if output.endswith((".html", ".htm")) or Path(output or study.name).is_file():
+        raise ValueRangeError(
+            f"'{study.name}' searches and keeps its searches in a folder, and '{output or study.name}' is "
+            f"the name of a file: give the name of a folder; the page will be in it, as {PAGE}"
+        )
+    return Path(output or study.name)
 
 
 def _search(study: SearchStudy, order: SearchOrder) -> SearchOutcome:

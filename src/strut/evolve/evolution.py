@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked
-from strut.errors import ModelError, StorageError, StrutError
+from strut.errors import NoGenerationError, StorageError, StrutError
 from strut.evolve.best_so_far import BestSoFar, front_reference
 from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.fronts import compromise, hypervolume, is_on_front
@@ -121,7 +121,7 @@ def load_individuals(path: str | Path) -> dict[str, np.ndarray]:
                 parts.append((place, stages, stored.x, stored.measures))
                 status += stored.status
     if not parts:
-        raise ModelError(f"no generation of {path} was finished: there is nothing to show yet")
+        raise NoGenerationError(f"no generation of {path} was finished: there is nothing to show yet")
     table = np.hstack([np.concatenate(column) for column in zip(*parts, strict=True)])
     heads = ("run", "generation", "place", "stage", "value", *names, *measures)
     return {name: table[:, k] for k, name in enumerate(heads)} | {"status": np.array(status)}
@@ -155,7 +155,7 @@ def _evolution_in(
             standings[run] = standing
             rows.append((run, number, *own.stage_and_value, *standing.stage_and_value))
     if not standings:
-        raise ModelError("no generation was finished: there is nothing to show yet")
+        raise NoGenerationError("no generation was finished: there is nothing to show yet")
     reader = _IndividualReader(store, goals, names, measures)
     bests, best_keys = zip(*(reader.best(run, each) for run, each in standings.items()), strict=True)
     front = reader.front(standings) if goals.front is not None else None

@@ -24,6 +24,7 @@ import numpy as np
 
 from strut.errors import ModelError, StorageError
 from strut.evolve.job_lock import JobLock
+from strut.evolve.job_spec import spec_difference, without_place
 from strut.evolve.searches.method import SearchState
 from strut.version import VERSION
 
@@ -179,14 +180,16 @@ class JobStore:
         _warn_of_versions(self.path, json.loads(row[3]))
         if row[2] == sha:
             return
-        old = json.loads(row[1])
-        same = {"generations": self.spec.get("generations")}
-        if old | same == self.spec:
+        old, new = without_place(json.loads(row[1])), without_place(self.spec)
+        same = {"generations": new.get("generations")}
+        if old == new:
+            return
+        if old | same == new:
             self._extend(old["generations"], sha)
         else:
             self.close()
             raise ModelError(
-                f"{self.path} is of another job: {_difference(old | same, self.spec)}; choose another file, "
+                f"{self.path} is of another job: {spec_difference(old | same, new)}; choose another file, "
                 "or restore what was changed"
             )
 
@@ -429,16 +432,3 @@ def unpack_state(data: bytes) -> SearchState:
 def _blob(values: np.ndarray) -> bytes:
     """Return numbers as the tables have them, row by row."""
     return np.ascontiguousarray(values, FLOAT).tobytes()
-
-
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any], path: str = "") -> str:
-    """Return the first place in which two descriptions differ, as a sentence."""
-    for name in sorted({*old, *new}):
-        a, b = old.get(name), new.get(name)
-        if isinstance(a, Mapping) and isinstance(b, Mapping):
-            inner = _difference(a, b, f"{path}{name}.")
-            if inner:
-                return inner
-        elif a != b:
-            return f"its {path}{name} is {json.dumps(a)[:80]}, not {json.dumps(b)[:80]}"
-    return ""

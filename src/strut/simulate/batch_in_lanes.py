@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from strut.codegen import LANES, LanesLibrary, Lowered, build_lanes_library, full_lanes
+from strut.codegen import LANES, PRECISIONS, LanesLibrary, Lowered, build_lanes_library, full_lanes
 from strut.errors import ModelError
 from strut.simulate.batch_task import BatchTask, number_options
 from strut.system import Start
@@ -15,6 +15,8 @@ from strut.system import Start
 
 def chosen_lanes(lanes: int | str, precision: str, backend: str | None) -> int:
     """Return how many runs a core does at once. Raises `ModelError` for a number that it cannot."""
+    if precision not in PRECISIONS:
+        raise ModelError(f"precision '{precision}' is unknown: {' or '.join(PRECISIONS)} is allowed")
     if lanes == "auto":
         lanes = full_lanes(precision)
     if lanes == 1:

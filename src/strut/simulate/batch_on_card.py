@@ -32,6 +32,8 @@ from strut.simulate.options import STIFF, Options
 
 DEVICES = ("cpu", "cuda")
 """Where the runs of a batch can be done."""
+NO_CUDA_COMPILER = "no CUDA compiler found (install nvcc, or NVRTC with pip install 'strut[cuda]')"
+"""What is said where there is none."""
 LAUNCH_TIME = 2.0
 """[s] About how long a launch takes: an interrupt is heard between launches, and progress is told there."""
 FIRST_LAUNCH_WAVES = 4
@@ -94,6 +96,15 @@ def do_runs_on_card(
         return "", 0, False
 
 
+def lack_of_card() -> str:
+    """Return why no runs can be done on a graphics card here; nothing where they can."""
+    try:
+        driver = open_driver()
+    except DeviceError as error:
+        return str(error)
+    return "" if find_cuda_compiler(driver.card.cuda) else NO_CUDA_COMPILER
+
+
 def open_library(low: Lowered, options: Options, precision: str, crew: int | str = "auto") -> DeviceLibrary:
     """Return the kernels of a system on the card, compiled if need be. crew: how many threads do each run;
     'auto' for as many as are fastest. Raises `DeviceError` where there is no
@@ -101,7 +112,7 @@ def open_library(low: Lowered, options: Options, precision: str, crew: int | str
     driver = open_driver()
     chosen = find_cuda_compiler(driver.card.cuda)
     if chosen is None:
-        raise CompileError("no CUDA compiler found (install nvcc, or NVRTC with pip install 'strut[cuda]')")
+        raise CompileError(NO_CUDA_COMPILER)
     path = build_device_library(
         low,
         options.method,
@@ -193,12 +204,16 @@ def _order_rows(rows: RowsOnCard, task: BatchTask) -> bool:
 
 
 def _warn(reason: str, options: Options) -> None:
-    """Say why the processor goes on, and how exactly: tolerances stay those that the card was asked for."""
+    """Say why the processor goes on, and how exactly: steps or tolerances stay those that the card was asked
+    for."""
+    exactness = f"rtol {options.rtol:g}"
+    if INTEGRATORS[options.method].kind is not StepKind.ADAPTIVE and options.step is not None:
+        exactness = f"{options.method} in steps of {options.step:g} s"
     warnings.warn(
-        f"{reason}: the batch goes on on the processor, in double precision with rtol {options.rtol:g}",
+        f"{reason}: the batch goes on on the processor, in double precision with {exactness}",
         RuntimeWarning,
         stacklevel=5,
     )
 
 
-__all__ = ["DEVICES", "check_device", "do_launches", "do_runs_on_card", "open_library"]
+__all__ = ["DEVICES", "check_device", "do_launches", "do_runs_on_card", "lack_of_card", "open_library"]

@@ -3,32 +3,46 @@ side, as far as is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from strut import evolve
+from strut.control import phase_tables
 from strut.studies.coman_gait import (
     GENERATIONS,
     GOAL_NAMES,
+    JOINTS,
     LIMITED_GOAL_NAMES,
     MODES,
     POPULATION,
     RUNS,
     STARTS,
+    FrequencyTables,
     coman_problems,
     coman_walker,
 )
-from strut.studies.mode_searches import has_searches, mutated_populations, progress_text
+from strut.studies.mode_searches import (
+    SearchMark,
+    check_way_on,
+    has_searches,
+    mutated_populations,
+    progress_teller,
+    run_options,
+    runs_of,
+    seed_of,
+)
 from strut.studies.nested_modes import embed_populations
 from strut.studies.study import SearchOrder
 from strut.studies.swing_pushes import SwingPushes, with_swing_pushes
 from strut.system import System
 
 SEED = 1
-"""Of all searches."""
+"""Of all searches, unless another is asked for."""
+NUMBER_OF_PARTS = 2
+"""Of the undisturbed search: as published, and within the limits of the joints' rates."""
 KNOWN_OF_RUN = 3
 """How many of the best solutions of every undisturbed run a disturbed search begins with."""
 NEAR_VELOCITY = 0.1
@@ -44,36 +58,53 @@ PUSHED_FEET = {side: (f"heel_{side}", f"toe_{side}") for side in "rl"}
 """The contacts of each foot."""
 
 
-def run_options(order: SearchOrder) -> dict[str, Any]:
-    """Return where and how individuals are run, as options of `simulate_batch`."""
-    way: dict[str, Any] = {"lanes": "auto"}
-    if order.device != "cpu":
-        way = {"device": order.device, "crew": order.crew}
-    return {**way, "precision": order.precision, **({} if order.step is None else {"step": order.step})}
+def undisturbed_mark(study: str, *, limits: bool) -> SearchMark:
+    """Return by what files of undisturbed searches are known. study: that reads them. limits: whether they
+    are of the second part."""
+    return _mark(study, LIMITED_GOAL_NAMES if limits else GOAL_NAMES, STARTS.digest)
 
 
-def search_gaits(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve.Evolution]:
-    """Search undisturbed gaits, or go on with what the folder has."""
+def pushed_mark(study: str) -> SearchMark:
+    """Return by what files of searches with pushes are known. study: that reads them."""
+    return _mark(study, LIMITED_GOAL_NAMES, SwingPushes().digest)
+
+
+def _mark(study: str, goal_names: Sequence[str], scenarios: str) -> SearchMark:
+    """By what files of searches are known."""
+    names = {mode: FrequencyTables(phase_tables(JOINTS, mode)).names for mode in MODES}
+    return SearchMark(study, names, len(goal_names), scenarios)
+
+
+def search_gaits(
+    order: SearchOrder, way: Mapping[str, Any], tell: Callable[[str], None]
+) -> dict[str, evolve.Evolution]:
+    """Search undisturbed gaits, or go on with what the folder has: the first part. way: of `run_options`."""
+    runs = runs_of(order.folder, order, MODES, RUNS)
     return evolve.search_side_by_side(
-        coman_problems(coman_walker("table"), STARTS, **run_options(order)),
+        coman_problems(coman_walker("table"), STARTS, **way),
         evolve.Swarm(POPULATION),
         order.generations or GENERATIONS,
-        runs=order.runs or RUNS,
-        seed=SEED,
+        runs=runs,
+        seed=seed_of(order.folder, order, MODES, SEED),
         folder=order.folder,
         resume=has_searches(order.folder, MODES),
         minutes=order.minutes,
-        progress=lambda at: tell(progress_text(at, GOAL_NAMES)),
+        progress=progress_teller(tell, GOAL_NAMES, runs=runs, part=1, parts=NUMBER_OF_PARTS),
     )
 
 
 def search_limited_gaits(
-    order: SearchOrder, generations: int, minutes: float | None, tell: Callable[[str], None]
+    order: SearchOrder,
+    way: Mapping[str, Any],
+    generations: int,
+    minutes: float | None,
+    tell: Callable[[str], None],
 ) -> dict[str, evolve.Evolution]:
     """Search gaits whose joints keep the limits of their motors, from what undisturbed searches remember: the
     second part. Half of a population of the modes that contain a constant impedance are gaits of that, of the
-    run of the same number, so that a mode with more parameters begins with what fewer can do."""
-    problems = coman_problems(coman_walker("table"), STARTS, limits=True, **run_options(order))
+    run of the same number, so that a mode with more parameters begins with what fewer can do. way: of
+    `run_options`."""
+    problems = coman_problems(coman_walker("table"), STARTS, limits=True, **way)
     memories = {mode: evolve.load_personal_bests(order.folder / f"{mode}.db") for mode in MODES}
     place = order.folder / LIMITED_FOLDER
     return evolve.search_side_by_side(
@@ -86,7 +117,9 @@ def search_limited_gaits(
         resume=has_searches(place, MODES),
         first={mode: _with_constant_gaits(problems, memories, mode) for mode in MODES},
         minutes=minutes,
-        progress=lambda at: tell(f"second part, {progress_text(at, LIMITED_GOAL_NAMES)}"),
+        progress=progress_teller(
+            tell, LIMITED_GOAL_NAMES, runs=len(memories["const"]), part=2, parts=NUMBER_OF_PARTS
+        ),
     )
 
 
@@ -106,10 +139,13 @@ def search_pushed_gaits(
 ) -> dict[str, evolve.Evolution]:
     """Search gaits that bear pushes within the limits of the joints' rates, or go on with what the folder
     has. known: by mode, solutions with which populations begin, a row each."""
-    problems = coman_problems(pushed_walker(), SwingPushes(), limits=True, **run_options(order))
-    runs = order.runs or RUNS
+    way = run_options(order)
+    check_way_on(order.folder, order, way, pushed_mark("kieboom-perturbed"))
+    problems = coman_problems(pushed_walker(), SwingPushes(), limits=True, **way)
+    runs = runs_of(order.folder, order, MODES, RUNS)
+    seed = seed_of(order.folder, order, MODES, SEED)
     first = {
-        mode: mutated_populations(problems[mode], rows, runs=runs, population=POPULATION, seed=SEED)
+        mode: mutated_populations(problems[mode], rows, runs=runs, population=POPULATION, seed=seed)
         for mode, rows in known.items()
     }
     return evolve.search_side_by_side(
@@ -117,12 +153,12 @@ def search_pushed_gaits(
         evolve.Swarm(POPULATION, max_velocity=NEAR_VELOCITY),
         order.generations or GENERATIONS,
         runs=runs,
-        seed=SEED,
+        seed=seed,
         folder=order.folder,
         resume=has_searches(order.folder, MODES),
         first=first,
         minutes=order.minutes,
-        progress=lambda at: tell(progress_text(at, LIMITED_GOAL_NAMES)),
+        progress=progress_teller(tell, LIMITED_GOAL_NAMES, runs=runs),
     )
 
 
@@ -146,9 +182,12 @@ def known_solutions(folder: Path) -> dict[str, np.ndarray]:
 
 __all__ = [
     "LIMITED_FOLDER",
+    "NUMBER_OF_PARTS",
     "known_solutions",
+    "pushed_mark",
     "pushed_walker",
     "search_gaits",
     "search_limited_gaits",
     "search_pushed_gaits",
+    "undisturbed_mark",
 ]

@@ -8,19 +8,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from strut import evolve
-from strut.studies.coman_gait import DURATION, GENERATIONS, MODES
+from strut.studies.coman_gait import DURATION, GENERATIONS
 from strut.studies.coman_pictures import coman_with, draw_walks
 from strut.studies.coman_search import (
     LIMITED_FOLDER,
     LIMITED_GENERATIONS,
+    NUMBER_OF_PARTS,
     search_gaits,
     search_limited_gaits,
+    undisturbed_mark,
 )
 from strut.studies.coman_table import coman_rows
 from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_pictures import progress_plots
 from strut.studies.gait_verification import Verified, candidates_of, verify_bests
-from strut.studies.mode_searches import has_searches
+from strut.studies.mode_searches import check_way_on, load_parts, run_options, search_if_possible
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-coman"
@@ -32,7 +34,9 @@ SETTLING_TIME = 8.0
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     """Search all modes side by side, as far as is asked, as published and then within the limits of the
     joints' rates; then run what was found again and compare."""
-    parts = _search(order, tell) if order.search else _load(order.folder)
+    if order.search:
+        _search(order, tell)
+    parts = _load(order)
     first, last = parts[0], parts[-1]
     curves = progress_plots(first, "cost [J/m]")
     if not order.verify:
@@ -48,28 +52,25 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     return SearchOutcome(coman_rows(order.folder, parts, verified), [*curves, *plots], film)
 
 
-def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, evolve.Evolution]]:
+def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
     """Search, or go on with what the folder has: the first part and, where that is done, the second."""
     began = clock.monotonic()
-    first = search_gaits(order, tell)
+    way = run_options(order)
+    check_way_on(order.folder, order, way, undisturbed_mark(FOLDER, limits=False))
+    is_done = search_if_possible(lambda: search_gaits(order, way, tell))
     left = order.minutes_left(began)
-    if not all(each.finished for each in first.values()) or (left is not None and left <= 0):
-        return [first]
+    if not is_done or order.parts == 1 or (left is not None and left <= 0):
+        return
     # of a search with fewer generations than were published, the second part is shorter, too
     share = (order.generations or GENERATIONS) / GENERATIONS
     generations = max(1, round(share * LIMITED_GENERATIONS))
-    return [first, search_limited_gaits(order, generations, left, tell)]
+    search_if_possible(lambda: search_limited_gaits(order, way, generations, left, tell))
 
 
-def _load(folder: Path) -> list[dict[str, evolve.Evolution]]:
+def _load(order: SearchOrder) -> list[dict[str, evolve.Evolution]]:
     """What the folder has of searches, part by part."""
-    second = folder / LIMITED_FOLDER
-    return [load_searches(each) for each in (folder, second) if each == folder or has_searches(each, MODES)]
-
-
-def load_searches(folder: Path) -> dict[str, evolve.Evolution]:
-    """Return what a folder has of searches."""
-    return {mode: evolve.load_evolution(folder / f"{mode}.db") for mode in MODES}
+    places = (order.folder, order.folder / LIMITED_FOLDER)[: order.parts]
+    return load_parts({place: undisturbed_mark(FOLDER, limits=place != order.folder) for place in places})
 
 
 def best_of_modes(
@@ -95,4 +96,6 @@ STUDY = SearchStudy(
     "two cores, minutes on a graphics card (--device cuda)",
     rows,
     carry_out=carry_out,
+    takes=("runs", "generations", "parts", "seed", "device", "precision", "crew", "step"),
+    parts=NUMBER_OF_PARTS,
 )

@@ -372,5 +372,5 @@ STUDY = SearchStudy(
     "the best are run again on rigid ground. References count from an ordinary stride. Hours on two cores",
     rows,
     carry_out=carry_out,
-    takes=("runs", "generations", "population", "seed", "device", "precision", "crew"),
+    takes=("runs", "generations", "population", "seed", "device", "precision", "crew", "step"),
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from strut import evolve
+from strut.control import phase_tables
 from strut.studies.gait_verification import Verified, candidates_of, verify_bests
 from strut.studies.human_beyond import (
     effort_rows,
@@ -21,6 +23,7 @@ from strut.studies.human_gait import (
     DURATION,
     GENERATIONS,
     GOAL_NAMES,
+    JOINTS,
     MODES,
     POPULATION,
     RUNS,
@@ -40,19 +43,32 @@ from strut.studies.human_refinement import (
     NESTED_GENERATIONS,
     REFINED_FOLDER,
     REFINED_GENERATIONS,
+    STARTS,
     nest_searches,
     refine_searches,
 )
 from strut.studies.human_stability import judge_bests
 from strut.studies.human_table import human_rows
 from strut.studies.human_verification import human_ways
-from strut.studies.mode_searches import has_searches, progress_text
+from strut.studies.mode_searches import (
+    SearchMark,
+    check_way_on,
+    has_searches,
+    load_parts,
+    progress_teller,
+    run_options,
+    runs_of,
+    search_if_possible,
+    seed_of,
+)
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 SEED = 1
 """Of all searches, unless another is asked for."""
 NUMBER_OF_PARTS = 3
 """Of the whole search: as published, refined, and modes that begin alike."""
+REFINED_PART = 2
+"""The number of the part that is refined."""
 FOLDER = "kieboom-human"
 """Where a study keeps its searches unless it is told."""
 
@@ -60,7 +76,9 @@ FOLDER = "kieboom-human"
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     """Search all modes side by side, as far as is asked, in three parts; then run what was found again and
     compare."""
-    parts = _search(order, tell) if order.search else _load(order.folder)
+    if order.search:
+        _search(order, tell)
+    parts = _load(order)
     nested = parts.pop() if len(parts) == NUMBER_OF_PARTS else {}
     first, last = parts[0], parts[-1]
     if not order.verify:
@@ -96,61 +114,79 @@ def _verify(
     return verify_bests(kept_in, candidates, human_ways(), tell)
 
 
-def _search(order: SearchOrder, tell: Callable[[str], None]) -> list[dict[str, evolve.Evolution]]:
+def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
     """Search, or go on with what the folder has: the first part and, where each is done, the second and the
     third."""
     began = clock.monotonic()
-    there = has_searches(order.folder, MODES)
-    way: dict[str, Any] = {"lanes": "auto"}
-    if order.device != "cpu":
-        way = {"device": order.device, "crew": order.crew}
-    way["precision"] = order.precision
-    coarse = way if order.step is None else {**way, "step": order.step}
-    first = evolve.search_side_by_side(
-        human_problems(**coarse),
-        evolve.Swarm(POPULATION),
-        order.generations or GENERATIONS,
-        runs=order.runs or RUNS,
-        seed=SEED if order.seed is None else order.seed,
-        folder=order.folder,
-        resume=there,
-        minutes=order.minutes,
-        progress=lambda at: tell(progress_text(at, GOAL_NAMES)),
-    )
-    left = order.minutes_left(began)
-    if not all(each.finished for each in first.values()) or (left is not None and left <= 0):
-        return [first]
+    way = run_options(order)
+    check_way_on(order.folder, order, way, _mark())
+    runs = runs_of(order.folder, order, MODES, RUNS)
     # of a search with fewer generations than were published, the other parts are shorter, too
     share = (order.generations or GENERATIONS) / GENERATIONS
-    refined = refine_searches(
-        order.folder,
-        way=way,
-        generations=max(1, round(share * REFINED_GENERATIONS)),
-        minutes=left,
-        progress=lambda at: tell(f"second part, {progress_text(at, GOAL_NAMES)}"),
+    for part in range(1, (order.parts or NUMBER_OF_PARTS) + 1):
+        left = order.minutes_left(began)
+        if left is not None and left <= 0:
+            return
+        progress = progress_teller(tell, GOAL_NAMES, runs=runs, part=part, parts=NUMBER_OF_PARTS)
+        how: dict[str, Any] = {"minutes": left, "progress": progress}
+        if part == 1:
+            search = partial(_search_as_published, order, way, runs, **how)
+        else:
+            own_way = {name: value for name, value in way.items() if name != "step"}  # theirs is finer
+            own = _search_refined if part == REFINED_PART else _search_nested
+            search = partial(own, order.folder, own_way, share, **how)
+        if not search_if_possible(search):
+            return
+
+
+def _search_as_published(
+    order: SearchOrder, way: Mapping[str, Any], runs: int, **how: Any
+) -> dict[str, evolve.Evolution]:
+    """Do the first part. how: minutes and progress."""
+    return evolve.search_side_by_side(
+        human_problems(**way),
+        evolve.Swarm(POPULATION),
+        order.generations or GENERATIONS,
+        runs=runs,
+        seed=seed_of(order.folder, order, MODES, SEED),
+        folder=order.folder,
+        resume=has_searches(order.folder, MODES),
+        **how,
     )
-    left = order.minutes_left(began)
-    if not all(each.finished for each in refined.values()) or (left is not None and left <= 0):
-        return [first, refined]
-    nested = nest_searches(
-        order.folder / NESTED_FOLDER,
-        evolve.load_personal_bests(order.folder / REFINED_FOLDER / "const.db"),
+
+
+def _search_refined(
+    folder: Path, way: dict[str, Any], share: float, **how: Any
+) -> dict[str, evolve.Evolution]:
+    """Do the second part, this share of its generations."""
+    generations = max(1, round(share * REFINED_GENERATIONS))
+    return refine_searches(folder, way=way, generations=generations, **how)
+
+
+def _search_nested(
+    folder: Path, way: dict[str, Any], share: float, **how: Any
+) -> dict[str, evolve.Evolution]:
+    """Do the third part, this share of its generations."""
+    return nest_searches(
+        folder / NESTED_FOLDER,
+        evolve.load_personal_bests(folder / REFINED_FOLDER / "const.db"),
         way=way,
         generations=max(1, round(share * NESTED_GENERATIONS)),
-        minutes=left,
-        progress=lambda at: tell(f"third part, {progress_text(at, GOAL_NAMES)}"),
+        **how,
     )
-    return [first, refined, nested]
 
 
-def _load(folder: Path) -> list[dict[str, evolve.Evolution]]:
+def _mark(scenarios: str = "") -> SearchMark:
+    """By what files of the study are known. scenarios: of the part."""
+    names = {mode: phase_tables(JOINTS, mode).names for mode in MODES}
+    return SearchMark("kieboom-human", names, len(GOAL_NAMES), scenarios)
+
+
+def _load(order: SearchOrder) -> list[dict[str, evolve.Evolution]]:
     """What the folder has of searches, part by part."""
-    places = [folder]
-    for further in (REFINED_FOLDER, NESTED_FOLDER):
-        if not has_searches(folder / further, MODES):
-            break
-        places.append(folder / further)
-    return [{mode: evolve.load_evolution(place / f"{mode}.db") for mode in MODES} for place in places]
+    marks = {order.folder: _mark()}
+    marks |= {order.folder / each: _mark(STARTS.digest) for each in (REFINED_FOLDER, NESTED_FOLDER)}
+    return load_parts(dict(list(marks.items())[: order.parts]))
 
 
 def rows() -> list[Row]:
@@ -165,5 +201,6 @@ STUDY = SearchStudy(
     "on a graphics card (--device cuda)",
     rows,
     carry_out=carry_out,
-    takes=("runs", "generations", "seed", "device", "precision", "crew"),
+    takes=("runs", "generations", "parts", "seed", "device", "precision", "crew", "step"),
+    parts=NUMBER_OF_PARTS,
 )

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from strut.studies.human_impacts import (
     search_name,
 )
 from strut.studies.human_pictures import SETTLING_PERIODS, first_contact, right_stride
-from strut.studies.mode_searches import progress_text
+from strut.studies.mode_searches import progress_text, run_options
 from strut.studies.study import Plot, Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-landings"
@@ -150,13 +149,9 @@ def _plots(curves: Mapping[str, list[float]]) -> list[Plot]:
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> dict[str, evolve.Evolution]:
     """Search, or go on with what the folder has."""
-    way: dict[str, Any] = {"lanes": "auto"}
-    if order.device != "cpu":
-        way = {"device": order.device, "crew": order.crew}
-    way |= {"precision": order.precision, **({} if order.step is None else {"step": order.step})}
     return search_impacts(
         order.folder,
-        way=way,
+        way=run_options(order),
         runs=order.runs or IMPACT_RUNS,
         generations=order.generations or IMPACT_GENERATIONS,
         minutes=order.minutes,

@@ -23,14 +23,15 @@ from strut.studies.coman_search import (
     KNOWN_OF_RUN,
     LIMITED_FOLDER,
     known_solutions,
+    pushed_mark,
     search_pushed_gaits,
+    undisturbed_mark,
 )
 from strut.studies.coman_verification import FRESH_DRAWS, FRESH_SEED, PushedWalks, bear_pushes
 from strut.studies.gait_pictures import progress_plots
 from strut.studies.gait_verification import candidates_of
-from strut.studies.kieboom_coman import load_searches
 from strut.studies.known_gaits import known_gait
-from strut.studies.mode_searches import MUTATION, has_searches
+from strut.studies.mode_searches import MUTATION, has_searches, load_parts
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 
@@ -54,12 +55,14 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     compare."""
     calm_folder = order.folder / UNDISTURBED_FOLDER / LIMITED_FOLDER
     has_own = has_searches(calm_folder, MODES)
-    undisturbed = _searched_gaits(calm_folder) if has_own else kept_gaits()
+    calm_mark = undisturbed_mark(f"{FOLDER}, undisturbed", limits=True)
+    if not order.search:  # first, for it may be the folder of another study
+        (searched,) = load_parts({order.folder: pushed_mark(FOLDER)})
+    (undisturbed_searches,) = load_parts({calm_folder: calm_mark}) if has_own else ({},)
+    undisturbed = {mode: each.best for mode, each in undisturbed_searches.items()} or kept_gaits()
     if order.search:
         first_rows = known_solutions(calm_folder) if has_own else as_rows(undisturbed)
         searched = search_pushed_gaits(order, first_rows, tell)
-    else:
-        searched = load_searches(order.folder)
     curves = progress_plots(searched, "cost [J/m]")
     begun_with = SEVERAL_KNOWN if has_own else ONE_KNOWN
     if not order.verify:
@@ -82,11 +85,6 @@ def shown_seed(walk: PushedWalks) -> int:
     """Return the seed of the draws with which a best is shown: the first that leaves it upright, the first of
     all where none does."""
     return FRESH_SEED + int(np.argmax(walk.measures["time"] >= DURATION - NEGLIGIBLE_TIME))
-
-
-def _searched_gaits(folder: Path) -> dict[str, evolve.Individual]:
-    """The bests of undisturbed searches by mode."""
-    return {mode: each.best for mode, each in load_searches(folder).items()}
 
 
 def kept_gaits() -> dict[str, evolve.Individual]:
@@ -226,4 +224,5 @@ STUDY = SearchStudy(
     "graphics card (--device cuda)",
     rows,
     carry_out=carry_out,
+    takes=("runs", "generations", "seed", "device", "precision", "crew", "step"),
 )

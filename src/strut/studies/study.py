@@ -112,7 +112,8 @@ class SearchOrder:
     """What is asked of a study that searches.
 
     folder: where everything is kept; a search goes on with what is there. runs, generations, population: of
-    each search; None for as many as were published. trials: of a study that counts these. seed: of its random
+    each search; None for as many as were published. parts: of a study that has several, how many, from the
+    first; None for all. trials: of a study that counts these. seed: of its random
     numbers; None for its own. device, precision, crew: where and how individuals are run, as of
     `simulate_batch`; step: of integration [s], None for the study's own; a search is gone on with as it was
     begun. minutes: after which the search stops, to be gone on with; None for no end. search: False for what
@@ -123,6 +124,7 @@ class SearchOrder:
     folder: Path
     runs: int | None = None
     generations: int | None = None
+    parts: int | None = None
     trials: int | None = None
     population: int | None = None
     seed: int | None = None
@@ -159,10 +161,11 @@ class SearchOutcome:
 class SearchStudy(Study):
     """A study that searches for long, and goes on with what it has. carry_out: does what is asked, and says
     how far it is, a line at a time. takes: what of a `SearchOrder` may be said of it, besides what all
-    take."""
+    take. parts: how many its search has, one after the other."""
 
     carry_out: Callable[[SearchOrder, Callable[[str], None]], SearchOutcome] | None = None
-    takes: tuple[str, ...] = ("runs", "generations", "device", "precision", "crew")
+    takes: tuple[str, ...] = ("runs", "generations", "device", "precision", "crew", "step")
+    parts: int = 1
 
 
 def cost_verdict(published: str, ours: float) -> str:

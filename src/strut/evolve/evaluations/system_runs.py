@@ -14,6 +14,7 @@ from strut.checks import checked, positive
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
 from strut.evolve.evaluations.run_measures import ENERGY_TOTALS, RunMeasures, parse_measures
+from strut.evolve.job_spec import PLACE, PLACE_OPTIONS
 from strut.evolve.space import ParameterSpace
 from strut.simulate import simulate_batch
 from strut.simulate.batch import Batch
@@ -62,8 +63,10 @@ class SystemEvaluation:
 
     def settings(self) -> dict[str, Any]:
         """Return the system's name, how long it runs and what is measured."""
-        elsewhere = ("threads", "device", "check_steps")  # where it runs, and what is told: the same numbers
+        # where it runs and beside what, and what is told: the same numbers, but for rounding
+        elsewhere = ("threads", "device", "check_steps", *PLACE_OPTIONS)
         options = {name: value for name, value in self.options.items() if name not in elsewhere}
+        device = self.options.get("device", "cpu")
         return {
             "kind": "system",
             "system": self.label or self.system.name,
@@ -72,6 +75,7 @@ class SystemEvaluation:
             "time": self.time,
             "measures": dict(self.expressions),
             "options": {name: repr(value) for name, value in sorted(options.items())},
+            **({} if device == "cpu" else {PLACE: device}),
         }
 
     def check(self, space: ParameterSpace) -> None:
