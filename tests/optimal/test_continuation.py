@@ -153,6 +153,30 @@ def test_prices_begin_higher_where_the_first_leads_to_nothing():
     assert [each.price.value for each in designs] == [1000.0, 100.0]
 
 
+def test_prices_end_where_no_work_is_left():
+    """Of a cost that cannot be negative, nothing is left to be made smaller at a price of 0.01: work alone,
+    which costs most, is not searched for again; and the sentence says why the price is there."""
+    asked = []
+
+    def find(task):
+        price = task.cost["squared-torque"] if isinstance(task.cost, dict) else math.inf
+        asked.append(price)
+        return PricedStep(ok=True, name=price)
+
+    task = DesignTask(
+        walker=walkers.compass_driven(),
+        free=(),
+        cost="positive-work",
+        reference=ReferenceStep("heel_strike", None),
+        settings={},
+        watch=SearchWatch(),
+    )
+    last = list(lower_prices(task, 1.0, find))[-1]
+    assert asked == [math.inf, 100.0, 10.0, 1.0, 0.1, 0.01]
+    assert last.price.work == pytest.approx(9e-7)
+    assert "among motions that need no work" in last.price.sentence
+
+
 @dataclass(frozen=True)
 class PricedStep:
     """A design of which only this is asked: whether it is ok, and what it is known by."""
@@ -167,4 +191,6 @@ class PricedStep:
         return self.name
 
     def parts(self):
-        return {"squared-torque": 1.0}
+        return {"squared-torque": 1.0, "positive-work": 9e-5 * self.name}
+
+    weight = 10.0

@@ -80,7 +80,8 @@ def _verified_best(
         solution = solve(first.result.problem, each, **{**settings, "watch": watch.aside()})
         other = replace(first, result=solution)
         if isinstance(other.price, TorquePrice):
-            other = replace(other, price=torque_price(other.price.cost, other.price.value, other.parts()))
+            price = torque_price(other.price.cost, other.price.value, other.parts(), other.weight)
+            other = replace(other, price=price)
         is_better = not first.ok or solution.cost < ceiling
         if other.ok and is_better:
             return other

@@ -57,7 +57,8 @@ def search_priced(task: DesignTask, find: FindDesign) -> Design:
 
 def lower_prices(task: DesignTask, unit: float, find: FindDesign) -> Iterator[Design]:
     """Yield designs for a cost of work with ever lower prices on squared torque, at last none, each begun
-    from the last, as long as they are ok; where none is, the last one that was solved. unit: of the prices.
+    from the last, as long as they are ok and need work; where none is ok, the last one that was solved. unit:
+    of the prices.
     Raises `KeyboardInterrupt` where a search was interrupted."""
     cost, watch = str(task.cost), task.watch
     watch.tell("of least squared torque, to begin from")
@@ -72,14 +73,17 @@ def lower_prices(task: DesignTask, unit: float, find: FindDesign) -> Iterator[De
         if trial.result.is_interrupted:
             raise KeyboardInterrupt
         if trial.ok:
-            best, is_first = trial, False
-            yield replace(best, price=torque_price(cost, stage * unit, best.parts()) if stage else None)
-            stages = stages[1:]
+            best, is_first, stages = trial, False, stages[1:]
+            price = torque_price(cost, stage * unit, best.parts(), best.weight) if stage else None
+            yield replace(best, price=price)
+            if price is not None and price.is_free_of_work:
+                break  # there is nothing left to be made smaller
         elif is_first and stage < MAX_PRICE and watch.may_go_on:
             stages.insert(0, 10 * stage)  # too far from squared torque alone: nearer to it first
         else:
             if is_first and trial.result.success:  # not ok, and nearer to it than work alone
-                yield replace(trial, price=torque_price(cost, stage * unit, trial.parts()))
+                price = torque_price(cost, stage * unit, trial.parts(), trial.weight)
+                yield replace(trial, price=price)
             break
     if best.result.is_interrupted:
         raise KeyboardInterrupt

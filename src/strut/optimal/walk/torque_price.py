@@ -30,22 +30,36 @@ PRICE_STAGES = (100.0, 10.0, 1.0, 0.1, 0.01)
 torque of weight by step length all along, as a cost of transport."""
 MAX_PRICE = 1000.0
 """The highest price, as above, that is tried where the first of these leads to nothing."""
+NEVER_NEGATIVE = {"positive-work", "absolute-work", "absolute-work-per-metre"}
+"""Costs that no motion has less than zero of."""
+NO_WORK = 1e-6
+"""Work over weight and distance up to which a motion is taken to need none."""
 
 
 @checked
 @dataclass(frozen=True)
 class TorquePrice(ActiveLimit):
     """Squared torque beside a cost of work: a default that decides the answer. value: its weight in the cost.
-    slope: the squared torque."""
+    slope: the squared torque. work: what is left of the work, over weight and distance; of a cost that may
+    be negative, None."""
 
     cost: str = ""
+    work: float | None = None
+
+    @property
+    def is_free_of_work(self) -> bool:
+        """Whether the motion needs no work: no lower price leads to less of it."""
+        return self.work is not None and self.work <= NO_WORK
 
     @property
     def sentence(self) -> str:
         """What stands beside the cost, and why."""
+        beside = f"{self.value:.3g} of {self.name} stands beside {self.cost} ({self.source})"
+        if self.is_free_of_work:
+            return f"{beside}: it chooses among motions that need no work, less than which none can need"
         return (
-            f"{self.value:.3g} of {self.name} stands beside {self.cost} ({self.source}): of that alone no "
-            f"design was found that is ok; of the cost it is {self.value * self.slope:.3g}"
+            f"{beside}: of that alone no design was found that is ok; "
+            f"of the cost it is {self.value * self.slope:.3g}"
         )
 
 
@@ -68,9 +82,11 @@ def can_be_priced(walker: System, cost: CostChoice) -> bool:
     return bool(walker.u) and isinstance(cost, str) and cost in PRICED_WITH
 
 
-def torque_price(cost: str, price: float, parts: Mapping[str, float]) -> TorquePrice:
-    """Return the price as a default that decides. parts: what each part of the cost comes to."""
+def torque_price(cost: str, price: float, parts: Mapping[str, float], weight: float) -> TorquePrice:
+    """Return the price as a default that decides. parts: what each part of the cost comes to. weight: of the
+    walker [N]."""
     beside = PRICED_WITH[cost]
+    scale = weight if cost.endswith("per-metre") else 1.0
     return TorquePrice(
         name=beside.replace("-", " "),
         side="equal",
@@ -79,6 +95,7 @@ def torque_price(cost: str, price: float, parts: Mapping[str, float]) -> TorqueP
         source="default",
         slope=parts[beside],
         cost=cost,
+        work=parts[cost] / scale if cost in NEVER_NEGATIVE else None,
     )
 
 
