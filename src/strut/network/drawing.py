@@ -162,7 +162,8 @@ def _push_apart(at: np.ndarray, half: np.ndarray) -> np.ndarray:
     """
     at, count = at.copy(), len(at)
     if not 1 < count <= MAX_FORCED_NODES:  # a grid: cells as large as the largest box
-        return at * np.maximum(1.0, 2 * half.max(axis=0, initial=0.0) / PIXELS_PER_UNIT)
+        at *= np.maximum(1.0, 2 * half.max(axis=0, initial=0.0) / PIXELS_PER_UNIT)
+        return at
     for _ in range(MAX_PUSHES):
         away = at[:, None] - at[None]
         overlap = half[:, None] + half[None] - np.abs(away)
@@ -227,8 +228,7 @@ def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
         size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
         at = at + force / size * np.minimum(size, 0.4 * (1 - k / FORCE_ROUNDS))
     nearest = np.median((distance + 1e9 * np.eye(n)).min(axis=1))
-    spread: np.ndarray = at / float(nearest)
-    return spread
+    return at / float(nearest)
 
 
 def _collect(boxes: Sequence[DrawnBox], into: dict[Node, DrawnBox]) -> None:
