@@ -284,7 +284,7 @@ def test_a_start_from_standing(capsys, tmp_path):
     code, said = ran(capsys, *words, "-o", str(tmp_path))
     assert code == 0
     assert "ends away from the gait by" in said.out
-    assert "stance_rate at the beginning is exactly 0" in said.err
+    assert "stance_rate at the beginning, exactly 0 rad/s, which every such motion keeps" in said.err
     data = json.loads((tmp_path / "design.json").read_text())
     assert data["ok"]
     assert data["gait_error"] < 1e-3

@@ -97,6 +97,17 @@ def test_they_are_listed_as_asked(asked):
     assert any("late torque" in str(table) for table in chapter.tables)
 
 
+def test_those_that_decide_the_answer_are_told_as_asked_and_with_their_units(asked):
+    limits = {each.name: each for each in asked.active_limits}
+    units = {"slow legs": "rad/s", "net push": "N m s", "bounds of hip_torque": "N m"}
+    assert units.keys() <= limits.keys()
+    for name, unit in units.items():
+        assert (limits[name].source, limits[name].unit) == ("asked", unit)
+    assert limits["bounds of hip_torque"].sentence.startswith(
+        "bounds of hip_torque is at least -1 N m (asked): a "
+    )
+
+
 def test_a_design_with_them_pickles(asked):
     again = pickle.loads(pickle.dumps(asked))
     assert again.limits.data() == asked.limits.data()

@@ -22,10 +22,13 @@ from strut.cli.progress import tell_progress, tell_stage
 from strut.cli.tables import table
 from strut.files import put
 from strut.optimal import Design, StepGoal
+from strut.optimal.solver.limit_units import violations
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
 from strut.optimal.walk.stairs import climbing_doubt, on_stairs
 
+STOPPED = "The table shows where the search stopped, which is no motion of the machine."
+"""What is said of the numbers of a search that failed."""
 PLAN_ROWS = 201
 """Moments of a plan that are written as plan.csv."""
 GAIT_FOLDER = "gait"
@@ -122,8 +125,8 @@ def design_notes(result: Design) -> None:
         warn(sentence, plain=True)
     for why in result.wrong:
         warn(why, plain=True) if r.success else complain(why)
-    for name, amount in r.worst.items() if not r.success else ():
-        note(f"  violated by {amount:.3g}: {name}")
+    if violated := violations(r):
+        note(f"{STOPPED} There are violated: {'; '.join(violated)}")
     if result.advice:
         note(result.advice)
 

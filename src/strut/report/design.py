@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.checks import checked
+from strut.optimal.solver.limit_units import violations
 from strut.optimal.walk.active_limits import SIDE_WORDS
 from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
@@ -150,7 +151,7 @@ def _verdict(design: Design, stable: bool) -> str:
     """Say in a sentence how the search ended, whether the simulator agrees, and whether it is stable."""
     plan, again = design.result, design.replay
     if not plan.success:
-        worst = "; ".join(f"{name} by {amount:.3g}" for name, amount in plan.worst.items())
+        worst = "; ".join(violations(plan))
         return f": {'; '.join(design.wrong)}." + (
             f" Violated where the search stopped: {worst}." if worst else ""
         )

@@ -9,6 +9,7 @@ of energy to meet them all, and where much is asked there are more equations tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -39,7 +40,8 @@ def conserved_row(mesh: Layout, exchanged: ca.SX, rows: Sequence[int]) -> int | 
         # An event that declares no loss keeps the energy: every run checks that.
         if phase.jump or (phase.until is not None and system.event(phase.until).loss != {}):
             return None
-    random, points = np.random.default_rng(0), []
+    random = np.random.default_rng(0)
+    points: list[list[Any]] = []
     for _ in range(SAMPLES):
         x = mesh.start.x * random.uniform(0.8, 1.2, mesh.nx) + random.uniform(-0.2, 0.2, mesh.nx)
         points.append([0.0, x, mesh.start.z, mesh.start.u, mesh.start.p])

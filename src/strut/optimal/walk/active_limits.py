@@ -15,6 +15,7 @@ import numpy as np
 from strut.checks import checked
 from strut.optimal.problem import Problem, bounds_name
 from strut.optimal.solver.bound_multipliers import ACTIVE_EFFECT, EFFECT_FLOOR, BoundMultipliers
+from strut.optimal.solver.limit_units import unit_of
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.goal_field import as_number
 from strut.optimal.walk.hold_feet import friction_limit
@@ -31,9 +32,12 @@ UNIT_NAMES = {
     "N/m": "a newton per metre",
     "rad": "a radian",
     "rad/s": "a radian per second",
+    "m/s^2": "a metre per second squared",
     "kg": "a kilogram",
 }
 """One of a unit, in words; of others, '1 UNIT'."""
+KEPT_ALWAYS = "which every such motion keeps"
+"""What is said of a limit of the source 'step'."""
 SIDE_WORDS = {"low": "at least", "high": "at most", "equal": "exactly"}
 """What a limit asks, in words."""
 
@@ -70,8 +74,11 @@ class ActiveLimit:
         one = UNIT_NAMES.get(self.unit, f"1{unit}")
         less = self.side == "low" or (self.side == "equal" and self.slope > 0)
         hardly = "" if self.decides else "it is touched and hardly matters, "
+        asks = f"{SIDE_WORDS[self.side]} {self.value:.4g}{unit}"
+        # What every step keeps is named by a clause, 'the swing foot is above the ground', or by a noun.
+        kept = f", {asks}, {KEPT_ALWAYS}" if self.source == "step" else f" is {asks} ({self.source})"
         return (
-            f"{self.name} is {SIDE_WORDS[self.side]} {self.value:.4g}{unit} ({self.source}): {hardly}{one} "
+            f"{self.name}{kept}: {hardly}{one} "
             f"{'less' if less else 'more'} would save {abs(self.slope):.3g}, at this rate"
         )
 
@@ -97,6 +104,8 @@ def find_active_limits(solution: Solution, limits: StepLimits) -> tuple[ActiveLi
         if inside:
             active += _limit_inside(solution, name, as_number(limits[name] or 0.0), inside, common)
         for label in inputs:
+            if _bounds_are(groups.get(bounds_name(label)), limits.own.within.get(label)):
+                continue  # one's own bounds are narrower
             if group := groups.pop(bounds_name(label), None):
                 size = {**common, "name": f"{name} of {label}"}
                 active += _limit_of_size(solution, group, size, touched=touched)
@@ -111,12 +120,19 @@ def find_active_limits(solution: Solution, limits: StepLimits) -> tuple[ActiveLi
         **{bounds_name(label): unit for label, unit in _units(problem.system).items()},
     }
     own = {bounds_name(q.name): q.bounds for q in problem.system.p}
+    own_limits = {each.name for each in limits.own.require} | {
+        bounds_name(label) for label in limits.own.within
+    }
     for each, group in groups.items():
         chosen = problem.parameters.get(each.removeprefix(bounds_name("")))
         source = "model" if each in units and each.startswith(bounds_name("")) else "step"
-        if each in own and chosen is not None and chosen != own[each]:
+        if each in own_limits or (each in own and chosen is not None and chosen != own[each]):
             source = "asked"
-        active += _limits_of(solution, group, {"name": each, "unit": units.get(each, ""), "source": source})
+        active += _limits_of(
+            solution,
+            group,
+            {"name": each, "unit": units.get(each) or unit_of(problem, each), "source": source},
+        )
     if problem.system.dimensionless:
         active = [replace(each, unit="") for each in active]
     return tuple(sorted(active, key=lambda each: -abs(each.slope) * (abs(each.value) or 1.0)))
@@ -131,6 +147,13 @@ def added_by_fields(problem: Problem, limits: StepLimits) -> dict[str, tuple[lis
         name: (list(dict.fromkeys(r.name for r in each.requirements)), list(each.limits))
         for name, each in added.items()
     }
+
+
+def _bounds_are(group: BoundMultipliers | None, pair: tuple[float, float] | None) -> bool:
+    """Return whether the bounds of something are these, wherever it has some."""
+    if group is None or pair is None:
+        return False
+    return bool(np.isin(group.low, [pair[0], -np.inf]).all() and np.isin(group.high, [pair[1], np.inf]).all())
 
 
 def _units(system: System) -> dict[str, str]:

@@ -18,6 +18,7 @@ import numpy as np
 from strut.errors import ModelError
 from strut.optimal.problem import Problem
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_corners
+from strut.optimal.walk.guard_words import name_of_rest
 from strut.optimal.walk.read_walk import flow_flags, position_places, velocity_states
 from strut.optimal.walk.require import EVENT_MARGIN
 from strut.system import Event, Foot, System, start, sx
@@ -138,11 +139,11 @@ def require_sequence(problem: Problem, clearance: float) -> Problem:
             guard = _guard_in(system, event, phase.z)
             if guard is None:
                 continue
-            name = f"no {event.name}" if event.name != phase.until else f"{event.name} comes once"
+            name = name_of_rest(problem, event)
             slack = END_SLACK * problem.branch.guard_sizes.get(event.name, 0.0)
             lands = system.walk is not None and system.walk.foot_of(event.name) is not None
             margin = slack + (max(clearance, EVENT_MARGIN) if lands else 0.0)
-            problem = problem.require(name, guard, high=slack, phase=phase.name, margin=margin)
+            problem = problem.require(name, -guard, low=-slack, phase=phase.name, margin=margin)
     return problem
 
 

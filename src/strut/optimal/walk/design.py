@@ -298,7 +298,7 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
         """Return what the simulator and the solver have to say, for tables."""
         r, b = self.result, self.replay.balance
         rows: list[tuple[str, float | str, str]] = []
-        if self.replay.ok:  # else it is that of another motion
+        if r.success and self.replay.ok:  # else it is that of another motion, or of none
             rows += [
                 ("given by gravity", b.round_energy(b.fallen), "J"),
                 ("work of the motors", b.round_energy(b.work), "J"),
@@ -312,19 +312,23 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
             ("verdict", self.verdict, ""),
-            ("replay", self.replay.agreement_text, ""),
-            ("ends later than planned by", self.replay.late, "s"),
-            *([] if self.gait_error is None else [("ends away from the gait by", self.gait_error, "")]),
-            (
-                "largest multiplier",
-                float(abs(self.gait.multipliers[0])) if self.gait is not None else self.replay.no_gait,
-                "",
-            ),
+            *(self._replay_rows() if r.success else []),  # of no motion a replay says nothing
             ("iterations", float(r.iterations), ""),
             *[
                 (f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s")
                 for name, seconds in r.times.items()
             ],
+        ]
+
+    def _replay_rows(self) -> list[tuple[str, float | str, str]]:
+        """Return how the plan goes in the simulator, for tables."""
+        late, gait = self.replay.late, self.gait
+        largest = f"none: {self.replay.no_gait}" if gait is None else float(abs(gait.multipliers[0]))
+        return [
+            ("replay", self.replay.agreement_text, ""),
+            *([("ends later than planned by", late, "s")] if math.isfinite(late) else []),
+            *([] if self.gait_error is None else [("ends away from the gait by", self.gait_error, "")]),
+            ("largest multiplier", largest, ""),
         ]
 
     @property

@@ -96,7 +96,7 @@ class StepRequirement(Packed):
             if self.at == INTEGRAL:
                 label = re.sub(r"\W", "_", f"required_{self.name}" + (f"_{phase}" if phase else ""))
                 total = Integral(label, expression, phase=phase)
-                problem = problem.require(self.name, total, self.low, self.high, at="end")
+                problem = problem.require(self.name, total, self.low, self.high, at="end", unit=self.unit)
             else:
                 problem = problem.require(
                     self.name,
@@ -106,6 +106,7 @@ class StepRequirement(Packed):
                     at=self.at,
                     phase=phase,
                     margin=self.margin,
+                    unit=self.unit,
                 )
         return problem
 

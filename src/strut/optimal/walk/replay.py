@@ -18,6 +18,7 @@ from strut.gait.exchange import mirror
 from strut.gait.section import explain_status, section_of
 from strut.gait.transport import weight_of
 from strut.optimal.solver.result import Motion, Solution
+from strut.optimal.walk.no_gait import explain_no_gait
 from strut.optimal.walk.replay_pieces import ReplayPieces, find_gait_in_pieces, replay_in_pieces
 from strut.optimal.walk.with_plan import begin_of, machine, step_end_events
 from strut.simulate import Trajectory, simulate
@@ -369,7 +370,7 @@ class Replay:
                     raise
                 gait = find(machine, x0, last, steps=steps, walk=0, starts=1)
         except NoGaitError as error:
-            why = ", ".join(error.fell) or str(error)
+            why = explain_no_gait(error, machine, last)
         else:
             why = self._other_gait(gait)
             if not why:

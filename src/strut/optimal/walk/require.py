@@ -14,18 +14,14 @@ import numpy as np
 from strut.gait.transport import weight_of
 from strut.optimal.problem import Phase, Problem
 from strut.optimal.totals import Integral
+from strut.optimal.walk.guard_words import name_of_rest, unit_of_rest
 from strut.optimal.walk.read_walk import gravity_of, required_swing_foot
 from strut.optimal.walk.travel import distance_travelled, last_section, phase_ends
-from strut.system import Event, Foot, start, sx, time
+from strut.system import Event, Foot, sx, time
 
 EVENT_MARGIN = 1e-3
 """By how much a guard must stay away from zero in the middle of a phase in which its event must not come, in
 the unit of the guard."""
-
-PULL_POINTS = 3
-"""Random states at which a guard and a force are compared."""
-SAME_FORCE = 1e-9
-"""By how much they may differ to be the same, relative to 1 + their size."""
 
 FLIGHT_HEIGHT = 5e-3
 """Height of a foot that was let go in the middle of its flight [m], at least, where no clearance is asked:
@@ -116,14 +112,22 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
             for event, guard in _guards_in(problem, phase, leaving):
                 # Where another point of its body stands, a point would part just where it would pull.
                 shares = event.name == foot.lifts and bool(_standing_beside(problem, phase, foot))
+                name, unit = name_of_rest(problem, event), unit_of_rest(problem, phase, event)
                 if event.name != phase.until or phase.by_inputs:
                     if not shares:
                         problem = problem.require(
-                            f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
+                            name, -guard, low=margin, phase=phase.name, safety=margin, unit=unit
                         )
                     if event.name == phase.until:  # the inputs of the next phase let it go
-                        name, later = f"{event.name} comes", phase_after(problem, phase).name
-                        problem = problem.require(name, guard, low=margin, at="begin", phase=later)
+                        later = phase_after(problem, phase).name
+                        problem = problem.require(
+                            f"what lifts '{foot.name}' off the ground",
+                            guard,
+                            low=margin,
+                            at="begin",
+                            phase=later,
+                            unit=unit,
+                        )
                     continue
                 per_mass = gravity_of(system) / weight_of(system)  # as an acceleration, as other guards are
                 # At the end, where it comes, its own equation has it zero, and no bound stands there; a force
@@ -131,11 +135,12 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
                 edge = margin if shares else 0.0
                 if shares:
                     guard = -sx(system[foot.normal]) * per_mass
-                elif is_pull(problem, phase, foot):
+                elif unit == "N":
                     guard = guard * per_mass
-                name = f"no early {event.name}"
-                problem = problem.require(name, guard, high=edge, phase=phase.name, margin=2 * margin)
-                problem = problem.require(name, guard, high=-margin, at="begin", phase=phase.name)
+                by: dict[str, Any] = {"phase": phase.name, "unit": "m/s^2" if unit else ""}
+                name = f"{name} until it lifts"
+                problem = problem.require(name, -guard, low=-edge, margin=2 * margin, **by)
+                problem = problem.require(name, -guard, low=margin, at="begin", **by)
         before = phase
     return problem
 
@@ -192,26 +197,6 @@ def time_in_phase(phase: str) -> Integral:
     return Integral("time_" + "".join(c if c.isalnum() else "_" for c in phase), 1.0, phase=phase)
 
 
-def is_pull(problem: Problem, phase: Phase, foot: Foot) -> bool:
-    """Return whether a phase ends where the ground would begin to pull a foot: the guard of the event that
-    lets it go is its normal force with the other sign (`contact.rigid`, release='force')."""
-    system = problem.system
-    if not foot.normal or phase.until != foot.lifts:
-        return False
-    discrete = [q for q in system.z if q.name in phase.z]
-    values = [ca.DM(phase.z[q.name]) for q in discrete]
-    both = [sx(system.event(foot.lifts).guard), sx(system[foot.normal])]
-    guard, normal = ca.substitute(both, [q.sym for q in discrete], values)
-    f = system.function("sum", [guard + normal, normal], clock=False)
-    begin, random = start(system), np.random.default_rng(4)
-    for _ in range(PULL_POINTS):
-        x = begin.x + random.uniform(-0.2, 0.2, len(begin.x))
-        off, size = f(x, begin.z, random.uniform(-1, 1, len(begin.u)), begin.p)
-        if not abs(float(off)) <= SAME_FORCE * (1 + abs(float(size))):
-            return False
-    return True
-
-
 def _guards_in(problem: Problem, phase: Phase, events: list[Event]) -> list[tuple[Event, ca.SX]]:
     """Return those of the events whose guards motors change, with the guards as they are in a phase."""
     discrete = [q for q in problem.system.z if q.name in phase.z]
@@ -260,7 +245,12 @@ def require_hold(problem: Problem, section: str, margin: float) -> Problem:
                 continue
             for event, guard in _guards_in(problem, phase, leaving):
                 problem = problem.require(
-                    f"no {event.name}", guard, high=-margin, phase=phase.name, safety=margin
+                    name_of_rest(problem, event),
+                    -guard,
+                    low=margin,
+                    phase=phase.name,
+                    safety=margin,
+                    unit=unit_of_rest(problem, phase, event),
                 )
     return problem
 
@@ -305,7 +295,8 @@ def require_swing(problem: Problem, clearance: float | None) -> Problem:
             passed, above = False, always_above
         elif phase.until is not None and phase.until != passes:
             guard = sx(problem.system.event(phase.until).guard)
-            problem = problem.require(f"{phase.until} comes once", guard, high=0.0, **in_phase)
+            event = problem.system.event(phase.until)
+            problem = problem.require(name_of_rest(problem, event), -guard, low=0.0, **in_phase)
     return problem
 
 
@@ -322,7 +313,9 @@ def require_landings(problem: Problem, margin: float) -> Problem:
         height = sx(system[foot.gap])
         sinks = -ca.jtimes(height, system.vector("x"), flow) - ca.jtimes(height, time, ca.SX(1))
         pace = distance_travelled(system, ends[: k + 1]) / time
-        problem = problem.require(LANDING, sinks - margin * pace, low=0.0, at="end", phase=phase.name)
+        problem = problem.require(
+            LANDING, sinks - margin * pace, low=0.0, at="end", phase=phase.name, unit="m/s"
+        )
     return problem
 
 

@@ -22,6 +22,7 @@ from strut.optimal.walk.contact_phases import has_soles, standing_feet
 from strut.optimal.walk.contact_sequence import require_sequence
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event, gait_parameters
 from strut.optimal.walk.goal_field import as_number, goal_fields, take_goal
+from strut.optimal.walk.guard_words import is_pull, name_of_rest
 from strut.optimal.walk.hold_feet import landing_cones
 from strut.optimal.walk.read_walk import (
     feet_with_forces,
@@ -35,7 +36,6 @@ from strut.optimal.walk.read_walk import (
 )
 from strut.optimal.walk.require import (
     flight_phases,
-    is_pull,
     phase_after,
     require_above_ground,
     require_contact,
@@ -186,9 +186,9 @@ def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
         # The last of them, where friction has a limit, are those of the impulse.
         first_cone = len(conditions) - len(landing_cones(branch.actual, phase.until or ""))
         for k, condition in enumerate(conditions):
-            name = f"{phase.until} does what it did ({k + 1})"
+            name = f"what keeps the impact of '{phase.until}' of its kind ({k + 1})"
             if k >= first_cone:
-                name = f"{phase.until} does not slip ({k - first_cone + 1})"
+                name = f"what keeps the impact of '{phase.until}' from slipping ({k - first_cone + 1})"
             at, where = ("begin", phase_after(problem, phase)) if phase.by_inputs else ("end", phase)
             problem = problem.require(name, condition, low=0.0, at=at, phase=where.name)
     return problem
@@ -231,7 +231,7 @@ def keep_terminal_events_away(problem: Problem, gait: Gait) -> Problem:
         smooth = sx(freeze_event(walker, event, point)[0].guard)
         if ca.depends_on(smooth, walker.vector("x")) and not _changing_flags(walker, event, smooth):
             required.append(values)
-            problem = problem.require(f"no {event.name}", smooth, high=0.0)
+            problem = problem.require(name_of_rest(problem, event), -smooth, low=0.0)
     return problem
 
 
