@@ -20,6 +20,7 @@ TIME_PER_STEP = 1.2
 """[1] Time that a run has for each of its steps, over the mean of the steps before: steps get longer."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class BifurcationMap(Tabular):
     """Steps of a walker over a parameter, after it had time to settle at each value.
