@@ -10,9 +10,10 @@ import pytest
 from strut import optimal, walkers
 from strut.cli import main
 from strut.cli.goal_file import read_goal_file
-from strut.errors import ModelError, StorageError
+from strut.errors import ModelError, StorageError, UnknownNameError
 from strut.optimal import OwnCost, StepGoal
 from strut.optimal.walk.goal_field import goal_fields
+from strut.system.known_names import MAX_OF_OTHERS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "compass_goal.toml"
 
@@ -144,6 +145,38 @@ def test_recordings_stand_beside_costs(compass, tmp_path):
     assert (both["squared-torque"], both["leg"].weight) == (1.0, 3.0)
     instead = read_goal_file(file, compass, cost={"energy": 2.0})["cost"]
     assert list(instead) == ["energy", "leg"]
+
+
+def test_an_unknown_name_is_answered_with_near_ones_and_all_by_their_kinds(tmp_path):
+    file = written(tmp_path, '[[require]]\nname = "a"\nexpression = "2 * stance_kne"\nhigh = 1\n')
+    rabbit = walkers.rabbit()
+    with pytest.raises(ModelError) as caught:
+        read_goal_file(file, rabbit)
+    sentence = str(caught.value).splitlines()[0]
+    near = sentence.partition("did you mean ")[2].partition("?")[0].split(" or ")
+    assert near[0] == "'stance_knee'"
+    assert set(near) <= {f"'{name}'" for name in (*rabbit.labels("x"), *rabbit.labels("u"))}
+    assert (
+        f"states: {', '.join(rabbit.labels('x'))}; inputs: {', '.join(rabbit.labels('u'))}; outputs: "
+        in sentence
+    )
+    assert "; parameters: g, shank_mass, " in sentence
+    assert "; also: time, distance, weight; 'strut show MODEL' lists them with values and units" in sentence
+    # Long lists are cut, and say by how much; the joints are not, however many a machine has.
+    assert "swing_foot_z, head_x, head_z, com_x, com_z" in sentence
+    assert "discrete states: " in sentence
+
+
+def test_what_nothing_resembles_is_listed_all_the_same(tmp_path):
+    robot = walkers.saurel_e()
+    with pytest.raises(UnknownNameError) as caught:
+        robot["zzz"]
+    sentence = str(caught.value)
+    assert "did you mean" not in sentence
+    assert f"states: {', '.join(q.name for q in robot.x)}" in sentence
+    count = len(robot.p) - MAX_OF_OTHERS
+    assert count > 0
+    assert f"{robot.p[MAX_OF_OTHERS - 1].name} and {count} more" in sentence
 
 
 @pytest.mark.parametrize(

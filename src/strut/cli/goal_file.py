@@ -27,11 +27,13 @@ from strut.mechanism.io.toml import TomlTable, check_toml
 from strut.optimal import Integral, OwnCost, StepGoal, StepRequirement, track
 from strut.optimal.walk.goal_field import GoalField, goal_fields
 from strut.optimal.walk.own_limits import PLACE_WORDS
-from strut.system import System, parse_expression, time
+from strut.system import System, names_by_kind, parse_expression, suggest_names, time
 from strut.units import number
 
 DEFAULT_TRACK = "track"
 """The name of the cost of a recording that has none."""
+OTHER_NAMES = ("time", "distance", "weight", "pi")
+"""What expressions may name besides what the system has."""
 Cost = str | dict[str, Any] | OwnCost | Any
 """What `optimal.design` takes as its cost."""
 
@@ -129,7 +131,7 @@ class GoalReader:
             parameters = {q.name: q.bounds for q in self.system.p}
             for name in value or ():
                 if name not in parameters:
-                    why = did_you_mean(name, list(parameters))
+                    why = suggest_names(name, {"parameters": list(parameters)})
                     raise self.table.error(f"free: '{name}' is no parameter: {why}", "free", name)
             return None if value is None else {name: parameters[name] for name in value}
         raise self.table.error(f"free is {value!r}: give names, or a table of NAME = [LOW, HIGH]", "free")
@@ -142,7 +144,11 @@ class GoalReader:
         labels = [label for group in "xu" for label in self.system.labels(group)]
         for name in inner.data:
             if name not in labels:
-                raise inner.error(f"'{name}' is no state or input: {did_you_mean(name, labels)}", name, name)
+                kinds = {
+                    kind: list(self.system.labels(group))
+                    for kind, group in (("states", "x"), ("inputs", "u"))
+                }
+                raise inner.error(f"'{name}' is no state or input: {suggest_names(name, kinds)}", name, name)
         return {
             name: self.pair(inner, name, self.units.get(name.partition("[")[0], "")) for name in inner.data
         }
@@ -261,7 +267,8 @@ class GoalReader:
             "absolute_integral": integrate("absolute"),
         }
         try:
-            expression = parse_expression(text, self.names, "state, output, input or parameter", functions)
+            kind = "state, output, input or parameter"
+            expression = parse_expression(text, self.names, kind, functions, hint=self.suggest)
         except ExpressionError as error:
             raise table.error(f"{key}: {error.reason}", key, text.strip(), error) from None
         except StrutError as error:
@@ -271,6 +278,11 @@ class GoalReader:
                 f"{key} has {expression.numel()} numbers: one is needed, such as v[0]", key, text.strip()
             )
         return expression
+
+    def suggest(self, name: str) -> str:
+        """Return what to say of a name that the system does not have."""
+        kinds = {**names_by_kind(self.system), "also": [n for n in OTHER_NAMES if n in self.names]}
+        return f"{suggest_names(name, kinds)}; 'strut show MODEL' lists them with values and units"
 
     def quantity(self, table: TomlTable, key: str, unit: str, default: Any = math.nan) -> Any:
         """Return a number, or a text with a unit that fits; the default where the key is not there."""

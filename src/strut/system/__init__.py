@@ -7,6 +7,7 @@ from strut.system.disturbance import HeldDisturbance, hold_disturbances, release
 from strut.system.event import Event, Sample
 from strut.system.expression_text import number_text, parse_expression, write_expression
 from strut.system.implied import Implied
+from strut.system.known_names import names_by_kind, suggest_names
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
 from strut.system.memoise import memo
@@ -123,6 +124,7 @@ __all__ = [
     "make_ported_function",
     "memo",
     "model_differences",
+    "names_by_kind",
     "nearest_step",
     "number_text",
     "operation_count",
@@ -139,6 +141,7 @@ __all__ = [
     "slope_floor",
     "solve_ltdl",
     "start",
+    "suggest_names",
     "switching_events",
     "sx",
     "time",

@@ -69,11 +69,13 @@ def parse_expression(
     functions: Functions | None = None,
     *,
     conditions: bool = False,
+    hint: Callable[[str], str] | None = None,
 ) -> ca.SX:
     """Return the expression that `text` says, of the quantities in `names`.
 
     kind: what messages call these quantities. functions: further ones, besides `FUNCTIONS`. conditions:
-    comparisons, `and`, `or` and `not` are allowed, too; what holds is 1.
+    comparisons, `and`, `or` and `not` are allowed, too; what holds is 1. hint: what is said of a name that is
+    not among them, by default the nearest and what there is.
     """
     if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
@@ -90,9 +92,10 @@ def parse_expression(
             _with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))
         ) from None
     try:
-        expression = ca.densify(
-            _Walk(text.strip(), names, kind, {**FUNCTIONS, **(functions or {})}, conditions).value(tree.body)
+        walk = _Walk(
+            text.strip(), names, kind, {**FUNCTIONS, **(functions or {})}, conditions=conditions, hint=hint
         )
+        expression = ca.densify(walk.value(tree.body))
     except RecursionError:
         raise ExpressionError("this is nested too deeply", text.strip(), 0) from None
     if expression.is_constant() and not np.all(np.isfinite(np.array(ca.DM(expression)))):
@@ -115,10 +118,17 @@ class _Walk:
     """From the nodes that are allowed to an expression; all others are errors that point at themselves."""
 
     def __init__(
-        self, text: str, names: Mapping[str, Expression], kind: str, functions: Functions, conditions: bool
+        self,
+        text: str,
+        names: Mapping[str, Expression],
+        kind: str,
+        functions: Functions,
+        *,
+        conditions: bool,
+        hint: Callable[[str], str] | None,
     ) -> None:
         self.text, self.names, self.kind, self.functions = text, names, kind, functions
-        self.conditions = conditions
+        self.conditions, self.hint = conditions, hint
 
     def value(self, node: ast.expr) -> ca.SX:
         """The expression that a node says."""
@@ -174,7 +184,8 @@ class _Walk:
             return sx(self.names[name])
         if name == "pi":
             return ca.SX(math.pi)
-        raise self.error(node, f"'{name}' is no {self.kind}: {did_you_mean(name, [*self.names, 'pi'])}")
+        hint = did_you_mean(name, [*self.names, "pi"]) if self.hint is None else self.hint(name)
+        raise self.error(node, f"'{name}' is no {self.kind}: {hint}")
 
     def component(self, node: ast.Subscript) -> ca.SX:
         """One component of a vector, v[2]."""

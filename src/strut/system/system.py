@@ -15,6 +15,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.implied import Implied
+from strut.system.known_names import names_by_kind, suggest_names
 from strut.system.ledger import Ledger
 from strut.system.memoise import memo
 from strut.system.pickling import Packed
@@ -143,8 +144,8 @@ class System(Packed):
         if name in self.outputs:
             output: ca.SX = self.outputs[name]
             return output
-        names = [q.name for q in self.quantities()] + list(self.outputs)
-        raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, names)}")
+        hint = suggest_names(name, names_by_kind(self))
+        raise UnknownNameError(f"system '{self.name}' has no '{name}': {hint}")
 
     def __repr__(self) -> str:
         sizes = ", ".join(

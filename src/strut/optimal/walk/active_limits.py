@@ -74,11 +74,11 @@ class ActiveLimit:
         one = UNIT_NAMES.get(self.unit, f"1{unit}")
         less = self.side == "low" or (self.side == "equal" and self.slope > 0)
         hardly = "" if self.decides else "it is touched and hardly matters, "
-        asks = f"{SIDE_WORDS[self.side]} {self.value:.4g}{unit}"
+        bound = f"{SIDE_WORDS[self.side]} {self.value:.4g}{unit}"
         # What every step keeps is named by a clause, 'the swing foot is above the ground', or by a noun.
-        kept = f", {asks}, {KEPT_ALWAYS}" if self.source == "step" else f" is {asks} ({self.source})"
+        clause = f", {bound}, {KEPT_ALWAYS}" if self.source == "step" else f" is {bound} ({self.source})"
         return (
-            f"{self.name}{kept}: {hardly}{one} "
+            f"{self.name}{clause}: {hardly}{one} "
             f"{'less' if less else 'more'} would save {abs(self.slope):.3g}, at this rate"
         )
 
