@@ -101,6 +101,16 @@ def test_a_driven_robot_is_alike_on_both_sides(kind, springs):
     check_symmetry(system.using({name: 0.5 * sum(ends) for name, ends in free.items()}))
 
 
+@pytest.mark.slow  # eight designs with free shanks: forty seconds on the processor
+def test_rigid_drives_cost_more_and_more_over_speed(tmp_path):
+    curve = drive_curves(kinds=("rigid",), folder=tmp_path)["rigid"]
+    assert curve.ok
+    costs = np.array([point.numbers["cost"] for point in curve.points])
+    assert costs[[0, 3, 6]] == pytest.approx([0.1214, 0.9576, 3.1293], rel=2e-3)
+    assert (np.diff(costs) > 0).all()
+    assert (np.diff(costs, 2) > 0).all()  # no jump from one kind of gait to another
+
+
 @pytest.mark.slow  # seven designs with free springs and shanks: forty seconds on the processor
 def test_springs_beside_the_motors_save_torque_smoothly_over_speed(tmp_path):
     curve = drive_curves(kinds=("parallel",), folder=tmp_path)["parallel"]
