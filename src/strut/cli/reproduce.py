@@ -35,6 +35,8 @@ ORDER_FLAGS = {
     "precision": "--precision",
     "crew": "--crew",
     "step": "--integration-step",
+    "peak_power": "--peak-power",
+    "peak_force": "--peak-force",
 }
 """What of a `SearchOrder` not every study takes, and the option that says it."""
 BAND_COLOR = "#888888"
@@ -122,6 +124,20 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             help="After which a search stops \\[min], above 0, to be gone on with later; never unless given.",
         ),
     ] = None,
+    peak_power: Annotated[
+        float | None,
+        typer.Option(
+            metavar="WATTS",
+            help="Of one actuator of an exoskeleton \\[W], above 0: a goal before that of little power.",
+        ),
+    ] = None,
+    peak_force: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NEWTONS",
+            help="At one place between human and exoskeleton \\[N], above 0: a goal, too.",
+        ),
+    ] = None,
     search: Annotated[
         bool, typer.Option(help="Search; or tell of what is in the folder, searched no further.")
     ] = True,
@@ -146,6 +162,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
       strut reproduce kieboom-human -o short/ --parts 1 --runs 1 --generations 20
 
       strut reproduce dallali-walk -o walk/ --trials 100 --seed 3
+
+      strut reproduce kieboom-descent -o gentle/ --peak-power 400 --peak-force 1500
     """
     from strut.studies import STUDIES, SearchOrder, SearchStudy  # many modules, which only this needs
     from strut.studies.study import SearchOutcome
@@ -160,7 +178,13 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     if name not in STUDIES:
         raise UnknownNameError(f"there is no study '{name}': {did_you_mean(name, list(STUDIES))}")
     study = STUDIES[name]
-    _check_values(device, precision, crew, {"minutes": minutes, "integration-step": integration_step})
+    positive_numbers = {
+        "minutes": minutes,
+        "integration-step": integration_step,
+        "peak-power": peak_power,
+        "peak-force": peak_force,
+    }
+    _check_values(device, precision, crew, positive_numbers)
     if isinstance(study, SearchStudy):
         order = SearchOrder(
             folder=_folder(study, output),
@@ -175,6 +199,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             crew="auto" if crew is None else crew,
             step=integration_step,
             minutes=minutes,
+            peak_power=peak_power,
+            peak_force=peak_force,
             search=search,
             verify=verify,
         )
@@ -182,11 +208,12 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         outcome = _search(study, order)
         _present_rows(study, outcome.rows)
         return
-    own = (runs, generations, parts, population, minutes, trials, seed, crew, integration_step)
+    own = (runs, generations, parts, population, trials, seed, crew, *positive_numbers.values())
     if any(each is not None for each in own) or device != "cpu" or precision != "double":
         raise ValueRangeError(
             f"'{name}' does not search: --runs, --generations, --parts, --population, --trials, --seed, "
-            "--minutes, --integration-step, --device, --precision and --crew are of studies that do"
+            "--minutes, --integration-step, --device, --precision, --crew, --peak-power and --peak-force are "
+            "of studies that do"
         )
     if output and not output.endswith(".html"):
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
@@ -310,17 +337,20 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
 
     from strut.view import PALETTE, Figure, Report
     from strut.view.figures.figure import Cells, Points
-    from strut.view.pages.motion import motion
+    from strut.view.pages.motion import films_beside, motion
 
     page = Report(study.title, remarks=study.source)
+    moving = outcome.film is not None or bool(outcome.films)
     if outcome.film is not None:  # first: tables may be pages long
         motion(outcome.film, page)
+    films_beside(outcome.films, page, heading="In motion")
+    if moving:
         page.section("Published, and ours")
     page.table(
         ["quantity", "published", "ours", "remark"],
         [[r.quantity, r.published, r.ours, r.remark] for r in outcome.rows],
     )
-    if outcome.film is not None and outcome.plots:
+    if moving and outcome.plots:
         page.section("Curves")
     for colours in outcome.maps:
         marks = tuple(

@@ -9,7 +9,7 @@ from strut.linkage.build import (
     linkage_mechanism,
     linkage_parameters,
 )
-from strut.linkage.drawing import draw_graph, draw_linkage
+from strut.linkage.drawing import draw_bars, draw_graph, draw_linkage
 from strut.linkage.enumeration import topologies
 from strut.linkage.gait_postures import stride_postures
 from strut.linkage.limb import Limb, human_leg
@@ -53,6 +53,7 @@ __all__ = [
     "broken_rules",
     "carrying_angles",
     "crossings",
+    "draw_bars",
     "draw_graph",
     "draw_linkage",
     "follow_postures",

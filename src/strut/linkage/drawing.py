@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from strut.checks import checked
 from strut.html import safe
+from strut.linkage.limb import Limb
 from strut.linkage.pins import pin_positions, sketch_values
 from strut.linkage.topology import Topology, check_actuators
 
@@ -68,20 +69,38 @@ def draw_linkage(
     """
     check_actuators(topology, actuators)
     drawn_values = sketch_values(topology) if values is None else np.reshape(values, (1, -1))
-    drawn_ends = [np.array(ends) for ends in topology.limb.segments.values()]
-    placed_pins = pin_positions(topology, drawn_values)[0]
+    pins = dict(zip(topology.joints, pin_positions(topology, drawn_values)[0], strict=True))
+    bars = {
+        link: [pin for name, pin in pins.items() if link in topology.joints[name]] for link in topology.links
+    }
+    return draw_bars(topology.limb, bars, pins, title, actuators)
+
+
+@checked
+def draw_bars(
+    limb: Limb,
+    bars: Mapping[str, Sequence[np.ndarray]],
+    pins: Mapping[str, np.ndarray],
+    title: str = "",
+    actuators: Sequence[str] = (),
+) -> str:
+    """Draw bars along a limb in its reference posture, to scale, as the text of an SVG file.
+
+    bars: by name, the points between which a bar is, each with each [m]. pins: by name, where joints are [m].
+    actuators: of these, which are filled.
+    """
+    drawn_ends = [np.array(ends) for ends in limb.segments.values()]
+    placed_pins = np.array(list(pins.values())).reshape(-1, 2)
     extent = float(np.ptp(np.vstack(drawn_ends or [placed_pins]), axis=0).max())  # [m]
     scale = LINKAGE_SIZE / extent if extent > 0 else LINKAGE_SIZE  # [px/m]
-    pins = placed_pins * (1, -1) * scale
-    names = list(topology.joints)
     segments = [ends * (1, -1) * scale for ends in drawn_ends]
     lines = [
         f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{LIMB_COLOUR}" '
         f'stroke-width="13" stroke-linecap="round" opacity="0.6"/>'
         for a, b in segments
     ]
-    for link in topology.links:
-        own = [pins[k] for k, name in enumerate(names) if link in topology.joints[name]]
+    for link, ends in bars.items():
+        own = [np.asarray(end) * (1, -1) * scale for end in ends]
         lines += [
             f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{LINK_COLOUR}" '
             f'stroke-width="4" stroke-linecap="round"><title>{safe(link)}</title></line>'
@@ -90,21 +109,21 @@ def draw_linkage(
         if own:
             centre = np.mean(own, axis=0)
             lines.append(_text(centre[0] + 9, centre[1] + 4, link, LINK_COLOUR, 12))
-    for joint in topology.limb.joints:
-        if topology.limb.joints[joint][1] in topology.limb.segments:
-            x, z = topology.limb.pivot(joint)
+    for joint, (_, below) in limb.joints.items():
+        if below in limb.segments:
+            x, z = limb.pivot(joint)
             lines.append(
                 f'<circle cx="{x * scale:.1f}" cy="{-z * scale:.1f}" r="5" '
                 f'fill="{LIMB_COLOUR}"><title>{safe(joint)}</title></circle>'
             )
-    for name, (x, y) in zip(names, pins, strict=True):
+    for name, (x, y) in zip(pins, placed_pins * (1, -1) * scale, strict=True):
         fill, radius = (ACTUATOR_COLOUR, 6) if name in actuators else ("#fff", 4)
         lines.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="{LINK_COLOUR}" '
             f'stroke-width="1.5"><title>{safe(name)}</title></circle>'
         )
         lines.append(_text(x - 9, y - 6, name, LINK_COLOUR, 10))
-    return _svg(lines, np.vstack([pins, *segments]), title)
+    return _svg(lines, np.vstack([placed_pins * (1, -1) * scale, *segments]), title)
 
 
 def _place_nodes(topology: Topology) -> dict[str, np.ndarray]:
@@ -148,4 +167,4 @@ def _svg(lines: Sequence[str], points: np.ndarray, title: str) -> str:
     )
 
 
-__all__ = ["draw_graph", "draw_linkage"]
+__all__ = ["draw_bars", "draw_graph", "draw_linkage"]

@@ -34,7 +34,7 @@ from strut.studies.exoskeleton_measures import (
 )
 from strut.studies.exoskeleton_refinement import HELD_ENDINGS
 from strut.studies.exoskeleton_rival import rival_problem, rival_run_again
-from strut.studies.exoskeleton_search import exoskeleton_goals
+from strut.studies.exoskeleton_search import exoskeleton_goals, goal_names
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 
 DIFFERENCES = (1e-4, 1e-3)
@@ -283,7 +283,8 @@ def descend_design(
     path = descent.go(iterations, tell)
 
     def refined_design(k: int) -> FoundDesign:
-        return found_design(space, path.individual(k, design.individual, space.names, goals), design.run)
+        individual = path.individual(k, design.individual, space.names, goals)
+        return found_design(space, individual, design.run, goal_names(limits or ()))
 
     steps = _last_step_that_holds(
         path,

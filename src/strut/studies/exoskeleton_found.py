@@ -30,7 +30,7 @@ from strut.studies.exoskeleton_measures import (
     add_stage,
     worn_measures,
 )
-from strut.studies.exoskeleton_search import exoskeleton_goals, run_file
+from strut.studies.exoskeleton_search import GOAL_NAMES, goal_names, run_file
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.exoskeleton_table import WornDesign, linkage_centre
 from strut.system import System, start
@@ -49,7 +49,8 @@ class FoundDesign:
     """An exoskeleton that a search found. group: its topology and actuators. pins: values of
     `linkage.pin_parameters`. controls: values of `exoskeleton_tables`, references counted from the reference
     posture. begin: states of its linkages as a run begins, see `ScreenedDesigns`. individual: as the search
-    left it. run: of the search, from 1. walks: whether it passed the screening of the search."""
+    left it. run: of the search, from 1. walks: whether it passed the screening of the search. goals: of the
+    search, in a word each."""
 
     group: DesignGroup
     pins: np.ndarray
@@ -58,6 +59,12 @@ class FoundDesign:
     individual: evolve.Individual
     run: int
     walks: bool
+    goals: tuple[str, ...] = GOAL_NAMES
+
+    @property
+    def at_last_goal(self) -> bool:
+        """Whether it is at the last goal, little power."""
+        return self.individual.stage == len(self.goals)
 
     @property
     def title(self) -> str:
@@ -86,7 +93,8 @@ class FoundDesign:
             float(LEGS * linkage.linkage_masses(self.group.topology, at, self.group.actuators)[0]),
             linkage_centre(self.group.topology, self.pins, self.group.actuators),
             linkage.bar_lengths(self.group.topology, at)[0],
-            self.individual.stage,
+            # goals of peaks, where there are some, count as one that is not reached
+            len(GOAL_NAMES) if self.at_last_goal else min(self.individual.stage, len(GOAL_NAMES) - 1),
             measures,
         )
 
@@ -100,8 +108,17 @@ def searched_space(path: Path) -> DesignSpace:
     return DesignSpace(chosen_groups(settings["groups"]), settings["fixed"])
 
 
-def found_design(space: DesignSpace, individual: evolve.Individual, run: int) -> FoundDesign:
-    """Return an individual as a design. run: of the search, from 1."""
+def searched_goals(path: Path) -> tuple[str, ...]:
+    """Return the goals of a search that a file keeps, in a word each."""
+    with closing(JobStore(path, read_only=True)) as store:
+        goals = store.spec["problem"]["goals"]
+    return goal_names([goal["value"] for goal in goals[len(GOAL_NAMES) - 1 : -1]])
+
+
+def found_design(
+    space: DesignSpace, individual: evolve.Individual, run: int, goals: tuple[str, ...] = GOAL_NAMES
+) -> FoundDesign:
+    """Return an individual as a design. run: of the search, from 1. goals: of it, in a word each."""
     row = space.row(individual.parameters)
     (name,) = space.rows_by_group(row)
     group = space.groups[name]
@@ -116,6 +133,7 @@ def found_design(space: DesignSpace, individual: evolve.Individual, run: int) ->
         individual=individual,
         run=run,
         walks=bool(screened.walks[0]),
+        goals=goals,
     )
 
 
@@ -125,7 +143,7 @@ def found_designs(folder: Path) -> list[FoundDesign]:
     run = 1
     while (path := run_file(folder, run)).is_file():
         evolution = evolve.load_evolution(path)
-        designs.append(found_design(searched_space(path), evolution.best, run))
+        designs.append(found_design(searched_space(path), evolution.best, run, searched_goals(path)))
         run += 1
     if not designs:
         raise ModelError(f"{folder} has no search for exoskeletons: there is no {run_file(folder, 1).name}")
@@ -135,8 +153,7 @@ def found_designs(folder: Path) -> list[FoundDesign]:
 def _rank(design: FoundDesign) -> tuple[int, float]:
     """By which designs are put into order: who is further, then less power, else more of the goal."""
     own = design.individual
-    last = len(exoskeleton_goals(DURATION))
-    return -own.stage, own.value if own.stage == last else -own.value
+    return -own.stage, own.value if design.at_last_goal else -own.value
 
 
 def visit_counts(folder: Path) -> dict[str, int]:
@@ -211,6 +228,7 @@ __all__ = [
     "found_design",
     "found_designs",
     "run_again",
+    "searched_goals",
     "searched_space",
     "visit_counts",
 ]

@@ -21,7 +21,7 @@ from strut.studies.exoskeleton_evaluation import (
     SCREENED_SAMPLES,
     STEP,
 )
-from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, phase_encoding
+from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, machine_values, phase_encoding
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
     LONG_DURATION,
@@ -139,6 +139,11 @@ def rival_controls(parameters: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(encoding.names, row.tolist(), strict=True))
 
 
+def rival_machine(parameters: Mapping[str, float]) -> System:
+    """Return the human in the rival on soft ground, ready to walk. parameters: as a search found them."""
+    return rival_walker("soft").using(machine_values(rival_tables(), rival_controls(parameters)))
+
+
 def rival_parameters() -> list[evolve.SearchParameter]:
     """Return what is searched of the rival, with bounds; the first population is within those of linkages."""
     parameters = []
@@ -220,6 +225,7 @@ __all__ = [
     "rival_bars",
     "rival_controls",
     "rival_evaluation",
+    "rival_machine",
     "rival_mass",
     "rival_measures",
     "rival_parameters",

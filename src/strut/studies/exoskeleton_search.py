@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ MAX_VELOCITY = 0.2
 """[1] Part of a range that a particle may cross in a generation."""
 GOAL_NAMES = ("singularity", "bars", "time", "speed", "power")
 """The goals, in a word each."""
+LIMIT_NAMES = {"peak_power": "peak power", "peak_interaction": "peak force"}
+"""Goals of peaks, where they are asked for: by measure, in two words each."""
 FIRST_SPEED = 0.1
 """[1] Part of the first range of a parameter that a particle may cross in the first generation."""
 
@@ -93,6 +95,11 @@ class ScreenedSwarm(evolve.MetamorphicSwarm):
                 if len(passing):
                     x[k, places] = designs[passing[int(chance[k] * len(passing))]]
         return state | {"x": x, "v": slow_down(space, state["v"], self.swarm.max_velocity)}
+
+
+def goal_names(limited: Collection[str] = ()) -> tuple[str, ...]:
+    """Return what goals are called. limited: measures whose limits come before power."""
+    return (*GOAL_NAMES[:-1], *[LIMIT_NAMES.get(name, name) for name in limited], GOAL_NAMES[-1])
 
 
 def exoskeleton_goals(
@@ -188,9 +195,9 @@ def search_exoskeletons(  # noqa: PLR0913 -- as of a search, by keyword
     )
 
 
-def progress_line(at: evolve.SearchProgress) -> str:
-    """Return how far a search is, as a line."""
-    goal = GOAL_NAMES[at.stage - 1] if at.stage else "none"
+def progress_line(at: evolve.SearchProgress, names: Sequence[str] = GOAL_NAMES) -> str:
+    """Return how far a search is, as a line. names: of its goals."""
+    goal = names[at.stage - 1] if at.stage else "none"
     return (
         f"generation {at.generation + 1}/{at.generations} "
         f"({at.evaluations_per_second:.0f} evaluations/s): best at {goal}, {at.value:.4g}"
@@ -203,6 +210,7 @@ __all__ = [
     "exoskeleton_goals",
     "exoskeleton_problem",
     "exoskeleton_swarm",
+    "goal_names",
     "progress_line",
     "run_file",
     "search_exoskeletons",

@@ -23,6 +23,8 @@ from strut.walkers.human import (
 
 HUMAN_MASS = 70.0
 """[kg] Mass of the human without a machine."""
+BETTER_QUESTION = "is an exoskeleton better than the anthropomorphic one?"
+"""What the study asks at the end."""
 LAST_GOAL = len(GOAL_NAMES)
 """Number of the last goal, little power."""
 
@@ -131,7 +133,7 @@ def design_rows(designs: Sequence[WornDesign], rival: WornDesign | None) -> list
 def verdict_row(designs: Sequence[WornDesign], rival: WornDesign) -> Row:
     """Return whether an exoskeleton needs less power than the rival, among those that reached the last
     goal."""
-    question = "is an exoskeleton better than the anthropomorphic one?"
+    question = BETTER_QUESTION
     there = [each for each in designs if each.stage == LAST_GOAL]
     if not there or rival.stage != LAST_GOAL:
         if not there and rival.stage == LAST_GOAL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -19,8 +19,13 @@ from strut import evolve
 from strut.errors import StorageError
 from strut.evolve.search import StopRequest
 from strut.files import put
-from strut.simulate import Trajectory, simulate
-from strut.studies.exoskeleton_evaluation import DURATION, METHOD, STEP, ExoskeletonEvaluation
+from strut.studies.exoskeleton_candidates import (
+    Candidate,
+    LinkageCandidate,
+    RivalCandidate,
+    page_parts,
+)
+from strut.studies.exoskeleton_evaluation import DURATION, ExoskeletonEvaluation
 from strut.studies.exoskeleton_found import (
     WAYS,
     FoundDesign,
@@ -29,9 +34,9 @@ from strut.studies.exoskeleton_found import (
     run_again,
     visit_counts,
 )
-from strut.studies.exoskeleton_gait import FREQUENCY
 from strut.studies.exoskeleton_measures import DESIGN_GOALS, MAX_ASSIST_SHARE
-from strut.studies.exoskeleton_pictures import draw_designs, gait_plots, stage_plots, visits_map
+from strut.studies.exoskeleton_pictures import stage_plots, visits_map
+from strut.studies.exoskeleton_refined import judge_all, refine_all, refined_rows
 from strut.studies.exoskeleton_rival import (
     RIVAL,
     RIVAL_FILE,
@@ -45,6 +50,7 @@ from strut.studies.exoskeleton_search import (
     RUNS,
     SEED,
     exoskeleton_problem,
+    goal_names,
     progress_line,
     run_file,
     search_exoskeletons,
@@ -66,12 +72,16 @@ UNCOUNTED_MASS = 1.0
 """[kg] Mass of two of the eight passive joints, which the published masses leave out and ours do not."""
 MAX_POWER = 1000.0
 """[W] Power below which it counts as hundreds of watts."""
+LIMIT_WORDS = ("peak_power", "peak_force")
+"""What of a `SearchOrder` asks for goals of peaks."""
 RIVAL_SHARE = 0.3
 """[1] Part of the minutes of a search that is kept for the rival's."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
-    """Search exoskeletons and their rival as far as is asked; then run the best again, and compare."""
+    """Search exoskeletons and their rival as far as is asked; then run the best again, refine them by
+    gradients, and compare."""
+    began = clock.monotonic()
     if order.search:
         _search(order, tell)
     designs = found_designs(order.folder)
@@ -90,24 +100,45 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         ),
     ]
     visits = visit_counts(order.folder)
-    shown_designs = {design.title: design for design in designs[:SHOWN_DESIGNS]}
-    maps = [visits_map(visits, [design.group.name for design in shown_designs.values()])]
-    pictures = draw_designs(
-        {
-            title: (each.group.topology, each.pins, each.group.actuators)
-            for title, each in shown_designs.items()
-        }
-    )
+    maps = [visits_map(visits, [design.group.name for design in designs[:SHOWN_DESIGNS]])]
     others = {} if rival is None else {RIVAL: count_design_goals(rival)}
     plots = stage_plots({**dict(sorted(evolutions.items())), **others})
-    film: Trajectory | None = None
-    if order.verify:
-        tell("the best walk once more, for the page")
-        walks = {title: _walk(each) for title, each in shown_designs.items() if each.walks}
-        built = {title: (each.group.topology, each.group.actuators) for title, each in shown_designs.items()}
-        plots += gait_plots(walks, built, FREQUENCY)
-        film = next(iter(walks.values()), None)
-    return SearchOutcome(rows, plots, film, maps, pictures)
+    candidates = shown_candidates(designs, rival)
+    if not order.verify:
+        return SearchOutcome(rows, plots, maps=maps, pictures=[each.picture() for each in candidates])
+    refined = judge_all(
+        order.folder,
+        refine_all(
+            order.folder,
+            [each for each in candidates if at_last_goal(each, rival)],
+            limits=order.limits,
+            minutes=order.minutes_left(began) if order.search else 0.0,
+            tell=tell,
+        ),
+        tell,
+    )
+    if refined:
+        rows += refined_rows(refined, order.limits)
+    tell("the best walk once more, for the page")
+    after = {each.after.candidate.title: each.after.candidate for each in refined}
+    parts = page_parts([after.get(each.title, each) for each in candidates])
+    return SearchOutcome(
+        rows, [*plots, *parts["plots"]], maps=maps, pictures=parts["pictures"], films=parts["films"]
+    )
+
+
+def shown_candidates(designs: Sequence[FoundDesign], rival: evolve.Evolution | None) -> list[Candidate]:
+    """Return the machines that the page draws: the best designs of those that walk, and the rival."""
+    walking = [design for design in designs[:SHOWN_DESIGNS] if design.walks]
+    rivals = [] if rival is None else [RivalCandidate(rival.best)]
+    return [*[LinkageCandidate(design, design.title) for design in walking], *rivals]
+
+
+def at_last_goal(candidate: Candidate, rival: evolve.Evolution | None) -> bool:
+    """Whether a machine is at the last goal of its search, so that descent has something to begin with."""
+    if isinstance(candidate, LinkageCandidate):
+        return candidate.design.at_last_goal
+    return rival is not None and rival.best.stage == rival.stages
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
@@ -125,13 +156,16 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
         "generations": order.generations or GENERATIONS,
         "population": order.population or POPULATION,
     }
+    if order.limits:
+        way["limits"] = order.limits
+    names = goal_names(order.limits)
     problem = exoskeleton_problem(**way)
     runs = order.runs or RUNS
     share = 1.0 if on_card else 1 - RIVAL_SHARE
     stopped = Event()
 
     def tell_run(run: int, at: evolve.SearchProgress) -> None:
-        tell(f"run {run}/{runs}, {progress_line(at)}")
+        tell(f"run {run}/{runs}, {progress_line(at, names)}")
         if stopped.is_set():
             raise StopRequest
 
@@ -170,7 +204,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
             order.folder,
             runs=runs,
             minutes=minutes,
-            progress=lambda at: tell(progress_text(at, GOAL_NAMES[DESIGN_GOALS:])),
+            progress=lambda at: tell(progress_text(at, names[DESIGN_GOALS:])),
             **size,
             **way,
         )
@@ -242,6 +276,8 @@ def _worn_rival(rival: evolve.Evolution | None, checks: Mapping[str, Any]) -> Wo
     if rival is None:
         return None
     stage = rival.best.stage + DESIGN_GOALS if rival.best.stage else 0
+    if rival.stages + DESIGN_GOALS > len(GOAL_NAMES):  # it has goals of peaks, which count as one
+        stage = len(GOAL_NAMES) if rival.best.stage == rival.stages else min(stage, len(GOAL_NAMES) - 1)
     answers = _answers(f"{RIVAL},", checks)
     seen = {**rival.best.measures, **_forces(answers)}
     return _in_fine_steps(rival_design(rival.best.parameters, stage, seen), answers)
@@ -265,7 +301,7 @@ def is_stable_gait(design: FoundDesign) -> bool:
     worn_design = design.worn_design()
     measures = worn_design.measures
     return bool(
-        design.individual.stage == len(GOAL_NAMES)
+        design.at_last_goal
         and worn_design.mass - UNCOUNTED_MASS <= MAX_ADDED_MASS
         and worn_design.bars.max() <= MAX_BAR_LENGTH
         and measures["assist_time"] <= MAX_ASSIST_SHARE * DURATION / 2
@@ -294,7 +330,7 @@ def search_rows(
     visits = visit_counts(folder)
     best = designs[0].group.name
     unvisited = sum(count == 0 for count in visits.values())
-    last = [design for design in designs if design.individual.stage == len(GOAL_NAMES)]
+    last = [design for design in designs if design.at_last_goal]
     alike = [design for design in designs if is_stable_gait(design)]
     finished = sum(each.finished for each in evolutions.values())
     rows = [
@@ -317,7 +353,7 @@ def search_rows(
     ]
     for design in sorted(designs, key=lambda each: each.run):
         own = design.individual
-        goal = GOAL_NAMES[own.stage - 1] if own.stage else "none"
+        goal = design.goals[own.stage - 1] if own.stage else "none"
         rows.append(Row(f"run {design.run}", "", design.group.name, f"at the goal {goal}: {own.value:.4g}"))
     if rival is not None:
         ends = [each.stage == rival.stages for each in rival.best_of_run]
@@ -355,11 +391,6 @@ def check_rows(
     return rows
 
 
-def _walk(design: FoundDesign) -> Trajectory:
-    """A walk of a design on soft ground, for pictures."""
-    return simulate(design.machine("soft"), DURATION, method=METHOD, step=STEP, ledger=False)
-
-
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
     return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
@@ -372,5 +403,5 @@ STUDY = SearchStudy(
     "the best are run again on rigid ground. References count from an ordinary stride. Hours on two cores",
     rows,
     carry_out=carry_out,
-    takes=("runs", "generations", "population", "seed", "device", "precision", "crew", "step"),
+    takes=("runs", "generations", "population", "seed", "device", "precision", "crew", "step", *LIMIT_WORDS),
 )

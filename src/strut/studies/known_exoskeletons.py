@@ -46,16 +46,33 @@ def _individual(entry: Mapping[str, Mapping[str, float]], stage: int) -> evolve.
     )
 
 
+REFINED_ENDING = " refined"
+"""What names of entries end with that descent by gradients made of others."""
+
+
 def known_exoskeletons() -> dict[str, FoundDesign]:
-    """Return exoskeletons at the last goal by the name of their group, as "7-13", the best first."""
-    designs = {}
-    for name, entry in _entries().items():
-        if "-" in name:
-            space = DesignSpace(chosen_groups([name]))
-            designs[name] = found_design(
-                space, _individual(entry, len(GOAL_NAMES)), int(entry["place"]["run"])
-            )
-    return designs
+    """Return exoskeletons at the last goal by the name of their group, as "7-13", the best first, as a search
+    found them."""
+    return {
+        name: _design(name, entry)
+        for name, entry in _entries().items()
+        if "-" in name and not name.endswith(REFINED_ENDING)
+    }
+
+
+def refined_exoskeletons() -> dict[str, FoundDesign]:
+    """Return by the name of their group what descent by gradients made of `known_exoskeletons`."""
+    return {
+        name: _design(name, _entries()[f"{name}{REFINED_ENDING}"])
+        for name in known_exoskeletons()
+        if f"{name}{REFINED_ENDING}" in _entries()
+    }
+
+
+def _design(name: str, entry: Mapping[str, Mapping[str, float]]) -> FoundDesign:
+    """An entry of the file as a design. name: of its group."""
+    space = DesignSpace(chosen_groups([name]))
+    return found_design(space, _individual(entry, len(GOAL_NAMES)), int(entry["place"]["run"]))
 
 
 def known_rival() -> evolve.Individual:
@@ -63,4 +80,9 @@ def known_rival() -> evolve.Individual:
     return _individual(_entries()[RIVAL], len(GOAL_NAMES) - DESIGN_GOALS)
 
 
-__all__ = ["known_exoskeletons", "known_rival"]
+def refined_rival() -> evolve.Individual:
+    """Return what descent by gradients made of `known_rival`."""
+    return _individual(_entries()[f"{RIVAL}{REFINED_ENDING}"], len(GOAL_NAMES) - DESIGN_GOALS)
+
+
+__all__ = ["known_exoskeletons", "known_rival", "refined_exoskeletons", "refined_rival"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
 
@@ -113,8 +113,9 @@ class SearchOrder:
 
     folder: where everything is kept; a search goes on with what is there. runs, generations, population: of
     each search; None for as many as were published. parts: of a study that has several, how many, from the
-    first; None for all. trials: of a study that counts these. seed: of its random
-    numbers; None for its own. device, precision, crew: where and how individuals are run, as of
+    first; None for all. trials: of a study that counts these. seed: of its random numbers; None for its own.
+    peak_power: of one actuator, at most [W]; peak_force: at one place between human and machine, at most
+    [N]; None for no such goal. device, precision, crew: where and how individuals are run, as of
     `simulate_batch`; step: of integration [s], None for the study's own; a search is gone on with as it was
     begun. minutes: after which the search stops, to be gone on with; None for no end. search: False for what
     was found before, searched no further. verify: whether what was found is run again more exactly, compared
@@ -133,8 +134,16 @@ class SearchOrder:
     crew: int | str = "auto"
     step: float | None = None
     minutes: float | None = None
+    peak_power: float | None = None
+    peak_force: float | None = None
     search: bool = True
     verify: bool = True
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """By measure what peaks may be at most [W, N]: goals before the last one."""
+        own = {"peak_power": self.peak_power, "peak_interaction": self.peak_force}
+        return {name: limit for name, limit in own.items() if limit is not None}
 
     def minutes_left(self, began: float, share: float = 1.0) -> float | None:
         """Return how many minutes of those that were asked for are left, at most 0 where they are over; None
@@ -148,13 +157,14 @@ class SearchOrder:
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
     """What a study knows after it searched: rows, curves, and a run to be shown as a moving picture, if there
-    is one; maps of what it searched; drawings."""
+    is one; maps of what it searched; drawings; films: runs that move beside each other, by title."""
 
     rows: list[Row]
     plots: Sequence[Plot] = ()
     film: Trajectory | None = None
     maps: Sequence[ColourMap] = ()
     pictures: Sequence[Picture] = ()
+    films: Mapping[str, Trajectory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

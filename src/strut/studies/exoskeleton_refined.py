@@ -1,0 +1,296 @@
+"""Exoskeletons and their rival before and after descent by gradients: refined, judged in fine steps, for 30 s
+and by their multipliers, and told beside each other; kept in a folder, to be gone on with."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut.errors import ModelError, StorageError
+from strut.files import put
+from strut.studies.exoskeleton_candidates import Candidate, parameters_digest
+from strut.studies.exoskeleton_descent import HOLDING_WAYS
+from strut.studies.exoskeleton_evaluation import DURATION
+from strut.studies.exoskeleton_rival import RIVAL
+from strut.studies.exoskeleton_search import GOAL_NAMES
+from strut.studies.exoskeleton_stability import StrideStability, stride_stability
+from strut.studies.exoskeleton_table import BETTER_QUESTION, WornDesign
+from strut.studies.study import SECONDS_PER_MINUTE, Row
+
+REFINED_FILE = "refined.json"
+"""Where descents are kept, in the folder of a study."""
+JUDGED_FILE = "judged.json"
+"""Where answers about designs before and after descent are kept."""
+LAST_GOAL = len(GOAL_NAMES)
+"""Number of the last goal, little power."""
+STABILITY_WAY = "multipliers"
+"""What an answer about multipliers is kept as."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedCandidate:
+    """A machine with what was found of it. fine, long: measures in fine steps and for 30 s, with `stage`.
+    stability: of its gait; None where it falls."""
+
+    candidate: Candidate
+    fine: Mapping[str, float]
+    long: Mapping[str, float]
+    stability: StrideStability | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is at the last goal in fine steps and for 30 s."""
+        return min(self.fine["stage"], self.long["stage"]) >= LAST_GOAL
+
+    @property
+    def power(self) -> float:
+        """[W] In fine steps; nan where it broke off."""
+        return float(self.fine.get("power_absolute", np.nan))
+
+    @property
+    def worn_design(self) -> WornDesign:
+        """What tables tell of it."""
+        return self.candidate.worn_design(int(self.fine["stage"]), self.fine)
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedCandidate:
+    """A machine before and after descent. remark: how that went."""
+
+    before: JudgedCandidate
+    after: JudgedCandidate
+    remark: str
+
+
+class AnswerFile:
+    """Answers of what takes long, kept in a file of JSON by title and what was asked.
+
+    path: of the file. Raises StorageError where it is damaged."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.entries: dict[str, dict[str, Any]] = {}
+        if path.is_file():
+            try:
+                self.entries = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError as error:
+                raise StorageError(f"{path} is damaged: {error}; remove it, and it is done again") from error
+
+    def has(self, title: str, what: str) -> bool:
+        """Whether there is an answer."""
+        return what in self.entries.get(title, {})
+
+    def answer(self, title: str, what: str, run: Callable[[], Any]) -> Any:
+        """Return an answer: that of the file, or of `run`, which is kept."""
+        if not self.has(title, what):
+            answer = run()
+            self.entries.setdefault(title, {})[what] = answer
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            put(self.path, json.dumps(self.entries, indent=1, sort_keys=True) + "\n")
+        return self.entries[title][what]
+
+
+def refine_candidate(
+    file: AnswerFile,
+    candidate: Candidate,
+    *,
+    limits: Mapping[str, float],
+    tell: Callable[[str], None],
+    **options: Any,
+) -> tuple[Candidate, str]:
+    """Return a machine after descent, and how that went; what the file has is not done again.
+
+    limits: of peaks, as of `walking_goals`. options: of its `descend`. One that falls as the search runs it
+    stays as it is."""
+
+    def descend() -> dict[str, Any]:
+        tell(f"{candidate.title} goes down by gradients")
+        try:
+            descended = candidate.descend(limits, lambda text: tell(f"{candidate.title}, {text}"), **options)
+        except ModelError as error:
+            own = candidate.individual
+            return {"parameters": dict(own.parameters), "measures": dict(own.measures), "remark": str(error)}
+        return {
+            "parameters": dict(descended.individual.parameters),
+            "measures": dict(descended.after),
+            "remark": f"{descended.steps} steps of descent, {descended.walks} walks, "
+            f"{descended.seconds:.0f} s of processor time; {descended.message}",
+        }
+
+    begin = candidate.individual
+    entry = file.answer(candidate.title, parameters_digest(begin.parameters, dict(limits)), descend)
+    individual = replace(
+        begin,
+        parameters=dict(entry["parameters"]),
+        measures=dict(entry["measures"]),
+        value=float(entry["measures"]["power_absolute"]),
+    )
+    return candidate.with_individual(individual), str(entry["remark"])
+
+
+def judge_candidate(file: AnswerFile, candidate: Candidate, tell: Callable[[str], None]) -> JudgedCandidate:
+    """Return what is found of a machine in fine steps, for 30 s and by its multipliers."""
+    own = parameters_digest(candidate.individual.parameters)
+
+    def run(way: str) -> dict[str, float]:
+        tell(f"{candidate.title} is run again: {way}")
+        return candidate.run_again(way)
+
+    def multipliers() -> dict[str, float]:
+        tell(f"{candidate.title}: multipliers")
+        stability = stride_stability(candidate.machine())
+        return {} if stability is None else dict(vars(stability))
+
+    fine, long = (file.answer(candidate.title, f"{way} {own}", partial(run, way)) for way in HOLDING_WAYS)
+    entry = file.answer(candidate.title, f"{STABILITY_WAY} {own}", multipliers)
+    stability = StrideStability(**{**entry, "strides": int(entry["strides"])}) if entry else None
+    return JudgedCandidate(candidate, fine, long, stability)
+
+
+def refine_all(
+    folder: Path,
+    candidates: Sequence[Candidate],
+    *,
+    limits: Mapping[str, float],
+    minutes: float | None,
+    tell: Callable[[str], None],
+    **options: Any,
+) -> list[tuple[Candidate, Candidate, str]]:
+    """Refine machines, or go on with what the folder has; return each before and after, and how it went.
+
+    minutes: after which no other descent is begun. Those that the time is too short for are left out."""
+    began, file = clock.monotonic(), AnswerFile(folder / REFINED_FILE)
+    pairs: list[tuple[Candidate, Candidate, str]] = []
+    for candidate in candidates:
+        there = file.has(candidate.title, parameters_digest(candidate.individual.parameters, dict(limits)))
+        over = minutes is not None and clock.monotonic() - began > SECONDS_PER_MINUTE * minutes
+        if over and not there:
+            continue
+        pairs.append((candidate, *refine_candidate(file, candidate, limits=limits, tell=tell, **options)))
+    return pairs
+
+
+def judge_all(
+    folder: Path, pairs: Sequence[tuple[Candidate, Candidate, str]], tell: Callable[[str], None]
+) -> list[RefinedCandidate]:
+    """Judge machines before and after descent; what the folder knows is not done again."""
+    file = AnswerFile(folder / JUDGED_FILE)
+    return [
+        RefinedCandidate(judge_candidate(file, before, tell), judge_candidate(file, after, tell), remark)
+        for before, after, remark in pairs
+    ]
+
+
+def refined_rows(refined: Sequence[RefinedCandidate], limits: Mapping[str, float] | None = None) -> list[Row]:
+    """Return the rows of machines before and after descent, as 'before | after', and who needs less power.
+    limits: of peaks that were asked for, by measure [W, N]."""
+    rows: list[Row] = []
+    for each in refined:
+        rows += _rows_of(each, limits or {})
+    for word, own in (
+        ("before descent", [each.before for each in refined]),
+        ("after descent", [each.after for each in refined]),
+    ):
+        rows.append(best_row(own, word))
+    return rows
+
+
+def best_row(judged: Sequence[JudgedCandidate], word: str) -> Row:
+    """Return whether an exoskeleton needs less power than the rival, of those that keep the last goal in fine
+    steps and for 30 s. word: of which these are, for the table."""
+    question = f"{BETTER_QUESTION} {word}"
+    linkages = [each for each in judged if each.candidate.title != RIVAL and each.holds]
+    rivals = [each for each in judged if each.candidate.title == RIVAL and each.holds]
+    best = min(linkages, key=lambda each: each.power, default=None)
+    rival = min(rivals, key=lambda each: each.power, default=None)
+    if best is None or rival is None:
+        missing = "exoskeleton" if best is None else "rival"
+        return Row(question, "no", "not decided", f"no {missing} keeps all goals in fine steps and for 30 s")
+    answer = "yes" if best.power < rival.power else "no"
+    return Row(
+        question, "no", answer, f"{best.candidate.title} {best.power:.0f} W, {RIVAL} {rival.power:.0f} W"
+    )
+
+
+def _rows_of(refined: RefinedCandidate, limits: Mapping[str, float]) -> list[Row]:
+    """The rows of one machine."""
+    title, both = refined.before.candidate.title, (refined.before, refined.after)
+    worn = [each.worn_design for each in both]
+
+    def measure_texts(name: str, digits: int = 0) -> list[str]:
+        return [f"{each.fine[name]:.{digits}f}" if name in each.fine else "-" for each in both]
+
+    def row(quantity: str, values: Sequence[str], remark: str = "") -> Row:
+        return Row(f"{title}: {quantity}", "", " | ".join(values), remark)
+
+    def limit_text(name: str) -> str:
+        return f"at most {limits[name]:g} is asked for" if name in limits else ""
+
+    rows = [
+        row("power [W], before | after", measure_texts("power_absolute"), refined.remark),
+        row(
+            "keeps all goals in fine steps and for 30 s",
+            ["yes" if each.holds else "no" for each in both],
+            "; ".join(
+                f"{word} at {GOAL_NAMES[int(min(each.fine['stage'], each.long['stage'])) - 1]}"
+                for word, each in zip(("before", "after"), both, strict=True)
+                if not each.holds
+            ),
+        ),
+        row("torque, sum of sizes [N m]", measure_texts("torque")),
+        row("speed [m/s]", measure_texts("speed", 2)),
+        row(
+            "part of the time assisted",
+            [f"{each.fine.get('assist_time', np.nan) / (DURATION / 2):.2f}" for each in both],
+        ),
+        row("added mass [kg]", [f"{each.mass:.1f}" for each in worn]),
+        row("bars [m]", [f"{each.bars.min():.2f}-{each.bars.max():.2f}" for each in worn]),
+        row("peak power of one actuator [W]", measure_texts("peak_power"), limit_text("peak_power")),
+        row("forces between human and machine, mean sum [N]", measure_texts("interaction")),
+        row(
+            "largest force at one place [N]",
+            measure_texts("peak_interaction"),
+            limit_text("peak_interaction"),
+        ),
+    ]
+    if title != RIVAL:
+        rows.append(row("power given back by springs [W]", measure_texts("spring_return")))
+    rows.append(
+        row(
+            "largest multiplier over a stride",
+            [_multiplier_text(each.stability) for each in both],
+            "; ".join(
+                f"{word} it repeats after {each.stability.strides} strides"
+                for word, each in zip(("before", "after"), both, strict=True)
+                if each.stability is not None and each.stability.strides > 1
+            ),
+        )
+    )
+    return rows
+
+
+def _multiplier_text(stability: StrideStability | None) -> str:
+    """A multiplier in a table."""
+    if stability is None:
+        return "falls"
+    return f"{stability.per_stride:.2f}" if stability.strides else "no gait"
+
+
+__all__ = [
+    "AnswerFile",
+    "JudgedCandidate",
+    "RefinedCandidate",
+    "best_row",
+    "judge_all",
+    "judge_candidate",
+    "refine_all",
+    "refine_candidate",
+    "refined_rows",
+]
