@@ -26,8 +26,8 @@ from strut.studies.coman_gait import (
 from strut.studies.coman_pictures import coman_with, draw_walks, pushed_coman_with
 from strut.studies.coman_table import coman_rows
 from strut.studies.coman_verification import FRESH_SEED, PushedWalks, bear_pushes
-from strut.studies.gait_pictures import impedance_curves, progress_plots
-from strut.studies.gait_verification import Verified
+from strut.studies.gait_pictures import impedance_curves, part_plots, progress_plots
+from strut.studies.gait_verification import WAYS, Verified
 from strut.studies.mode_searches import has_searches, mutated_populations
 from strut.studies.nested_modes import embed_constant
 from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
@@ -246,13 +246,17 @@ def test_the_table_has_published_beside_ours():
         "stance": 0.5,
         "fast_time": 0.15,
     }
-    answer = Verified("const", evolutions["const"].best, {"long": long}, {"long": 4}, 4)
+    measures = {"long": long, "fine": {**long, "cost": 40.2}, "located": {**long, "cost": 40.4}}
+    answer = Verified("const", evolutions["const"].best, measures, dict.fromkeys(WAYS, 4), 4)
     rows = {row.quantity: row for row in coman_rows(Path("here"), [evolutions], {("const", 0): answer})}
     assert rows["const: runs that reach the last goal"].ours == "2 of 2"
     assert rows["const: its cost [J/m]"].published == "40.5"
     assert rows["const: its cost [J/m]"].ours == "50.0"
     assert "positive work alone 28.6, net 10.0; over the weight 0.186" in rows["const: its cost [J/m]"].remark
     assert rows["const: its stride [m]"].ours == "0.500"
+    exact = rows["const: run again, located contacts, controlled steps"]  # the search had measured 40 J/m
+    assert exact.ours == "1 of 1 keep all goals"
+    assert exact.remark == "cost: from the search's it differs by 1.00 % in the median, 1.00 % at most"
     assert "6 rad/s for 1.00 % of the time" in rows["const: its motors"].ours
     rates = rows["const: time in which a joint is beyond 6 rad/s, run by run [%]"]
     assert (rates.ours, rates.remark) == ("2, 2", "0 of 2 keep the limit")
@@ -266,6 +270,13 @@ def test_the_table_has_published_beside_ours():
         rows["evaluations, and how long they took"].ours == "720 and 720 from three starts each, in 6.0 min"
     )
     assert rows["order of the bests' costs [J/m]"].ours == "step 30.0 < const 40.0 < ppoly 60.0"
+    both = part_plots([evolutions, evolutions], "cost [J/m]")
+    assert [plot.title for plot in both[::2]] == ["part 1: goals over time", "part 2: goals over time"]
+    alone = part_plots([evolutions], "cost [J/m]")
+    assert [each.title for each in alone] == [
+        "goals over time",
+        "cost over time, median of runs at the last goal",
+    ]
     goals, costs = progress_plots(evolutions, "cost [J/m]")
     assert goals.curves["step"] == [2.0, 4.0]
     assert costs.curves["const"][-1] == 45.0
@@ -356,6 +367,9 @@ def test_bests_walk_beside_each_other():
     assert all(0.3 * 6 - k * 0.9 < x < 0.5 * 6 - k * 0.9 for k, x in enumerate(places))  # 0.3 to 0.5 m/s
     titles = [plot.title for plot in plots]
     assert titles[:2] == ["hip angle", "hip torque"]
+    remarks = {plot.title: plot.remark for plot in plots}
+    assert "COMAN is no human" in remarks["knee angle"]
+    assert not remarks["knee torque"]
     weight = next(plot for plot in plots if plot.title == "vertical ground force")
     for curve in weight.curves.values():  # of a foot, the other one carries the other half
         assert np.mean(curve[:-1]) == pytest.approx(0.5, abs=0.05)

@@ -191,7 +191,9 @@ def test_the_table_has_published_beside_ours():
     assert "torque 241.0 N m" in rows["const: best of these, over 30 s"].ours
     assert choose_bests(evolutions, verified)["const"].run == 1  # it keeps all goals
     assert choose_bests(evolutions, verified)["step"].run == 0
-    goals, torques = stage_plots(evolutions)
+    titles = [plot.title for plot in stage_plots([evolutions] * 3)]
+    assert titles[::2] == [f"part {k}: goals over time" for k in (1, 2, 3)]
+    goals, torques = stage_plots([evolutions])
     assert goals.curves["step"] == [1.0, 4.0, 5.0]
     assert torques.curves["const"][-1] == 220.0
     assert np.isnan(torques.curves["const"][0])

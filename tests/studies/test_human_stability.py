@@ -22,6 +22,7 @@ from strut.studies.human_stability import (
     gait_machine,
     judge_bests,
     nearby_multipliers,
+    returns_after_one,
     settled_gait,
     steps_until_repeat,
     walk_until_settled,
@@ -111,6 +112,15 @@ def test_multipliers_of_what_nearly_returns_are_those_of_the_gait():
     assert nearby_multipliers(compass, np.full(compass.size("x"), 0.7), 1) is None
 
 
+def test_a_gait_of_two_steps_may_be_one_of_one():
+    compass = walkers.compass()
+    gait = find(compass)
+    assert returns_after_one(compass, gait.vector)
+    steep = walkers.compass(slope=np.radians(4.6))  # beyond the first doubling, at 4.37 degrees
+    limping = find(steep, steps=2)
+    assert not returns_after_one(steep, limping.vector)
+
+
 def test_peaks_of_a_force():
     t = np.linspace(0, 1, 200)
     assert force_peaks(np.sin(np.pi * t)) == pytest.approx([1.0], abs=1e-3)
@@ -144,7 +154,7 @@ def test_tables_of_what_the_thesis_does_not_say():
 def test_answers_are_read_again_and_a_damaged_file_is_told(tmp_path, monkeypatch):
     best = made_up_evolution("const", [1.0]).best
     answer = GaitStability(1, 0.05, 0.75, 0.75, 0.5, growth=1.0)  # nan equals nothing
-    monkeypatch.setattr("strut.studies.human_stability.judge_stability", lambda mode, each: answer)
+    monkeypatch.setattr("strut.studies.human_stability.judge_stability", lambda mode, each, body: answer)
     assert judge_bests(tmp_path, {("const", 0): best}, lambda _: None) == {("const", 0): answer}
     assert len(json.loads((tmp_path / STABILITY_FILE).read_text())) == 1
     monkeypatch.setattr("strut.studies.human_stability.judge_stability", None)

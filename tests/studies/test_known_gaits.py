@@ -27,6 +27,11 @@ def bounds_of(gait):
     return {each.name: (each.low, each.high) for each in coman_gait.coman_parameters(tables)}
 
 
+def verified_ways(gait, measures):
+    """A gait that was run again, with measures by way."""
+    return Verified(gait.mode, as_individual(gait), measures, dict.fromkeys(measures, 5), 5)
+
+
 @pytest.mark.parametrize("name", list(known_gaits()))
 def test_parameters_are_whole_and_within_bounds(name):
     gait = known_gait(name)

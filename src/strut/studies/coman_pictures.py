@@ -24,6 +24,11 @@ SHOWN_TIME = 6.0
 """[s] How long the moving picture is."""
 WALKER_DISTANCE = 0.9
 """[m] Between the walkers of the moving picture."""
+NO_BAND = (
+    "No band of normal gait is drawn: COMAN is no human. It has no toes, ankles three times as high for its "
+    "size and shorter legs for its trunk, and walks at a third of a person's speed."
+)
+"""Under its joint angles."""
 Quantities = dict[str, tuple[tuple[str, ...], str, float]]
 """By title, the outputs that are added up, their unit, and by what they are multiplied."""
 PUSH_QUANTITIES: Quantities = {
@@ -35,7 +40,7 @@ PUSH_QUANTITIES: Quantities = {
 def coman_with(mode: str, parameters: Mapping[str, float]) -> System:
     """Return COMAN with the controller of some mode and these values of its parameters, as the machine of
     tables, which is compiled once for all modes."""
-    return coman_walker("table").using(_table_values(mode, parameters))
+    return coman_walker("table").using(table_values(mode, parameters))
 
 
 def pushed_coman_with(mode: str, parameters: Mapping[str, float], seed: int) -> System:
@@ -43,7 +48,7 @@ def pushed_coman_with(mode: str, parameters: Mapping[str, float], seed: int) -> 
     the draws of its pushes."""
     pushes = SwingPushes(count=1)
     row = pushes.rows(np.zeros((1, 0)), np.array([seed], dtype=np.uint64))[0]
-    machine = pushed_walker().using(_table_values(mode, parameters) | _by_name(pushes.labels, row))
+    machine = pushed_walker().using(table_values(mode, parameters) | _by_name(pushes.labels, row))
     scene = machine.scene
     assert scene is not None  # that of the mechanism
     ankles = {hinge.name: hinge.at for hinge in scene.hinges}
@@ -54,8 +59,8 @@ def pushed_coman_with(mode: str, parameters: Mapping[str, float], seed: int) -> 
     return machine.replace(scene=replace(scene, arrows=(*scene.arrows, *arrows)))
 
 
-def _table_values(mode: str, parameters: Mapping[str, float]) -> dict[str, float | list[float]]:
-    """The parameters of the machine of tables that does what these parameters of a mode say."""
+def table_values(mode: str, parameters: Mapping[str, float]) -> dict[str, float | list[float]]:
+    """Return the parameters of the machine of tables that does what these parameters of a mode say."""
     encoding = FrequencyTables(phase_tables(JOINTS, mode))
     row = encoding.rows(np.array([[parameters[name] for name in encoding.names]]))[0]
     return _by_name(encoding.labels, row)
@@ -96,9 +101,14 @@ def draw_walks(
         quantities[f"{word} ground force"] = (forces, "weights", 1 / WEIGHT)
     quantities |= further or {}
     frequencies = {mode: best.parameters["frequency"] for mode, best in bests.items()}
-    plots = [*cycle_plots(walks, frequencies, quantities), *impedance_curves(bests, JOINTS)]
+    angles = {f"{joint} angle" for joint in JOINTS}
+    curves = [
+        replace(plot, remark=NO_BAND) if plot.title in angles else plot
+        for plot in cycle_plots(walks, frequencies, quantities)
+    ]
+    plots = [*curves, *impedance_curves(bests, JOINTS)]
     film = walk_beside_each_other(machines, walks, begin=begin, end=end, step=STEP, distance=WALKER_DISTANCE)
     return plots, film
 
 
-__all__ = ["PUSH_QUANTITIES", "coman_with", "draw_walks", "pushed_coman_with"]
+__all__ = ["PUSH_QUANTITIES", "coman_with", "draw_walks", "pushed_coman_with", "table_values"]

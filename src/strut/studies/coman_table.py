@@ -10,7 +10,7 @@ import numpy as np
 
 from strut import evolve
 from strut.studies.coman_gait import DURATION, MAX_JOINT_RATE
-from strut.studies.gait_verification import LONG_DURATION, Verified
+from strut.studies.gait_verification import LONG_DURATION, WAY_WORDS, Verified, difference_text
 from strut.studies.nested_modes import gain_rows
 from strut.studies.study import Row
 
@@ -98,6 +98,16 @@ def _mode_rows(mode: str, parts: Sequence[evolve.Evolution], own: list[Verified]
             cost_text,
         )
     )
+    for way, words in WAY_WORDS.items():
+        at_last = sum(each.stages[way] == each.goals for each in own)
+        rows.append(
+            Row(
+                f"{mode}: run again, {words}",
+                "",
+                f"{at_last} of {len(own)} keep all goals",
+                f"cost: {difference_text(own, way, 'cost') or 'no best is at the last goal'}",
+            )
+        )
     best = min(own, key=lambda each: each.rank)
     values = best.measures.get("long")
     if values is None:

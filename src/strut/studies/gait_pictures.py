@@ -52,6 +52,18 @@ def progress_plots(evolutions: Mapping[str, evolve.Evolution], last_goal: str) -
     return [stages, Plot(title, "generation", last_goal, x, extend(values))]
 
 
+def part_plots(parts: Sequence[Mapping[str, evolve.Evolution]], last_goal: str) -> list[Plot]:
+    """Return the progress of all parts of a study, one after the other. last_goal: as of
+    `progress_plots`."""
+    if len(parts) == 1:
+        return progress_plots(parts[0], last_goal)
+    return [
+        replace(plot, title=f"part {number}: {plot.title}")
+        for number, part in enumerate(parts, start=1)
+        for plot in progress_plots(part, last_goal)
+    ]
+
+
 def impedance_curves(bests: Mapping[str, evolve.Individual], joints: Mapping[str, PhaseJoint]) -> list[Plot]:
     """Return stiffness and damping of each joint over the phase of the controller, by mode."""
     phase = np.linspace(0, 1, CURVE_POINTS, endpoint=False)
@@ -136,4 +148,4 @@ def _signal_values(
     return np.array(value(phase[None, :])).ravel()
 
 
-__all__ = ["cycle_plots", "impedance_curves", "progress_plots", "walk_beside_each_other"]
+__all__ = ["cycle_plots", "impedance_curves", "part_plots", "progress_plots", "walk_beside_each_other"]

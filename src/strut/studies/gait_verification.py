@@ -38,6 +38,12 @@ MAX_STEPS = 10**7
 WAYS = ("fine", "long", "located")
 """How each best is run again, in double precision: with fine steps; with these for longer; with contacts that
 are located and steps that are controlled."""
+WAY_WORDS = {
+    "fine": "steps of 0.1 ms in double precision",
+    "located": "located contacts, controlled steps",
+    "long": f"{LONG_DURATION:g} s of steps of 0.1 ms",
+}
+"""What each way is, in a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +89,20 @@ class Verified:
         """By which answers are put into order, the best first: goals kept in every way, then the last goal as
         the search left it."""
         return -self.kept_stage, self.individual.value
+
+
+def difference_text(own: Sequence[Verified], way: str, measure: str) -> str:
+    """Return by how much a measure of bests at the last goal differs in some way from what the search had of
+    it, as text; empty where none is there. measure: the last goal."""
+    differences = [
+        100 * abs(answer.measures[way][measure] / answer.individual.value - 1)
+        for answer in own
+        if way in answer.measures and answer.individual.stage == answer.goals
+    ]
+    if not differences:
+        return ""
+    middle, most = np.median(differences), max(differences)
+    return f"from the search's it differs by {middle:.2f} % in the median, {most:.2f} % at most"
 
 
 def way_options(way: str) -> dict[str, Any]:
@@ -197,4 +217,14 @@ def _read(folder: Path) -> dict[str, Any]:
     return dict(entries)
 
 
-__all__ = ["LONG_DURATION", "WAYS", "Verified", "WayToRun", "candidates_of", "verify_bests", "way_options"]
+__all__ = [
+    "LONG_DURATION",
+    "WAYS",
+    "WAY_WORDS",
+    "Verified",
+    "WayToRun",
+    "candidates_of",
+    "difference_text",
+    "verify_bests",
+    "way_options",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from strut.simulate.trajectory import Moments
 from strut.studies.gait_pictures import (
     CURVE_POINTS,
     impedance_curves,
-    progress_plots,
+    part_plots,
     walk_beside_each_other,
 )
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, STEP, human_with
@@ -87,10 +87,10 @@ def impedance_plots(bests: Mapping[str, evolve.Individual]) -> list[Plot]:
     return impedance_curves(bests, JOINTS)
 
 
-def stage_plots(evolutions: Mapping[str, evolve.Evolution]) -> list[Plot]:
-    """Return the mean over runs of the goal that the best so far is at, and the median of its torque at the
-    last goal, over generations."""
-    return progress_plots(evolutions, "torque [N m]")
+def stage_plots(parts: Sequence[Mapping[str, evolve.Evolution]]) -> list[Plot]:
+    """Return of every part the mean over runs of the goal that the best so far is at, and the median of its
+    torque at the last goal, over generations."""
+    return part_plots(parts, "torque [N m]")
 
 
 def walk_together(

@@ -79,9 +79,50 @@ def push_limits(bests: Mapping[str, evolve.Individual]) -> dict[str, PushLimits]
     return limits
 
 
-def hold_gait(gait: Gait) -> HeldGait:
-    """Hold a gait of a machine of `gait_machine('const')`, or of another mode's own, from step to step."""
-    return step_lqr(gait, HOLDING_PARAMETERS)
+def hold_gait(gait: Gait, mode: str = "const") -> HeldGait:
+    """Hold a gait of a machine of `gait_machine(mode)` from step to step: points of references follow the
+    states after a step, and the frequency does but where stiffness steps with the phase, because derivatives
+    by it do not know when."""
+    return step_lqr(gait, [name for name in HOLDING_PARAMETERS if mode != "step" or name != "frequency"])
 
 
-__all__ = ["PushLimits", "hold_gait", "push_limits", "survived_pushes"]
+@dataclass(frozen=True)
+class WayToWalk:
+    """How a gait walks in some way. multiplier: the modulus of its largest, over a step [1]. pushes: that are
+    survived, backwards and forwards [N s]."""
+
+    multiplier: float
+    pushes: tuple[float, float]
+
+
+def ways_to_walk(mode: str, parameters: Mapping[str, float]) -> dict[str, WayToWalk]:
+    """Return how a gait walks as it is, with landings that set its phase right, and held from step to step.
+    Raises `NoGaitError` where parameters lead to no gait of one step."""
+    walker = gait_machine(mode).using(parameters)
+    walk = walk_until_settled(walker)
+    if walk.status != "done":
+        raise NoGaitError(f"the walk ends early ({walk.status}): there is no gait to be pushed")
+    gait = settled_gait(walker, walk)
+    if gait.steps != 1:
+        raise NoGaitError(f"the gait repeats after {gait.steps} steps: those of one are held")
+    listening = gait_machine(feedback=True).using(table_values(mode, parameters))
+    landing, holding = reset_gait(listening, gait), hold_gait(gait, mode)
+    machines = {
+        "as it is": (walker, gait),
+        "landings set its phase right": (landing.system, landing),
+        "held from step to step": (holding.system, holding.gait),
+    }
+    return {
+        name: WayToWalk(float(abs(each.multipliers[0])), survived_pushes(system, each))
+        for name, (system, each) in machines.items()
+    }
+
+
+__all__ = [
+    "PushLimits",
+    "WayToWalk",
+    "hold_gait",
+    "push_limits",
+    "survived_pushes",
+    "ways_to_walk",
+]

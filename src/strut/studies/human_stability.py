@@ -105,9 +105,16 @@ def gait_machine(mode: str = "table", *, feedback: bool = False) -> System:
     return locate_jumps(loop, besides=("phase",))
 
 
+def step_time(walker: System) -> float:
+    """Return the duration of a step [s]: half a period of the phase."""
+    if "frequency" not in walker.labels("p"):
+        return STEP_TIME
+    return 0.5 / float(parameters(walker)[walker.labels("p").index("frequency")])
+
+
 def walk_until_settled(walker: System, periods: int = SETTLING_PERIODS) -> Trajectory:
     """Walk for so many periods, to where a step of the return map begins."""
-    end = (periods + BEGIN_PHASE) / FREQUENCY
+    end = (periods + BEGIN_PHASE) * 2 * step_time(walker)
     return simulate(walker, end, method="rk4", step=FINE_STEP, ledger=False)
 
 
@@ -117,7 +124,7 @@ def steps_until_repeat(walker: System, walk: Trajectory) -> int:
     labels, z, p = walker.labels("x"), np.zeros(walker.size("z")), parameters(walker)
     counting = [labels.index(name) for name in ("x", "phase")]
     for steps in range(1, MAX_GAIT_STEPS + 1):
-        moment = walk.at(walk.t1 - steps * STEP_TIME)
+        moment = walk.at(walk.t1 - steps * step_time(walker))
         state = np.array([float(moment[name]) for name in labels])
         for _ in range(steps):
             state, _ = mirror(walker, state, z, p)
@@ -133,7 +140,19 @@ def settled_gait(walker: System, walk: Trajectory) -> Gait:
     to none."""
     # one of two steps is also looked for near a walk that goes on to change: it may leave it slowly
     steps = steps_until_repeat(walker, walk) or 2
-    return find(walker, walk.raw.x_end, steps=steps, starts=0, walk=0)
+    gait = find(walker, walk.raw.x_end, steps=steps, starts=0, walk=0)
+    if steps > 1 and returns_after_one(walker, gait.vector):
+        return find(walker, gait.vector, steps=1, starts=0, walk=0)
+    return gait
+
+
+def returns_after_one(walker: System, x: np.ndarray) -> bool:
+    """Return whether a gait of several steps is one of one step, to which a walk comes slowly, swinging
+    between both sides of it."""
+    step_map = ReturnMap(walker, steps=1, x0=x)
+    y = step_map.free(x)
+    step = step_map(y)
+    return bool(step.ok and np.abs(step.y - y).max() < NEAR_RETURN)
 
 
 def nearby_multipliers(walker: System, x: np.ndarray, steps: int) -> tuple[np.ndarray, float] | None:
@@ -163,7 +182,7 @@ def deviation_growth(walker: System, walk: Trajectory) -> float:
     growths = []
     for _ in range(GROWTH_STEPS):
         pair = simulate_batch(
-            walker, STEP_TIME, x0=np.array([x, x + deviation]), method="rk4", step=FINE_STEP
+            walker, step_time(walker), x0=np.array([x, x + deviation]), method="rk4", step=FINE_STEP
         )
         if not all(status == "done" for status in pair.status):
             return np.nan
@@ -174,13 +193,13 @@ def deviation_growth(walker: System, walk: Trajectory) -> float:
     return float(np.exp(np.mean(np.log(growths[GROWTH_STEPS // 4 :]))))
 
 
-def reset_gait(walker: System, gait: Gait) -> Gait:
+def reset_gait(walker: System, gait: Gait, feet: Mapping[str, tuple[str, ...]] = FEET) -> Gait:
     """Return the gait of one step as that of the machine whose landings set the phase right: the same motion,
     from landing to landing. Its phase is the same for all neighbours after each, so nothing is missed where
-    stiffness steps with the phase. walker: of `gait_machine(feedback=True)`."""
-    rough = _landing_phase(walker, gait)
+    stiffness steps with the phase. walker: of `gait_machine(feedback=True)`. feet: contacts of each."""
+    rough = _landing_phase(walker, gait, feet["left"])
     walker = walker.using(touchdown_phase=rough, touchdown_gain=0.0)
-    run = simulate(walker, 1 / FREQUENCY, x0=gait.vector, rtol=1e-11, atol=1e-12)
+    run = simulate(walker, 2 * step_time(walker), x0=gait.vector, rtol=1e-11, atol=1e-12)
     landing = next(hit for hit in run.events if hit.name == "left_touchdown")
     at = dict(landing.before)
     expected = (at["phase"] + 0.5) % 1
@@ -193,26 +212,46 @@ def reset_gait(walker: System, gait: Gait) -> Gait:
     return find(listening, x, "left_touchdown", z0=z, starts=0, walk=0)
 
 
-def _landing_phase(walker: System, gait: Gait) -> float:
+def _landing_phase(walker: System, gait: Gait, contacts: tuple[str, ...]) -> float:
     """About the phase of the left leg in which its foot comes down."""
-    run = simulate(walker, 1 / FREQUENCY, x0=gait.vector, rtol=1e-7, atol=1e-8)
+    run = simulate(walker, 2 * step_time(walker), x0=gait.vector, rtol=1e-7, atol=1e-8)
     times = np.linspace(0, run.t1, PITCH_SAMPLES)
     moments = run.at(times)
-    down = np.any([moments[f"{point}_gap"] < 0 for point in FEET["left"]], axis=0)
+    down = np.any([moments[f"{point}_gap"] < 0 for point in contacts], axis=0)
     landings = np.flatnonzero(~down[:-1] & down[1:])
     lengths = [int(np.argmin(np.append(np.roll(down, -k - 1), False))) for k in landings]
     k = landings[int(np.argmax(lengths))]
     return float((moments["phase"][k] + 0.5) % 1)
 
 
-def judge_stability(mode: str, best: evolve.Individual) -> GaitStability:
+@dataclass(frozen=True)
+class JudgedBody:
+    """A body whose gaits are judged. machine: makes it, of the mode 'table', with feedback=True such that
+    landings may set the phase right. values: parameters of that machine, of a mode and its parameters. feet:
+    contacts of each."""
+
+    machine: Callable[..., System]
+    values: Callable[[str, Mapping[str, float]], Mapping[str, Any]]
+    feet: Mapping[str, tuple[str, ...]]
+
+
+HUMAN = JudgedBody(gait_machine, table_values, FEET)
+"""The human of the study."""
+
+
+def judge_stability(mode: str, best: evolve.Individual, body: JudgedBody = HUMAN) -> GaitStability:
     """Say whether the gait of a best is stable."""
-    walker = gait_machine().using(table_values(mode, best.parameters))
+    return judge_values(body, body.values(mode, best.parameters))
+
+
+def judge_values(body: JudgedBody, values: Mapping[str, Any]) -> GaitStability:
+    """Say whether the gait of a body is stable. values: parameters of its machine."""
+    walker = body.machine().using(values)
     walk = walk_until_settled(walker)
     if walk.status != "done":
         return GaitStability(0, np.nan, np.nan, np.nan, np.nan, why=walk.status)
     pitch = float(
-        np.abs(walk.at(np.linspace(walk.t1 - 2 / FREQUENCY, walk.t1, PITCH_SAMPLES))["pitch"]).max()
+        np.abs(walk.at(np.linspace(walk.t1 - 4 * step_time(walker), walk.t1, PITCH_SAMPLES))["pitch"]).max()
     )
     try:
         gait = settled_gait(walker, walk)
@@ -227,9 +266,9 @@ def judge_stability(mode: str, best: evolve.Individual) -> GaitStability:
         return GaitStability(gait.steps, pitch, largest, float(abs(unaided.multipliers[0])), np.nan)
     reset = np.nan
     if gait.steps == 1:
-        listening = gait_machine(feedback=True).using(table_values(mode, best.parameters))
+        listening = body.machine(feedback=True).using(values)
         try:
-            reset = float(abs(reset_gait(listening, gait).multipliers[0]))
+            reset = float(abs(reset_gait(listening, gait, body.feet).multipliers[0]))
         except (NoGaitError, StopIteration):
             reset = np.nan
     return GaitStability(gait.steps, pitch, largest, largest, reset)
@@ -250,7 +289,10 @@ def _without_exact_gait(walker: System, walk: Trajectory, pitch: float, error: N
 
 
 def judge_bests(
-    folder: Path, bests: Mapping[tuple[str, int], evolve.Individual], tell: Callable[[str], None]
+    folder: Path,
+    bests: Mapping[tuple[str, int], evolve.Individual],
+    tell: Callable[[str], None],
+    body: JudgedBody = HUMAN,
 ) -> dict[tuple[str, int], GaitStability]:
     """Judge bests, by mode and run, but for those whose answers are in the folder already."""
     entries = _read(folder)
@@ -259,7 +301,7 @@ def judge_bests(
         label = _label(mode, best)
         if label not in entries:
             tell(f"multipliers of the best of {mode}, run {run + 1}")
-            entries[label] = asdict(judge_stability(mode, best))
+            entries[label] = asdict(judge_stability(mode, best, body))
             put(folder / STABILITY_FILE, json.dumps(entries, indent=1))
         answers[mode, run] = GaitStability(**entries[label])
     return answers
@@ -283,13 +325,17 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 __all__ = [
+    "HUMAN",
     "GaitStability",
+    "JudgedBody",
     "deviation_growth",
     "gait_machine",
     "judge_bests",
     "judge_stability",
+    "judge_values",
     "nearby_multipliers",
     "reset_gait",
+    "returns_after_one",
     "settled_gait",
     "steps_until_repeat",
     "walk_until_settled",

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from strut import evolve
+from strut.studies.gait_verification import WAY_WORDS, difference_text
 from strut.studies.human_gait import GOAL_NAMES
 from strut.studies.human_refinement import STARTS
 from strut.studies.human_verification import LONG_DURATION, Verified
@@ -104,21 +105,18 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
     """What became of bests that were run again."""
     last = len(GOAL_NAMES)
     rows = []
-    for way, words in (
-        ("fine", "steps of 0.1 ms in double precision"),
-        ("located", "located contacts, controlled steps"),
-        ("long", f"{LONG_DURATION:g} s of steps of 0.1 ms"),
-    ):
+    for way, words in WAY_WORDS.items():
         at_last = sum(answer.stages[way] == last for answer in own)
         measured = [answer.measures[way] for answer in own if way in answer.measures]
-        torques = [measures["torque"] for measures in measured]
+        torque_text = _mean_text([measures["torque"] for measures in measured])
+        difference = difference_text(own, way, "torque")
         upright = sum(answer.stages[way] > 1 for answer in own)
         rows.append(
             Row(
                 f"{mode}: run again, {words}",
                 "",
                 f"{at_last} of {len(own)} keep all goals, {upright} do not fall",
-                f"torque {_mean_text(torques)}{_difference_text(own, way)}",
+                "; ".join([f"torque {torque_text}", *([difference] if difference else [])]),
             )
         )
     rows += _held_rows(mode, own)
@@ -137,19 +135,6 @@ def _verified_rows(mode: str, own: list[Verified]) -> list[Row]:
         )
     )
     return rows
-
-
-def _difference_text(own: list[Verified], way: str) -> str:
-    """By how much torques of bests at the last goal differ from what the search had measured, as text."""
-    differences = [
-        100 * abs(answer.measures[way]["torque"] / answer.individual.value - 1)
-        for answer in own
-        if way in answer.measures and answer.individual.stage == len(GOAL_NAMES)
-    ]
-    if not differences:
-        return ""
-    middle, most = np.median(differences), max(differences)
-    return f"; from the search's it differs by {middle:.2f} % in the median, {most:.2f} % at most"
 
 
 def _held_rows(name: str, own: list[Verified]) -> list[Row]:

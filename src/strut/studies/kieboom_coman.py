@@ -18,10 +18,13 @@ from strut.studies.coman_search import (
     search_limited_gaits,
     undisturbed_mark,
 )
+from strut.studies.coman_stability import COMAN
 from strut.studies.coman_table import coman_rows
 from strut.studies.coman_verification import coman_ways
-from strut.studies.gait_pictures import progress_plots
+from strut.studies.gait_pictures import part_plots
 from strut.studies.gait_verification import Verified, candidates_of, verify_bests
+from strut.studies.human_beyond import stability_rows
+from strut.studies.human_stability import judge_bests
 from strut.studies.mode_searches import check_way_on, load_parts, run_options, search_if_possible
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
@@ -37,8 +40,8 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     if order.search:
         _search(order, tell)
     parts = _load(order)
-    first, last = parts[0], parts[-1]
-    curves = progress_plots(first, "cost [J/m]")
+    last = parts[-1]
+    curves = part_plots(parts, "cost [J/m]")
     if not order.verify:
         return SearchOutcome(coman_rows(order.folder, parts, {}), curves)
     limits = len(parts) > 1
@@ -49,7 +52,9 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     tell("the best of each mode walks once more, for the page")
     machines = {mode: coman_with(mode, best.parameters) for mode, best in bests.items()}
     plots, film = draw_walks(machines, bests, begin=SETTLING_TIME)
-    return SearchOutcome(coman_rows(order.folder, parts, verified), [*curves, *plots], film)
+    judged_gaits = judge_bests(place, {key: each.individual for key, each in verified.items()}, tell, COMAN)
+    rows = [*coman_rows(order.folder, parts, verified), *stability_rows(judged_gaits)]
+    return SearchOutcome(rows, [*curves, *plots], film)
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:

@@ -1,20 +1,32 @@
 """Gaits of Kieboom's human and COMAN that searches found and that are kept, run again: what the searches take
-hours for, in a minute."""
+hours for, in minutes; with located contacts besides, and are they stable?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
 
 from strut import evolve
 from strut.simulate import Trajectory, simulate
 from strut.studies import coman_table, human_table
+from strut.studies.coman_stability import COMAN
 from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_pictures import walk_beside_each_other
-from strut.studies.gait_verification import FINE_STEP, LONG_DURATION, Verified, WayToRun, run_all_ways
+from strut.studies.gait_verification import (
+    EXACT_TOLERANCE,
+    FINE_STEP,
+    LONG_DURATION,
+    Verified,
+    WayToRun,
+    run_all_ways,
+)
 from strut.studies.human_beyond import likeness_rows
-from strut.studies.human_gait import FREQUENCY, human_with
+from strut.studies.human_gait import DURATION, FREQUENCY, human_with
 from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, WALKER_DISTANCE, stride_plots
+from strut.studies.human_stability import HUMAN, GaitStability, judge_values
 from strut.studies.human_verification import human_ways
 from strut.studies.kieboom_landings import landing_of
 from strut.studies.known_gaits import KnownGait, known_gaits
@@ -34,13 +46,23 @@ def as_individual(gait: KnownGait) -> evolve.Individual:
 def verify_known(
     gaits: Sequence[KnownGait], ways: Mapping[str, Callable[[], WayToRun]]
 ) -> dict[str, Verified]:
-    """Run gaits of one body again in all ways, and return by name what came of it."""
+    """Run gaits of one body and one ground again in all ways, and return by name what came of it."""
+    if gaits[0].ground:
+        ways = {name: partial(_on_ground, make_way, gaits[0].ground) for name, make_way in ways.items()}
     individuals = [(gait.mode, as_individual(gait)) for gait in gaits]
     entries = run_all_ways(individuals, ways).values()  # in their order
     return {
         gait.name: Verified(mode, individual, **entry)
         for gait, (mode, individual), entry in zip(gaits, individuals, entries, strict=True)
     }
+
+
+def _on_ground(make_way: Callable[[], WayToRun], ground: Mapping[str, float]) -> WayToRun:
+    """A way to run gaits on another ground."""
+    way = make_way()
+    values = evolve.FixedScenarios({name: (value,) for name, value in ground.items()})
+    evaluations = {mode: replace(each, scenarios=values) for mode, each in way.evaluations.items()}
+    return WayToRun(evaluations, way.goals)
 
 
 def human_row(gait: KnownGait, verified: Verified) -> Row:
@@ -66,6 +88,47 @@ def coman_row(gait: KnownGait, verified: Verified) -> Row:
         )
     published = f"{cost} J/m at {speed} m/s and {frequency} Hz, the best of {gait.mode}"
     return Row(f"{gait.name}: cost over {LONG_DURATION:g} s", published, ours, _kept_text(gait, verified))
+
+
+def exact_row(gait: KnownGait, verified: Verified) -> Row:
+    """Return by how much a gait differs where contacts are located and steps are controlled."""
+    word, unit = ("torque", "N m") if gait.body == "human" else ("cost", "J/m")
+    name = f"{gait.name}: {word} with located contacts, against steps of 0.1 ms"
+    if not {"located", "fine"} <= set(verified.measures):
+        return Row(name, "", "a run broke off")
+    exact, fine = verified.measures["located"], verified.measures["fine"]
+    changes = {each: 100 * abs(fine[each] / exact[each] - 1) for each in (word, "speed")}
+    return Row(
+        name,
+        "",
+        f"{exact[word]:.2f} {unit}, {changes[word]:.2g} % apart; speed {changes['speed']:.2g} %",
+        f"over {DURATION:g} s, the first half left out; tolerance {EXACT_TOLERANCE:g}",
+    )
+
+
+def judge_known(gait: KnownGait) -> GaitStability:
+    """Say whether a gait is stable, on its ground."""
+    body = HUMAN if gait.body == "human" else COMAN
+    return judge_values(body, {**body.values(gait.mode, gait.parameters), **gait.ground})
+
+
+def multiplier_row(gait: KnownGait, judged: GaitStability) -> Row:
+    """Return what is known of the stability of a gait."""
+    name = f"{gait.name}: largest multiplier over a step"
+    if not judged.steps:
+        return Row(name, "", "no gait", f"{judged.why}; small deviations grow by {judged.growth:.3f} a step")
+    remarks = []
+    if judged.steps > 1:
+        remarks.append(f"it repeats after {judged.steps} steps")
+    if judged.uses_assistance:
+        alone = f"{judged.alone:.3f} over all of them" if np.isfinite(judged.alone) else "no gait"
+        remarks.append(f"its trunk is assisted; without: {alone}")
+    if np.isfinite(judged.reset):
+        remarks.append(f"with landings that set the phase right: {judged.reset:.3f}")
+    verdict = "stable" if judged.largest < 1 else "unstable"
+    return Row(
+        name, "", f"{judged.per_step:.3f}, {verdict}", "; ".join([*remarks, *filter(None, [judged.why])])
+    )
 
 
 def _kept_text(gait: KnownGait, verified: Verified) -> str:
@@ -99,9 +162,15 @@ def rows() -> list[Row]:
     """Run all known gaits again, and return what became of them."""
     humans, comans = gaits_for("kieboom-human"), gaits_for("kieboom-coman")
     of_humans, of_comans = verify_known(humans, human_ways()), verify_known(comans, coman_ways(limits=True))
+    others = gaits_for("kieboom-landings")
+    verified = {**of_humans, **of_comans}
+    for gait in others:
+        verified |= verify_known([gait], {way: human_ways()[way] for way in ("fine", "located")})
     return [
         *[human_row(gait, of_humans[gait.name]) for gait in humans],
         *[coman_row(gait, of_comans[gait.name]) for gait in comans],
+        *[exact_row(gait, verified[gait.name]) for gait in (*humans, *comans, *others)],
+        *[multiplier_row(gait, judge_known(gait)) for gait in (*humans, *comans, *others)],
         *likeness_rows(human_walks(), {name: gait.mode for name, gait in known_gaits().items()}),
         *[landing_row(gait) for gait in gaits_for("kieboom-human", "kieboom-landings")],
     ]
@@ -129,8 +198,8 @@ def film() -> Trajectory | None:
 STUDY = Study(
     "kieboom-gaits",
     "Gaits of a human and of COMAN that searches found, run again",
-    "Kieboom, tables 4.4 and 4.6; parameters found by kieboom-human, kieboom-coman and kieboom-landings. A "
-    "minute, nothing is searched",
+    "Kieboom, tables 4.4 and 4.6; parameters found by kieboom-human, kieboom-coman and kieboom-landings. "
+    "Some minutes, nothing is searched",
     rows,
     plots,
     film=film,

@@ -79,10 +79,11 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     if order.search:
         _search(order, tell)
     parts = _load(order)
+    progress = stage_plots(parts)
     nested = parts.pop() if len(parts) == NUMBER_OF_PARTS else {}
-    first, last = parts[0], parts[-1]
+    last = parts[-1]
     if not order.verify:
-        return SearchOutcome(human_rows(order.folder, parts, {}, nested, {}), stage_plots(first))
+        return SearchOutcome(human_rows(order.folder, parts, {}, nested, {}), progress)
     place = order.folder / REFINED_FOLDER if len(parts) > 1 else order.folder
     verified = _verify(place, last, order.folder, tell)
     further = order.folder / NESTED_FOLDER
@@ -90,10 +91,13 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     bests = choose_bests(last, verified)
     tell("the best of each mode walks once more, for the page")
     walks = walk_again(bests)
-    plots = [*stage_plots(first), *stride_plots(walks), *impedance_plots(bests)]
+    plots = [*progress, *stride_plots(walks), *impedance_plots(bests)]
     film = walk_together(walks, bests)
     gaits = {key: answer.individual for key, answer in verified.items()}
     judged_gaits = judge_bests(order.folder, gaits, tell)
+    lasting = {key: answer.individual for key, answer in nested_verified.items() if answer.holds}
+    alike = judge_bests(further, lasting, tell)
+    judged_gaits |= {(f"{mode}, from the same gaits", run): each for (mode, run), each in alike.items()}
     tell("the best of each mode is pushed")
     beyond = [
         *first_contact_rows(verified.values()),
