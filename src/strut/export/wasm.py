@@ -75,7 +75,7 @@ def describe_module(
 
 
 def _entries(quantities: tuple[Quantity, ...], values: Any) -> list[dict[str, Any]]:
-    """Name, unit, bounds, text and value of every number of a vector."""
+    """Name, unit, bounds, text and value of every number of a vector, and that it is internal where it is."""
     labels = [(label, q) for q in quantities for label in q.labels]
     return [
         {
@@ -85,6 +85,7 @@ def _entries(quantities: tuple[Quantity, ...], values: Any) -> list[dict[str, An
             "high": _bound(q.bounds[1]),
             "text": q.description,
             "value": float(value),
+            **({"internal": True} if q.internal else {}),
         }
         for (label, q), value in zip(labels, values, strict=True)
     ]

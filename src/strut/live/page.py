@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.errors import ModelError, StrutError
 from strut.export.wasm import module_bytes, module_script
@@ -28,6 +29,8 @@ push."""
 MAX_GAIT_STATES = 16
 """States of a machine up to which its page has the variational equations, the square of so many: larger
 ones take minutes to compile, and megabytes."""
+ADVISED_SPEED = 0.6
+"""Speed [m/s] of the gait that a page of a machine that falls advises to design: most walkers have one."""
 SHARED_BY_FILMS = ("units", "planar", "size", "newton", "window", "flat", "still", "tick", "meshes", "notes")
 """What a live film takes over from a recorded one: how large and how strong things are drawn."""
 
@@ -117,6 +120,8 @@ def live_data(system: System, begin: dict[str, list[float]] | None) -> dict[str,
         "push": "push" in page_views(system),
         "lift": _lift(system),
         "walk": _walk_data(system),
+        "failures": [event.name for event in system.events if event.failure],
+        "advice": _advice(system),
         "shape": None if section is None else section_shape(system, section),
         "portrait": _portrait(system),
         "timeScale": 1.0,
@@ -213,6 +218,20 @@ def _walk_data(system: System) -> dict[str, Any] | None:
         "stepLength": system.labels("z").index(walk.step_length) if walk.step_length else -1,
         "parameter": labels.index(walk.slope) if walk.slope in labels else 0,
     }
+
+
+def _advice(system: System) -> str:
+    """What to do with a walker that falls before it has made a step, where it says what ends its steps."""
+    if system.walk is None or not (system.walk.section or system.walk.step_events):
+        return ""
+    if not system.u:
+        return "Other values of the parameters may walk, such as ground that goes down: move a slider."
+    known = system.name.replace("_", "-")
+    name = known if known in SYSTEM_DESCRIPTIONS else "MODEL"
+    return (
+        f"It needs ground that goes down, or a controller. In a terminal, 'strut control {name} --speed "
+        f"{ADVISED_SPEED:g} -o held' designs a gait and holds it: open held/index-live.html."
+    )
 
 
 def _portrait(system: System) -> list[int]:

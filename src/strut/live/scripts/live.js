@@ -8,7 +8,7 @@
   window.strutPage = page;
   machine.p.set(data.p); machine.u.set(data.u);
   const settings = strutSettings({ machine, data, place: $("sliders"), faults: $("faults"), onChange: anew => {
-    if (machine.ending || anew) start(); else machine.retune();
+    if (machine.ending || anew) start(); else retuneOnGround();
     page.landed = false; renew();
   } });
   const { label, degrees } = settings;
@@ -22,6 +22,15 @@
     machine.initial();
     if (x) { machine.x.set(x); machine.z.set(z); } else if (data.begin && settings.areDefaults()) { machine.x.set(data.begin.x); machine.z.set(data.begin.z); }
     machine.begin(0); trail = []; jumpsBefore = 0; if (film) { film.clear(); film.take(false); page.landed = false; }
+  };
+  /* Goes on with other parameters. Where these move the ground, the machine moves along: a slope turns about the machine, not about the place
+     where it began, far behind. */
+  const retuneOnGround = () => {
+    const below = () => { if (!data.lift || !data.film || !data.film.com || !data.film.ground) return 0; const [k] = data.film.com, [x, y] = machine.see("scene").subarray(k, k + 2); return machine.see("ground", x, y)[0]; };
+    const before = below();
+    machine.retune();
+    const rise = below() - before;
+    if (rise && Number.isFinite(rise)) stepDown(rise);
   };
   page.start = start; page.change = (name, value) => settings.change(settings.list.find(q => q.name === name), value);
   const steps = () => data.walk ? data.walk.steps.reduce((sum, name) => sum + machine.counts(name), 0) : 0;
@@ -80,7 +89,7 @@
     gait: news => {
       if (news.number !== hear.newest.gait) return;
       page.gait = news.gait && news.gait.y ? news.gait : null; page.gaitTook = news.took; $("walk-gait").disabled = !page.gait;
-      if (!page.gait) { $("gait-say").textContent = news.fault || `no gait found from here${news.gait && news.gait.why ? ": " + (news.gait.why === "done" ? NO_STEP : "steps end by " + news.gait.why) : ""}`; drawMultipliers(); forgetBasin(); if (data.walk) askMap(); return; }
+      if (!page.gait) { $("gait-say").textContent = news.fault || `no gait found from here${news.gait && news.gait.why ? ": " + (news.gait.why === "done" ? NO_STEP : "steps end by " + news.gait.why) : ""}${data.advice ? "\n" + data.advice : ""}`; drawMultipliers(); forgetBasin(); if (data.walk) askMap(); return; }
       const g = page.gait, largest = Math.hypot(...(g.multipliers[0] || [0, 0])), others = g.multipliers.filter(m => Math.hypot(m[0] - 1, m[1]) > 1e-7), word = largest < 1 - 1e-7 ? "stable" : others.every(m => Math.hypot(...m) < 1) ? "neutral" : "unstable";
       const length = data.walk.stepLength >= 0 ? g.after.z[data.walk.stepLength] : null;
       $("gait-say").textContent = `${word}, largest multiplier ${largest.toPrecision(5)}\nstep ${g.period.toPrecision(6)} s${length ? `, ${length.toPrecision(6)} m, speed ${(length / g.period).toPrecision(5)} m/s` : ""}\nfound in ${news.took.toFixed(0)} ms, residual ${g.residual.toExponential(1)}`;
@@ -91,8 +100,9 @@
     map: news => { if (news.number !== hear.newest.map) return; page.map = news.fault ? { ...news, points: [], done: 1 } : news; drawMap(); },
     basin: news => { if (news.number !== hear.newest.basin) return; if (news.fault) forgetBasin(`it could not be computed: ${news.fault}`); else { page.basin = news; drawBasin(); } },
   };
+  const mapped = () => settings.list.filter(q => q.group === "p");
   const askMap = () => {  /* around the present value: from nothing to twice of it, as far as bounds and sliders go */
-    const q = settings.list[$("map-of").selectedIndex];
+    const q = mapped()[$("map-of").selectedIndex];
     if (!q) return;
     const v = machine.p[q.k], ends = v ? [Math.min(0, 2.2 * v), Math.max(0, 2.2 * v)] : [Number(settings.rows[q.name].slider.min), Number(settings.rows[q.name].slider.max)];
     const low = Math.max(ends[0], q.low ?? -Infinity), high = Math.min(ends[1], q.high ?? Infinity);
@@ -100,7 +110,7 @@
   };
   const forgetBasin = (why = "there is no gait to come back to") => {  /* that of another machine says nothing of this one */
     hear.newest.basin = page.basin = null;
-    if ($("basin")) { $("basin").getContext("2d").clearRect(0, 0, $("basin").width, $("basin").height); $("basin-say").textContent = why; }
+    if ($("basin")) { $("basin-key").replaceChildren(); $("basin-say").textContent = why; strutPlot($("basin"), { x: [0, 1], y: [0, 1], titles: ["", ""], note: "no basin" }); }
   };
   const askBasin = () => {
     const [a, b] = data.shape.plane, axis = (k, n) => { const c = page.gait.y[k], r = Math.max(0.5, 0.5 * Math.abs(c)); return { index: k, values: [...Array(n).keys()].map(i => c - r + 2 * r * i / (n - 1)) }; };
@@ -113,7 +123,7 @@
   /* ---- plots ---- */
   const span = list => list.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]), pad = ([a, b]) => [a - 0.05 * (b - a || 1), b + 0.05 * (b - a || 1)];
   const drawPortrait = () => {
-    const i = $("portrait-x").selectedIndex, j = $("portrait-y").selectedIndex, list = trail.map(x => x && [x[i] * degrees(about.x[i]), x[j]]), real = list.filter(Boolean);
+    const i = Number($("portrait-x").value), j = Number($("portrait-y").value), list = trail.map(x => x && [x[i] * degrees(about.x[i]), x[j]]), real = list.filter(Boolean);
     if (real.length < 2) { strutPlot($("portrait"), { x: [0, 1], y: [0, 1], titles: ["", ""], note: playing ? "nothing has moved yet" : "nothing has moved yet: press Play" }); return; }
     const plot = strutPlot($("portrait"), { x: pad(span(real.map(q => q[0]))), y: pad(span(real.map(q => q[1]))), titles: [label(about.x[i]), `${about.x[j].name}${about.x[j].unit ? ` [${about.x[j].unit}]` : ""}`] });
     plot.line(list, plot.color("--accent")); plot.points([real[real.length - 1]], plot.color("--bad"), 6);
@@ -121,7 +131,9 @@
   const drawMultipliers = () => {
     const plot = strutPlot($("multipliers"), { x: [-1.6, 1.6], y: [-1.2, 1.2], titles: ["real", "imaginary"], square: true, note: page.gait ? "" : "no gait, so no multipliers" });
     plot.line([...Array(91).keys()].map(k => [Math.cos(k * Math.PI / 45), Math.sin(k * Math.PI / 45)]), plot.color("--soft"), 1);
-    if (page.gait) plot.points(page.gait.multipliers, plot.color(Math.hypot(...(page.gait.multipliers[0] || [0])) < 1 ? "--good" : "--bad"), 7);
+    if (!page.gait) return;
+    page.growing = page.gait.multipliers.filter(m => Math.hypot(...m) > 1 + 1e-7);  /* what alone makes it unstable */
+    plot.points(page.gait.multipliers.filter(m => !page.growing.includes(m)), plot.color("--good"), 7); plot.points(page.growing, plot.color("--bad"), 7);
   };
   const drawMap = () => {
     const { points, values, name, done, steps: asked, fault } = page.map, q = settings.list.find(s => s.name === name), scaled = points.map(([a, b]) => [a * degrees(q), b]);
@@ -133,16 +145,23 @@
   };
   const drawBasin = () => {
     const { cells, first, second } = page.basin, names = data.shape.names, plot = strutPlot($("basin"), { x: span(first.values), y: span(second.values), titles: [first, second].map(a => { const q = about.x.find(e => e.name === names[a.index]); return `${names[a.index]}${q && q.unit ? ` [${q.unit}]` : ""}`; }) });
-    const colours = {}, paint = ["--bad", "--soft", "--line", "--ground"], kinds = [...new Set(cells)].filter(w => w !== "walks").sort(), w = (plot.box.right - plot.box.left) / first.values.length + 1, h = (plot.box.bottom - plot.box.top) / second.values.length + 1;
+    const colours = {}, paint = ["--bad", "--soft", "--accent", "--other"], kinds = [...new Set(cells)].filter(w => w !== "walks").sort(), w = (plot.box.right - plot.box.left) / first.values.length + 1, h = (plot.box.bottom - plot.box.top) / second.values.length + 1;
     cells.forEach((word, k) => { const a = first.values[Math.floor(k / second.values.length)], b = second.values[k % second.values.length]; plot.pen.fillStyle = colours[word] ??= plot.color(word === "walks" ? "--good" : paint[kinds.indexOf(word) % 4]); plot.pen.fillRect(plot.X(a) - w / 2, plot.Y(b) - h / 2, w, h); });
     if (page.gait) plot.points([[page.gait.y[first.index], page.gait.y[second.index]]], "#fff", 6);
-    $("basin-say").textContent = `${Math.round(100 * cells.filter(w => w === "walks").length / Math.max(1, cells.length))} % walk${kinds.length ? "; others: " + kinds.map(word => word === "done" ? NO_STEP : word).join(", ") : ""}`;
+    const count = word => cells.filter(w => w === word).length, part = word => `${Math.round(100 * count(word) / Math.max(1, cells.length))} %`;
+    $("basin-say").textContent = `${part("walks")} walk`;
+    $("basin-key").replaceChildren(...["walks", ...kinds].filter(count).map(word => {
+      const entry = document.createElement("span"), swatch = document.createElement("i");
+      swatch.style.background = colours[word]; entry.title = about.events[word] || "";
+      entry.append(swatch, `${word === "done" ? NO_STEP : word} ${count(word)} (${part(word)})`);
+      return entry;
+    }));
   };
 
   /* ---- choices ---- */
-  const choose = (id, list, index) => { list.forEach(q => $(id).append(Object.assign(document.createElement("option"), { textContent: q.name }))); $(id).selectedIndex = index; };
+  const choose = (id, list, index) => { list.forEach((q, k) => $(id).append(Object.assign(document.createElement("option"), { textContent: q.name, value: k, hidden: !!q.internal }))); $(id).selectedIndex = index; };
   if (about.x.length) { choose("portrait-x", about.x, data.portrait[0]); choose("portrait-y", about.x, data.portrait[1]); } else $("portrait-box").remove();
-  if (data.walk) { choose("map-of", settings.list.filter(q => q.group === "p"), data.walk.parameter); $("map-of").onchange = askMap; } else $("map-box").remove();
+  if (data.walk) { choose("map-of", mapped(), Math.max(0, mapped().findIndex(q => q.k === data.walk.parameter))); $("map-of").onchange = askMap; } else $("map-box").remove();
   if (!varied) { $("gait-box").remove(); $("basin-box").remove(); }
   else { if (data.shape.plane.length !== 2) $("basin-box").remove(); $("walk-gait").onclick = () => { if (page.gait) start(page.gait.x, page.gait.z); }; }
   $("again").onclick = () => start();
@@ -175,6 +194,7 @@
       if (about.x.length) drawPortrait();
       $("say").textContent = "";
       if (machine.ending) $("say").append(Object.assign(document.createElement("span"), { className: "ended", textContent: `ended: ${about.events[machine.ending] || machine.ending}` }));
+      if (!varied && data.advice && data.failures.includes(machine.ending) && !steps()) $("say").append(`\n${data.advice}`);
       $("say").append(`${machine.ending ? "\n" : ""}${machine.t.toFixed(2)}${data.timeUnit}${data.walk ? `, ${steps()} step${steps() === 1 ? "" : "s"}` : ""}\n${page.rate.toFixed(0)} frames/s, ${(page.cost || 0).toFixed(1)} ms of simulation each`);
       if (page.pace < 0.9 && playing && !machine.ending) $("say").append(Object.assign(document.createElement("span"), { className: "slow", textContent: `\nslow motion: ${(page.pace * Number($("speed").value)).toPrecision(2)} of real time. ${page.cost > 0.6 * SIMULATION_MS ? "This machine is too heavy for this browser to run faster." : "This browser draws too slowly."}` }));
     }

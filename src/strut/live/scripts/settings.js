@@ -1,11 +1,11 @@
-/* Settings: a slider and a field for every parameter and input, the address that keeps them, and what is wrong with either. */
+/* Settings: a slider and a field for every parameter and input that is no bookkeeping of the model (the table of a plan), the address that keeps them, and what is wrong with either. */
 const strutSettings = ({ machine, data, place, faults, onChange }) => {
   const number = v => Number(v.toPrecision(5)), degrees = q => q.unit === "rad" ? 180 / Math.PI : 1, unit = q => q.unit === "rad" ? "°" : q.unit;
   const label = q => `${q.name}${unit(q) ? " [" + unit(q) + "]" : ""}`;
   const shown = (q, v) => `${number(v * degrees(q))}${unit(q) && unit(q) !== "°" ? " " : ""}${unit(q)}`;
   const bounds = q => q.low !== null && q.high !== null ? `${shown(q, q.low)} to ${shown(q, q.high)}` : q.low !== null ? `at least ${shown(q, q.low)}` : q.high !== null ? `at most ${shown(q, q.high)}` : "any number";
   const inside = (q, v) => v >= (q.low ?? -Infinity) && v <= (q.high ?? Infinity);
-  const list = ["p", "u"].flatMap(group => machine.about[group].map((q, k) => ({ ...q, value: data[group][k], group, k })));
+  const list = ["p", "u"].flatMap(group => machine.about[group].map((q, k) => ({ ...q, value: data[group][k], group, k }))).filter(q => !q.internal);
   const now = q => machine[q.group][q.k], rows = {}, wrong = { link: [], field: [] };
   const tell = () => { const lines = [...wrong.link, ...wrong.field]; faults.textContent = lines.join("\n"); faults.hidden = !lines.length; };
 
