@@ -13,6 +13,7 @@ import casadi as ca
 
 from strut.errors import did_you_mean
 from strut.network.lower import algebra, like_edges, scope
+from strut.network.lower.body_scene import body_scene
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.guards import guards
 from strut.network.lower.loaded_network import LoadedNetwork
@@ -89,7 +90,7 @@ class Lowering:
         self._raise_problems()
         self._warn_of_unreached_states()
         units = walk_units(walk)
-        return System(
+        system = System(
             self.network.name,
             x=with_units(states, units),
             z=with_units(discrete, units),
@@ -105,6 +106,7 @@ class Lowering:
             delays=tuple(m.delays),
             description=self.network.root.note,
         )
+        return system.replace(scene=body_scene(system, m, self.things))
 
     def _flow(self) -> Mapping[str, ca.SX]:
         """The rates of states; where many edges act alike, as sums."""

@@ -247,19 +247,19 @@ class Report:
 def _pack_figures(figures: Sequence[Figure], size: int = MAX_FIGURES_SIZE) -> tuple[str, str]:
     """Return figures as elements of a page, and a remark where their curves were thinned: as little as
     makes them smaller than `size` letters."""
-    elements, words = _packed(figures), ""
+    elements, words = _figure_elements(figures), ""
     for departure in THINNED_PARTS:
         if len(elements) <= size:
             break
         before = len(elements)
-        elements = _packed(thin_figures(figures, departure))
+        elements = _figure_elements(thin_figures(figures, departure))
         words = f"they stay within {departure:g} of each figure's height"
         if len(elements) > THINNING_GAIN * before:
             break  # noise: hardly any point can go, and less of it takes as long
     for intervals in KEPT_INTERVALS:
         if len(elements) <= size:
             break
-        elements = _packed(thin_figures(keep_extremes(figures, intervals), THINNED_PARTS[-1]))
+        elements = _figure_elements(thin_figures(keep_extremes(figures, intervals), THINNED_PARTS[-1]))
         words = f"they keep the least and the greatest value of each of {intervals:,} intervals"
     if not words:
         return elements, ""
@@ -270,7 +270,7 @@ def _pack_figures(figures: Sequence[Figure], size: int = MAX_FIGURES_SIZE) -> tu
     return elements, f'<p class="note">{safe(words)}</p>'
 
 
-def _packed(figures: Iterable[Figure]) -> str:
+def _figure_elements(figures: Iterable[Figure]) -> str:
     """Figures as elements of a page."""
     writer = PageFigures()
     texts = {"figures": writer.write(figures), "columns": writer.columns}
