@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ Columns = Mapping[str, Any]
 """Columns of a table by name, all of the same length."""
 TableTexts = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
 """Tables of a card by name: their head, and their rows."""
+Entry = TypeVar("Entry")
 MAX_CARD_ROWS = 12
 """Rows of a long table that a notebook shows, spread over all of them."""
 
@@ -51,11 +53,32 @@ class Tabular:
         label = f"{len(rows)} of {count} rows" if len(rows) < count else "rows"
         return {label: (list(columns), rows)}
 
+    def _card_title(self) -> str:
+        """Return what stands over the tables of a notebook, and behind a colon what is said of it."""
+        text = repr(self)
+        return text if text.startswith("<") else type(self).__name__
+
     def _repr_html_(self) -> str:
         """In a notebook."""
-        kind, text = type(self).__name__, repr(self)
-        title, _, about = (text if text.startswith("<") else kind).strip("<>").partition(": ")
+        title, _, about = self._card_title().strip("<>").partition(": ")
         return card(title, about, self._card_tables())
+
+
+class TabularTuple(tuple[Entry, ...], Tabular):
+    """Several things of one kind that are a table: dataclasses, a row each. In everything else a tuple."""
+
+    __slots__ = ()
+
+    def _card_title(self) -> str:
+        return type(self[0]).__name__ if self else "none"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the fields of all, and what their sentences say where they have some."""
+        if not self:
+            return {}
+        names = [f.name for f in fields(self[0])]  # type: ignore[arg-type]
+        names += ["sentence"] if hasattr(self[0], "sentence") else []
+        return {name: [getattr(each, name) for each in self] for name in names}
 
 
 def _text(value: Any) -> str:
@@ -67,4 +90,4 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-__all__ = ["Columns", "TableTexts", "Tabular", "dataframe", "name_value_unit"]
+__all__ = ["Columns", "TableTexts", "Tabular", "TabularTuple", "dataframe", "name_value_unit"]

@@ -1,6 +1,8 @@
 """Results as tables: DataFrames with the numbers of the results, and cards for notebooks that are safe."""
 
+import html
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -28,7 +30,13 @@ def design(passive):
 
 
 @pytest.fixture(scope="module")
-def results(passive, design):
+def level(passive):
+    """A walk that its speed and the parameters of the machine cost something."""
+    return optimal.design(walkers.compass(slope=0.0), speed=0.5, guess=passive)
+
+
+@pytest.fixture(scope="module")
+def results(passive, design, level):
     run = passive.trajectory
     points = (
         SweepPoint(0.5, True, "solved", {"cost": 1.0, "largest multiplier": 0.5}),
@@ -46,6 +54,10 @@ def results(passive, design):
         "equilibrium": linear.equilibrium(walkers.pendulum(), {"angle": 0.1}),
         "solution": design.result,
         "design": design,
+        "active limits": level.active_limits,
+        "sensitivities": level.sensitivities,
+        "sensitivity": level.result.sensitivity("leg_mass"),
+        "replay": level.replay,
         "trade-off": optimal.TradeOff("speed", "m/s", points, 0.0, None),
         "study": Study(EVIL, EVIL, EVIL, lambda: [Row(EVIL, "1", "2")]),
     }
@@ -64,7 +76,17 @@ def test_every_result_is_a_frame_and_a_card(results):
         assert "<script>" not in page, name
 
 
-def test_frames_have_the_numbers(passive, design, results):
+def test_a_tuple_that_is_a_table_is_a_tuple(level):
+    limits = level.active_limits
+    assert limits == tuple(limits)
+    assert pickle.loads(pickle.dumps(limits)).columns() == limits.columns()
+    none = type(limits)()
+    assert none.columns() == {}
+    assert none._repr_html_().startswith("<div><strong>none")
+    assert limits[0].sentence in html.unescape(limits._repr_html_())
+
+
+def test_frames_have_the_numbers(passive, design, level, results):
     pytest.importorskip("pandas")
     values = passive.to_dataframe().set_index("name")["value"]
     assert values["period"] == passive.period
@@ -77,6 +99,18 @@ def test_frames_have_the_numbers(passive, design, results):
     motion = design.result.to_dataframe()
     assert motion["stance"].tolist() == design.result["stance"].tolist()
     assert set(motion["phase"]) == {m.name for m in design.result.phases}
+    limits = level.active_limits.to_dataframe()
+    assert limits["name"].tolist() == [each.name for each in level.active_limits]
+    assert limits["slope"].tolist() == [each.slope for each in level.active_limits]
+    assert limits["sentence"].tolist() == [each.sentence for each in level.active_limits]
+    slopes = level.sensitivities.to_dataframe().set_index("name")["slope"]
+    assert slopes["leg_mass"] == level.result.cost_slopes["leg_mass"]
+    change = results["sensitivity"].to_dataframe().set_index("of")["change per unit of leg_mass"]
+    assert change["cost"] == pytest.approx(slopes["leg_mass"], rel=1e-6)
+    assert change["duration"] == results["sensitivity"].duration
+    told = level.replay.to_dataframe().set_index("name")["value"]
+    assert told["ends later than planned by"] == level.replay.late
+    assert told["lost in impacts"] == level.replay.balance.lost
     frame = results["trade-off"].to_dataframe()
     assert frame["ok"].tolist() == [True, False]
     assert frame["stable"].tolist() == [True, None]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from strut.optimal.solver.watch import SearchStage
     from strut.optimal.totals import Initial, Integral, Jumps, initial
     from strut.optimal.walk.active_limits import ActiveLimit
+    from strut.optimal.walk.balance import Balance
     from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
     from strut.optimal.walk.design import Design
     from strut.optimal.walk.design_each import DesignsByName, design_each
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from strut.optimal.walk.own_cost import OwnCost
     from strut.optimal.walk.own_limits import StepRequirement
     from strut.optimal.walk.parameter_slope import ParameterSlope
-    from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
+    from strut.optimal.walk.replay import FootLoad, Replay, replay
     from strut.optimal.walk.robust_design import RobustDesign, Scenario, robust_design, walks_in
     from strut.optimal.walk.stability import growth, stabilise
     from strut.optimal.walk.step_goal import StepGoal
@@ -113,7 +114,8 @@ import_on_demand(
         "walk.own_cost": ("OwnCost",),
         "walk.own_limits": ("StepRequirement",),
         "walk.parameter_slope": ("ParameterSlope",),
-        "walk.replay": ("Balance", "FootLoad", "Replay", "replay"),
+        "walk.balance": ("Balance",),
+        "walk.replay": ("FootLoad", "Replay", "replay"),
         "walk.robust_design": ("RobustDesign", "Scenario", "robust_design", "walks_in"),
         "walk.stability": ("growth", "stabilise"),
         "walk.step_goal": ("StepGoal",),

@@ -20,6 +20,7 @@ from strut.optimal.solver.kkt_step import KktStep
 from strut.optimal.solver.parameter_slopes import lagrangian_change, lagrangian_slopes
 from strut.optimal.solver.result import Solution
 from strut.optimal.solver.scaling import nominal_scales
+from strut.tabular import Tabular
 
 _meshes: WeakKeyDictionary[Solution, Transcribed] = WeakKeyDictionary()
 """The mesh of a solution, made once for all that is asked of it."""
@@ -27,7 +28,7 @@ _meshes: WeakKeyDictionary[Solution, Transcribed] = WeakKeyDictionary()
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Tabular):
     """By how much an optimum changes for each unit of a number that was given.
 
     name: of the parameter, or of the limit. side: of the limit, 'low', 'high' or 'equal'; empty of
@@ -45,6 +46,13 @@ class Sensitivity:
     duration: float
     x0: Mapping[str, float]
     motion: Mapping[str, np.ndarray] = field(repr=False)
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return what changes, and by how much for each unit of the number that was given."""
+        begin = {f"{label} at the beginning": slope for label, slope in self.x0.items()}
+        changes = {"cost": self.cost, **self.parameters, "duration": self.duration, **begin}
+        given = f"{self.name}, {self.side}" if self.side else self.name
+        return {"of": list(changes), f"change per unit of {given}": list(changes.values())}
 
 
 @checked

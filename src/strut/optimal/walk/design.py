@@ -28,7 +28,7 @@ from strut.optimal.walk.turned_joints import find_turned_joints
 from strut.optimal.walk.verify import plan_faults, replay_faults
 from strut.simulate import LiveResult, SavedResult
 from strut.system import Packed, System, time
-from strut.tabular import TableTexts, Tabular, name_value_unit
+from strut.tabular import TableTexts, Tabular, TabularTuple, name_value_unit
 
 BOUND_SLACK = 1e-4
 """A parameter nearer to a bound than this part of what is allowed is said to be at it."""
@@ -114,18 +114,18 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
         return tuple(joint.sentence for joint in joints.values())
 
     @cached_property
-    def active_limits(self) -> tuple[ActiveLimit, ...]:
+    def active_limits(self) -> TabularTuple[ActiveLimit]:
         """The limits that decide the answer, asked or not, those that matter most first; and the price on
         squared torque, if there is one."""
         prices = () if self.price is None else (self.price,)
-        return (*prices, *find_active_limits(self.result, self.limits))
+        return TabularTuple((*prices, *find_active_limits(self.result, self.limits)))
 
     @cached_property
-    def sensitivities(self) -> tuple[ParameterSlope, ...]:
+    def sensitivities(self) -> TabularTuple[ParameterSlope]:
         """What a unit more of each parameter that is not free would cost, those that matter most first. The
         problem is transcribed once more for it; `result.sensitivity(name)` says how the walk itself would
         change."""
-        return find_parameter_slopes(self.result)
+        return TabularTuple(find_parameter_slopes(self.result))
 
     @property
     def no_sensitivities(self) -> str:

@@ -18,11 +18,13 @@ from strut.gait.exchange import mirror
 from strut.gait.section import explain_status, section_of
 from strut.gait.transport import weight_of
 from strut.optimal.solver.result import Motion, Solution
+from strut.optimal.walk.balance import Balance
 from strut.optimal.walk.no_gait import explain_no_gait
 from strut.optimal.walk.replay_pieces import ReplayPieces, find_gait_in_pieces, replay_in_pieces
 from strut.optimal.walk.with_plan import begin_of, machine, step_end_events
 from strut.simulate import Trajectory, simulate
 from strut.system import Foot, System
+from strut.tabular import Tabular, name_value_unit
 
 MAX_DURATION_FACTOR = 1.25
 """A replay that lasts more than so many times the planned duration counts as missed."""
@@ -31,9 +33,6 @@ MAX_DEVIATION = 1e-3
 MAX_IMBALANCE = 1e-6
 """The largest residual of the energy balance of a replay, relative to the energy that moved, that is no
 drift."""
-ENERGY_RESOLUTION = 1e-6
-"""Energies of a replayed plan below this part of the largest are 0: a plan is no more exact, its defects are
-up to 1e-6."""
 LIGHT_LOAD = 0.01
 """[1] The part of the weight that is added to the load of a foot which is let go in a motion, where its
 friction is judged: load and friction vanish there, but not at once."""
@@ -47,52 +46,6 @@ LOAD_SAMPLES = 400
 """Moments of a replay at which forces on feet are looked at, besides its own points."""
 REPLAY_OPTIONS: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 """Options of the integrator: its own errors do not show in a replay."""
-
-
-@dataclass(frozen=True)
-class Balance:
-    """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost`
-    what events took and `dissipated` what dampers took; `stored` is what it moves faster, or springs hold
-    more, at its end. In a motion that repeats nothing is stored, and fallen + work = lost + dissipated;
-    `residual` is what is missing of that. `exchanged` is by how much the kinetic energy goes up and down: a
-    motion in which nothing is given nor lost, as of a runner on a spring, is measured by that."""
-
-    fallen: float
-    work: float
-    lost: float
-    dissipated: float
-    stored: float = 0.0
-    exchanged: float = 0.0
-
-    @property
-    def residual(self) -> float:
-        """What the balance does not explain [J]."""
-        return self.fallen + self.work - self.lost - self.dissipated - self.stored
-
-    @property
-    def largest_energy(self) -> float:
-        """The largest of these energies [J]; what was exchanged where none of them is more than
-        `ENERGY_RESOLUTION` of that."""
-        moved = max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated))
-        return moved if moved > ENERGY_RESOLUTION * self.exchanged else self.exchanged
-
-    @property
-    def relative(self) -> float:
-        """The residual as a fraction of the energy that moved."""
-        return abs(self.residual) / max(self.largest_energy, 1e-300)
-
-    def round_energy(self, energy: float) -> float:
-        """Return an energy to be shown: 0 where it cannot be told from the residual, or from
-        `ENERGY_RESOLUTION` of what moved."""
-        return (
-            0.0
-            if abs(energy)
-            <= max(
-                min(abs(self.residual), MAX_DEVIATION * self.largest_energy),
-                ENERGY_RESOLUTION * self.largest_energy,
-            )
-            else energy
-        )
 
 
 @dataclass(frozen=True)
@@ -117,7 +70,7 @@ class FootLoad:
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(Tabular):
     """The plan of a result in the simulator.
 
     run: the trajectory, up to just after the event that ends the motion.
@@ -202,6 +155,26 @@ class Replay:
         if math.isfinite(self.late):
             return f"{self.ended} comes after {' and '.join(self.actual_events[:-1]) or 'nothing else'}"
         return self.ended
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return name, value and unit of what the simulator made of the plan."""
+        b, unit = self.balance, "" if self.machine.dimensionless else "J"
+        energies = {
+            "given by gravity": b.fallen,
+            "work of the motors": b.work,
+            "lost in impacts": b.lost,
+            "lost in dampers": b.dissipated,
+        }
+        return name_value_unit(
+            [
+                ("replay", self.agreement_text, ""),
+                ("ends later than planned by", self.late, "s" if unit else ""),
+                ("largest difference of a state at the end, relative to 1 + |state|", self.missed, ""),
+                *[(name, b.round_energy(energy), unit) for name, energy in energies.items()],
+                ("energy balance, relative", b.relative, ""),
+                *[(name, value, "") for load in self.foot_loads for name, value in load.rows()],
+            ]
+        )
 
     @cached_property
     def balance(self) -> Balance:
