@@ -55,3 +55,29 @@ def test_what_makes_no_sense_is_refused(found):
     dribbel = gait.find(walkers.dribbel())
     with pytest.raises(ModelError, match="whose steps all end in one event"):
         gait.bifurcation_map(dribbel, "slope", 0.05)
+
+
+def test_every_step_of_a_doubled_gait_has_its_own_time(found):
+    """The steps that are walked lie on the branch of gaits of two steps, one short and one long; their mean is none."""
+    branch = gait.follow(found.system, "slope", to=strut.deg(4.6), start=found, points=9)
+    (doubling,) = branch.bifurcations
+    doubled = gait.doubled_branch(doubling, to=strut.deg(4.7), points=7)
+    one, other = doubled.values_after_steps("period")
+    assert one + other == pytest.approx(doubled.period)
+    place = int(np.argmax(doubled.parameter))
+    slope = float(doubled.parameter[place])
+    steps = gait.bifurcation_map(gait.find(walkers.compass(slope=slope), steps=2), "slope", slope + 1e-6, values=2)
+    walked = np.unique(np.round(steps.step_time[steps.at == slope], 5))
+    assert walked == pytest.approx(sorted([one[place], other[place]]), abs=1e-4)
+    assert abs(walked[1] - walked[0]) > 0.05
+
+
+def test_beside_a_doubling_steps_are_walked_until_they_settle(found):
+    """No dash of many heights: each value has the one or two that it comes to."""
+    branch = gait.follow(found.system, "slope", to=strut.deg(4.6), start=found, points=9)
+    at = branch.bifurcations[0].at
+    steps = gait.bifurcation_map(found, "slope", 1.04 * at, values=30, steps=40, kept=20)
+    for value in np.unique(steps.at):
+        times = steps.step_time[steps.at == value]
+        apart = np.abs(np.subtract.outer(times, [times[-1], times[-2 % len(times)]])).min(axis=1)
+        assert apart.max() < 2e-3  # of 0.1 s between both branches at the end

@@ -89,19 +89,19 @@ class Branch(SavedResult, Tabular):
 
     def values_after_steps(self, name: str) -> list[np.ndarray]:
         """A free state after each of the steps that a gait repeats after, over the points: an array per step.
-        Of 'period', its mean."""
+        Of 'period', how long each of these steps takes [s]; their order is that of the states before them."""
         first = self.values(name)
-        if name == "period":
-            return [first / self.steps]
-        y, p, k = (
-            np.array([point.y for point in self.points]),
-            self.parameter[:, None],
-            self.names.index(name),
-        )
+        if self.steps == 1:
+            return [first]
+        y, p = np.array([point.y for point in self.points]), self.parameter[:, None]
         later = [
             ReturnMap(self.system, self.section, (self.name,), steps=n, z0=self.z0)
             for n in range(1, self.steps)
         ]
+        if name == "period":
+            ends = [np.zeros(len(first)), *(np.asarray(step.many(y, p).period) for step in later), first]
+            return list(np.diff(ends, axis=0))
+        k = self.names.index(name)
         return [first, *(np.asarray(step.many(y, p).y[:, k]) for step in later)]
 
     def gait(self, value: float, occurrence: int = 0) -> Gait:

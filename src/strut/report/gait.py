@@ -60,7 +60,7 @@ def gait_result(
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
     verdict = (
-        f": the largest multiplier is {largest:.6g}. It comes back to itself within "
+        f": the largest multiplier is {largest:.5g}. It comes back to itself within "
         f"{max(gait.residual, RESIDUAL_FLOOR):.1e}.{many}"
     )
     if gait.neutral:
@@ -80,18 +80,17 @@ def gait_result(
             if accounted
             else {"energy": "not known: no ledger"}
         ),
-        "stable": f"{'yes' if gait.stable else 'neutral' if gait.neutral else 'no'}, {largest:.5g}",
+        "stable": "yes" if gait.stable else "neutral" if gait.neutral else "no",
         **{name: walked[name] for name in ("least clearance", "friction needed") if name in walked},
     }
     facts = {
-        "period": quantity(of, f"{gait.period:.7g}", "s"),
+        **({"period": quantity(of, f"{gait.period:.5g}", "s")} if steps > 1 else {}),
         **(
             {"energy per step": quantity(of, f"{books.round_energy(gait.energy_per_step):.6g}", "J")}
             if accounted
             else {}
         ),
         **({"units": f"none: {', '.join(of.scales)} are 1"} if of.dimensionless else {}),
-        "largest multiplier": f"{largest:.6g}",
     }
     chapters = [_stability(gait), *([_energy(gait)] if accounted else [])]
     if several:
@@ -198,7 +197,7 @@ def _branch(branches: list[Branch], step_map: BifurcationMap | None) -> Chapter:
         tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))
     walks = branch_walks(main)
     titles, numbers = [title for title, _ in walks.values()], list(walks)
-    heights = {main.names[0]: main.values(main.names[0]), "period": main.period / main.steps}
+    heights = {main.names[0]: main.values(main.names[0]), "period": main.values_after_steps("period")[0]}
     figures = {
         f"sweep_{name}": with_squares(
             _with_steps(bifurcation(branches, name), step_map, name),

@@ -11,7 +11,7 @@ import numpy as np
 from strut.checks import checked, number_array, require_attributes, short_repr
 from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_mean
 from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
-from strut.view.figures.gait_results import DrawnBasin, DrawnBranch, HasMultipliers
+from strut.view.figures.gait_results import DrawnBasin, DrawnBranch, HasMultipliers, SpecialPoint
 from strut.view.units import shown_unit
 
 STABLE_COLOR, UNSTABLE_COLOR = PALETTE[0], PALETTE[1]
@@ -81,8 +81,8 @@ def bifurcation(
         points: special points (may be absent), each with `kind` (fold, doubling, ...), `at` (the parameter
             there) and `values`, by quantity.
         units: by name (may be absent), unless given here.
-    quantity: the first state unless given. A gait of several steps is drawn at each of them, its
-    period divided by their number.
+    quantity: the first state unless given; `period` is the time of a step. A gait of several steps is drawn at
+    each of them.
     """
     if not isinstance(branches, Iterable | DrawnBranch):
         raise ArgumentError(
@@ -176,17 +176,19 @@ def _branch(branch: DrawnBranch | Mapping[str, Any], quantity: str) -> dict[str,
         "period": "s"
     }
     units = {name: shown_unit(branch.system, unit) for name, unit in system_units.items()}
-    points = [
-        (
-            b.kind,
-            float(b.at),
-            float(
-                b.point.period / branch.steps if chosen == "period" else b.point.y[branch.names.index(chosen)]
-            ),
-        )
-        for b in branch.bifurcations
-    ]
     rows = branch.values_after_steps(chosen)
+
+    def height(b: SpecialPoint) -> float:
+        if chosen != "period":
+            return float(b.point.y[branch.names.index(chosen)])
+        if branch.steps == 1:
+            return float(b.point.period)
+        # of several steps the first: between the two gaits around it
+        around = np.argsort(np.abs(branch.parameter - b.at))[:2]
+        order = around[np.argsort(branch.parameter[around])]
+        return float(np.interp(b.at, branch.parameter[order], rows[0][order]))
+
+    points = [(b.kind, float(b.at), height(b)) for b in branch.bifurcations]
     data = {"parameter": branch.name, "values": branch.parameter, "rows": rows, "stable": branch.stable}
     return data | {"points": points, "units": units, "steps": branch.steps, "quantity": chosen}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LEG_COLORS = PALETTE[:2]
 """Colours of the legs: of the one that stands first, as in the film, and of the other."""
-LEG_WIDTHS = (4.0, 1.4)
+LEG_WIDTHS = (5.5, 2.2)
 """Widths of the legs' curves [px], in the same order."""
 MAX_PORTRAITS = 4
 """Closed portraits that a page shows."""
