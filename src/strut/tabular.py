@@ -76,7 +76,7 @@ class TabularTuple(tuple[Entry, ...], Tabular):
         """Return the fields of all, and what their sentences say where they have some."""
         if not self:
             return {}
-        names = [f.name for f in fields(self[0])]  # type: ignore[arg-type]
+        names = [f.name for f in fields(self[0])]  # type: ignore[arg-type]  # entries are dataclasses
         names += ["sentence"] if hasattr(self[0], "sentence") else []
         return {name: [getattr(each, name) for each in self] for name in names}
 

@@ -335,13 +335,31 @@ def test_motions_beyond_a_walk(capsys, words, event):
     assert data["replay"]["ended"] == event
 
 
-def test_stairs_that_one_motor_does_not_climb_are_doubted_before_the_search(capsys, monkeypatch):
-    monkeypatch.setattr(optimal, "design", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+def test_stairs_that_one_motor_does_not_climb_are_refused_before_the_search(capsys, monkeypatch):
+    searched = []
+    monkeypatch.setattr(
+        optimal, "design", lambda *_, **__: searched.append(1) or (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     code, said = ran(capsys, "kneed", "--stair", "0.05")
-    assert code == 130
-    assert "'kneed' has one motor, between its legs, and cannot push off the ground" in said.err
-    code, said = ran(capsys, "rabbit", "--stair", "0.05")
-    assert said.err.strip() == "interrupted: no motion was found yet"
+    assert code == 2
+    assert not searched
+    sentence = said.err.replace("\n", " ")
+    assert "'kneed' has one motor, between its legs, and cannot push off the ground" in sentence
+    assert "strut design rabbit --stair 0.05" in sentence
+    assert "--stair 0.02 on a slope that goes down" in sentence
+    assert "the search nonetheless: --anyway" in sentence
+    # Who wants it is doubted and has it; low stairs are doubted, others are not.
+    for words, doubted in (
+        (["kneed", "--stair", "0.05", "--anyway"], True),
+        (["kneed", "--stair", "0.02"], True),
+        (["kneed", "--stair", "-0.05"], False),
+        (["rabbit", "--stair", "0.05"], False),
+    ):
+        code, said = ran(capsys, *words)
+        assert code == 130
+        assert said.err.strip().endswith("interrupted: no motion was found yet")
+        assert ("cannot push off the ground" in said.err) == doubted
+    assert len(searched) == 4
 
 
 def test_a_program_that_only_has_functions_is_told_which(capsys, tmp_path):

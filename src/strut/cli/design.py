@@ -236,6 +236,10 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "first.",
         ),
     ] = False,
+    anyway: Annotated[
+        bool,
+        typer.Option("--anyway", help="Search also for what the machine can hardly do, such as high stairs."),
+    ] = False,
     workers: Workers = None,
     **goal: str,
 ) -> None:
@@ -300,7 +304,10 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         "motor-spring": motor_spring,
         "section": section,
     }
-    command = command_text(model, settings, options) + (" --sensitivity" if sensitivity else "")
+    flags = {"--sensitivity": sensitivity, "--anyway": anyway}
+    command = " ".join(
+        [command_text(model, settings, options), *[f for f, chosen_flag in flags.items() if chosen_flag]]
+    )
     if sweep and export is not None:
         raise ModelError(
             f"--export {export} writes one machine and --sweep finds several: leave one out, and export the "
@@ -360,6 +367,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         goal_call=goal_call,
         sensitivity=sensitivity,
         transition=read_transition(start, stop),
+        anyway=anyway,
     )
     several = "--sweep" if sweep else "--robust" if robust else "--motor" if motor else ""
     others = {"--sweep": sweep, "--robust": robust, "--export": export, "--goal": goal_file}

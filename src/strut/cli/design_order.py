@@ -18,6 +18,7 @@ class Order:
     command: as it would be typed again. source: Python that makes the walker.
     goal_call: Python that reads the file of what is asked, if there is one. sensitivity: whether to say what
         parameters cost. transition: 'start' or 'stop' with its number of steps; None for the gait itself.
+    anyway: whether to search for what the machine can hardly do, too.
     """
 
     system: System
@@ -29,6 +30,7 @@ class Order:
     goal_call: str = ""
     sensitivity: bool = False
     transition: tuple[str, int] | None = None
+    anyway: bool = False
 
 
 __all__ = ["Order"]

@@ -20,12 +20,13 @@ from strut.cli.design_texts import python_text
 from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.progress import tell_progress, tell_stage
 from strut.cli.tables import table
+from strut.errors import ModelError
 from strut.files import put
 from strut.optimal import Design, StepGoal
 from strut.optimal.solver.limit_units import violations
 from strut.optimal.walk.active_limits import ActiveLimit
 from strut.optimal.walk.goal_field import goal_fields
-from strut.optimal.walk.stairs import climbing_doubt, on_stairs
+from strut.optimal.walk.stairs import LOW_RISE, MAX_THROWN_RISE, climbing_doubt, on_stairs
 
 STOPPED = "The table shows where the search stopped, which is no motion of the machine."
 """What is said of the numbers of a search that failed."""
@@ -37,10 +38,7 @@ GAIT_FOLDER = "gait"
 
 def run_design(order: Order) -> None:
     """Search for a design, print it, and write its report where one is asked."""
-    if order.arguments.get("stair") is not None:
-        doubt = climbing_doubt(on_stairs(order.system, order.arguments["stair"]))
-        if doubt:
-            warn(doubt, plain=True)
+    check_stairs(order)
     gait: Design | None = None
     try:
         result = optimal.design(order.system, **order.arguments, progress=tell_stage)
@@ -72,6 +70,20 @@ def run_design(order: Order) -> None:
         export_design(result, order.export)
     if not result.ok:
         raise typer.Exit(1)
+
+
+def check_stairs(order: Order) -> None:
+    """Refuse stairs that a machine cannot climb, before minutes of search; doubt those that it hardly can."""
+    rise = order.arguments.get("stair")
+    doubt = "" if rise is None else climbing_doubt(on_stairs(order.system, rise))
+    if not doubt:
+        return
+    if (rise or 0.0) > MAX_THROWN_RISE and not order.anyway:
+        raise ModelError(
+            f"{doubt}. Ask for another walker (strut design rabbit --stair {rise:g}), for less (--stair "
+            f"{LOW_RISE:g} on a slope that goes down), or for the search nonetheless: --anyway"
+        )
+    warn(doubt, plain=True)
 
 
 def find_transition(gait: Design, order: Order) -> Design:

@@ -51,8 +51,8 @@ class Sensitivity(Tabular):
         """Return what changes, and by how much for each unit of the number that was given."""
         begin = {f"{label} at the beginning": slope for label, slope in self.x0.items()}
         changes = {"cost": self.cost, **self.parameters, "duration": self.duration, **begin}
-        given = f"{self.name}, {self.side}" if self.side else self.name
-        return {"of": list(changes), f"change per unit of {given}": list(changes.values())}
+        number = f"{self.name}, {self.side}" if self.side else self.name
+        return {"of": list(changes), f"change per unit of {number}": list(changes.values())}
 
 
 @checked

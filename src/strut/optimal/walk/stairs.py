@@ -24,6 +24,10 @@ SAME_RATE = 1e-9
 MAX_RISE = 1.0
 """The largest rise of a step [m]."""
 
+LOW_RISE, MAX_THROWN_RISE = 0.02, 0.03
+"""Rises of a step [m]: that a machine of human size climbs by throwing its leg forward, where the ground goes
+down besides; and beyond which nothing is searched for unless that is asked."""
+
 
 def on_stairs(walker: System, rise: float) -> System:
     """Return the walker on stairs that rise by so much with every step [m], negative downstairs. Raises
