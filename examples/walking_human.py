@@ -1,7 +1,8 @@
 """A human that walks by springs and dampers along a phase, and a job in which you change its goals.
 
-strut evolve examples/human_job.toml --run-code -o slow.db     a gait for other goals, from this one
-python examples/walking_human.py                               this one
+strut evolve examples/human_job.toml --run-code -o slow.db            a gait for other goals, from this one
+strut evolve examples/human_muscles_job.toml --run-code -o least.db   one that costs muscles little
+python examples/walking_human.py                                      this one
 """
 
 from strut import System, Trajectory, control, evolve, simulate, walkers
@@ -17,6 +18,8 @@ GAIT = {  # that a search found: shares of the cycle, angles [rad], stiffness [N
     "knee": ((0.365, 0.814, 0.468, 0.781, 0.104), (0.147, -0.077, 0.010, 1.204), 1260.0, 59.1),
     "ankle": ((0.248, 0.642, 0.452, 0.101, 0.771), (-0.198, 0.113, -0.352, -0.032), 3073.0, 26.7),
 }
+MAX_MUSCLE_RATE = 20.0
+"""[rad/s] Of a joint whose muscle shortens without a load."""
 
 
 def walking_human() -> System:
@@ -35,6 +38,8 @@ def walking_human() -> System:
         feet={side: [f"{point}_{side}" for point in POINTS] for side in "rl"},
         torques=[f"{joint}_{side}_torque" for joint in JOINTS for side in "rl"],
         assisting="assisting",
+        muscle_rates={f"{joint}_{side}_torque": f"{joint}_{side}_rate" for joint in JOINTS for side in "rl"},
+        max_muscle_rate=MAX_MUSCLE_RATE,
     ).system
 
 

@@ -253,6 +253,7 @@ COMPANIONS = {
     "heron.toml": "tests/optimal/test_heel_toe.py",
     "hoist.toml": "tests/ports/test_examples.py",
     "human_job.toml": "tests/examples/test_walking_human.py",
+    "human_muscles_job.toml": "tests/examples/test_walking_human.py",
     "network_job.toml": "tests/evolve/test_network_job.py",
     "rabbit.toml": "tests/contact/test_model_file.py",
     "slip_job.toml": "tests/evolve/test_job_file.py",

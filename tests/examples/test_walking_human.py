@@ -1,18 +1,21 @@
-"""The human that walks: how far it comes, and the job in which its goals are changed."""
+"""The human that walks: how far it comes, and the jobs in which its goals are changed."""
 
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 
-from strut import evolve
+from strut import evolve, simulate
 from strut.cli.app import main
 from strut.cli.evolve import read_described_job
 from strut.errors import ModelError
+from strut.gait import muscle_metabolic_power, work_metabolic_power
 from tests.examples.gallery import check_printed
 from tests.examples.test_examples import load
 
 JOB = Path(__file__).parents[2] / "examples" / "human_job.toml"
+MUSCLES_JOB = JOB.with_name("human_muscles_job.toml")
 ROUNDING = 0.02  # relative: compilers round otherwise, and steps differ a little from each other
 
 
@@ -35,6 +38,54 @@ def test_the_job_is_the_human_with_other_goals():
     for each in job.problem.space.parameters:  # it begins around the gait of the example
         value = np.asarray(next(q.value for q in known.p if q.name == each.name)).item()
         assert each.first[0] <= value <= each.first[1], each.name
+
+
+@pytest.mark.slow  # measures compiled for lanes: half a minute
+def test_muscles_are_a_goal_and_are_measured_as_the_formula_says():
+    """Of the gait that the search begins around: the goal's measure, from a run whose powers are computed apart."""
+    job = read_described_job(MUSCLES_JOB, run_code=True, roots=())
+    assert job.problem.staged_goals.goals[-1].value == "muscle_cost"
+    known = load("walking_human").walking_human()
+    names = job.problem.space.names
+    for each in job.problem.space.parameters:
+        value = np.asarray(next(q.value for q in known.p if q.name == each.name)).item()
+        assert each.first[0] <= value <= each.first[1], each.name
+    x = [np.asarray(next(q.value for q in known.p if q.name == name)).item() for name in names]
+    answer = job.problem.evaluate(np.array([x]), np.zeros((1, 1), dtype=np.uint64))
+    measures = dict(zip(job.problem.evaluation.measures, answer.measures[0], strict=True))
+    run = simulate(known, 10.0, method="rk4", step=1.5e-4, ledger=False)
+    moments = run.at(np.linspace(5, 10, 50001))
+    torque, rate = ca.SX.sym("torque"), ca.SX.sym("rate")
+    powers = ca.Function(
+        "powers",
+        [torque, rate],
+        [muscle_metabolic_power(torque, rate, 20.0), work_metabolic_power(torque * rate)],
+    )
+    totals = np.zeros(2)
+    for joint in ("hip", "knee", "ankle"):
+        for side in "rl":
+            parts = powers(moments[f"{joint}_{side}_torque"][None], moments[f"{joint}_{side}_rate"][None])
+            totals += [float(np.mean(np.array(part))) for part in parts]
+    costs = totals / 70 / (moments["x"][-1] - moments["x"][0]) * 5
+    assert measures["muscle_cost"] == pytest.approx(costs[0], rel=ROUNDING)
+    assert measures["work_cost"] == pytest.approx(costs[1], rel=ROUNDING)
+
+
+@pytest.mark.slow  # nine hundred walks of ten seconds: half a minute on two quiet cores
+def test_a_goal_of_muscles_saves_what_muscles_need(tmp_path):
+    """In fifteen generations a twentieth less than the first that comes so far, with all goals before it kept."""
+    text = MUSCLES_JOB.read_text(encoding="utf-8").replace("generations = 60", "generations = 15")
+    job, file = tmp_path / "job.toml", tmp_path / "least.db"
+    job.write_text(text.replace('"walking_human.py', f'"{JOB.parent}/walking_human.py'), encoding="utf-8")
+    with pytest.raises(SystemExit) as left:
+        main(["evolve", str(job), "--run-code", "-o", str(file)])
+    assert left.value.code == 0
+    evolution = evolve.load_evolution(file)
+    history = evolution.history
+    first = history["best_value"][history["best_stage"] == 5][0]
+    assert evolution.best.stage == 5
+    assert evolution.best.value < 0.95 * first
+    assert evolution.best.measures["assist_time"] == evolution.best.measures["airborne_time"] == 0
 
 
 @pytest.mark.slow  # six hundred walks of ten seconds: half a minute on two quiet cores, and compiling for lanes
