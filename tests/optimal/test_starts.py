@@ -30,7 +30,11 @@ def test_another_start_finds_the_deeper_well():
     alone, x = design_in_wells()
     assert alone.ok
     assert x == pytest.approx(WELLS[0], abs=1e-4)
-    assert alone.result.agreement_text == ""
+    one = "one start: nothing is known of other optima"
+    assert ("starts", one, "") in alone.rows()
+    assert one in alone.table()
+    assert one in alone._repr_html_()
+    assert repr(alone).endswith(", one start>")
     several, x = design_in_wells(starts=4, spread=0.1, seed=2)
     assert several.ok  # refined and replayed like the first
     assert x == pytest.approx(WELLS[1], abs=1e-4)
@@ -39,6 +43,7 @@ def test_another_start_finds_the_deeper_well():
     assert 1 <= several.result.agreeing < 4
     assert several.data()["agreeing"] == several.result.agreeing
     assert ("starts", several.result.agreement_text, "") in several.rows()
+    assert repr(several).endswith(f", {several.result.agreeing} of 4 starts agree>")
 
 
 def test_starts_agree_where_there_is_one_optimum(monkeypatch):

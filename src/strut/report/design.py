@@ -70,7 +70,7 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         **{name: quantity(of, f"{value:.6g}", unit) for name, (value, unit) in design.ground.items()},
         **({"steps": str(design.steps)} if design.steps > 1 else {}),
         "largest multiplier": multiplier or "no gait",
-        **({"starts": plan.agreement_text} if plan.agreement_text else {}),
+        "starts": plan.agreement_text,
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
     if not plan.success:

@@ -41,6 +41,8 @@ KEPT = "kept: no better motion was found"
 """The status of a motion that a search was given and did not better."""
 INTERRUPTED = "interrupted"
 """The status of a solution whose search was ended by Ctrl-C."""
+ONE_START = "one start: nothing is known of other optima"
+"""What is said of the starts of a search that had one."""
 PATH_SAMPLES = 10
 """Points of an interval at which requirements along the path are looked at again."""
 
@@ -221,9 +223,9 @@ class Solution(SavedResult, Tabular, Packed):
 
     @property
     def agreement_text(self) -> str:
-        """How many of several starts agree, in words; empty of a single one."""
+        """How many of several starts agree, in words."""
         if self.starts == 1:
-            return ""
+            return ONE_START
         parts = [f"{self.agreeing} of {self.starts} starts agree"]
         parts += [f"{self.unsolved} led nowhere"] if self.unsolved else []
         parts += [f"{self.refused_starts} cheaper and not ok"] if self.refused_starts else []

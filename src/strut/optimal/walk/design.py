@@ -286,7 +286,7 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
             *[(name, value, unit) for name, (value, unit) in self.ground.items()],
             *([("steps", float(self.steps), "")] if self.steps > 1 else []),
             ("mass", self.mass, "kg"),
-            *([("starts", r.agreement_text, "")] if r.agreement_text else []),
+            ("starts", r.agreement_text, ""),
         ]
         rows += [] if r.is_interrupted else self._simulated_rows()
         return [
@@ -435,7 +435,11 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
     def __repr__(self) -> str:
         values = ", ".join(f"{n} {v:.4g}" for n, v in self.parameters.items()) or "nothing free"
         good = "ok" if self.ok else f"not ok ({self.result.status})"
-        return f"<Design of {self.system.name}: {good}, {self.cost.name} {self.result.cost:.5g}, {values}>"
+        starts = self.result.agreement_text.partition(":")[0]
+        return (
+            f"<Design of {self.system.name}: {good}, {self.cost.name} {self.result.cost:.5g}, {values}, "
+            f"{starts}>"
+        )
 
 
 __all__ = ["Design", "rounded_cost"]
