@@ -2,11 +2,13 @@
 
 import json
 import math
+import re
 
 import pytest
 
 import strut
 from strut.cli import main
+from strut.view.pages.sheet import unpack_text
 
 
 def run(capsys, *arguments):
@@ -41,7 +43,7 @@ def test_the_page_shows_the_steps_of_every_run(capsys, tmp_path):
     code, _, _ = run(capsys, "compass", "--sweep", "slope=3deg,3.5deg,5deg", "-t", "12", "-o", str(page))
     assert code == 1  # one falls
     text = page.read_text(encoding="utf-8")
-    for words in ("2 of 3 runs", "bifurcation diagram", "slope 0.061087", "slope 0.087266, fall"):
+    for words in ("2 of 3 runs", "bifurcation diagram", "slope 3.5 deg", "slope 5 deg, fall"):
         assert words in text
     result = strut.report.runs_result(
         [strut.simulate(strut.walkers.compass(slope=each), t=60) for each in (0.05236, 0.0611)],
@@ -88,3 +90,22 @@ def test_what_makes_no_sense_is_refused(words, sentence, capsys):
     code, _, err = run(capsys, "compass", *words)
     assert code == 2
     assert sentence in " ".join(err.split())
+
+
+def test_what_was_varied_is_shown_in_the_unit_in_which_it_was_asked(capsys, tmp_path):
+    page, data = tmp_path / "page.html", tmp_path / "table.csv"
+    words = ("compass", "--sweep", "slope=3deg:4deg:3", "-t", "3")
+    code, out, _ = run(capsys, *words, "-o", str(page), "-o", str(data))
+    assert code == 0
+    assert "slope [deg]" in out
+    assert re.search(r"\n +3\.5 +done", out)
+    text = page.read_text(encoding="utf-8")
+    assert "slope [deg]</th>" in text
+    assert '<td class="number">3.5</td>' in text
+    assert "slope [rad]" not in text
+    figures = json.loads(unpack_text(re.search(r'id="figures" class="packed">([^<]+)', text)[1]))
+    assert {f["x"] for f in figures if f["x"].startswith("slope")} == {"slope [deg]"}
+    # what programs read stays in SI units
+    assert data.read_text().splitlines()[0].startswith("slope [rad]")
+    _, out, _ = run(capsys, *words, "--json")
+    assert json.loads(out)["result"]["values"] == pytest.approx([math.radians(v) for v in (3, 3.5, 4)])

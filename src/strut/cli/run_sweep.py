@@ -19,7 +19,7 @@ from strut.cli.sweeps import SweptValues, read_sweep
 from strut.cli.tables import table
 from strut.errors import StorageError
 from strut.files import put
-from strut.report.runs import end_cells, runs_result
+from strut.report.runs import end_cells, runs_result, unit_size
 from strut.simulate import Trajectory
 from strut.system import System
 from strut.view import Result
@@ -49,8 +49,8 @@ def run_sweep(
     swept = read_sweep(text, {q.name: q.unit for q in system.quantities()})
     machines = [system.using({swept.name: value}) for value in swept.values]  # refuses what is out of bounds
     runs: list[Trajectory] = []
-    for k, (machine, value) in enumerate(zip(machines, swept.values, strict=True)):
-        tell_progress(f"run {k + 1} of {len(machines)}, {swept.name} {value:.5g}", k / len(machines))
+    for k, machine in enumerate(machines):
+        tell_progress(f"run {k + 1} of {len(machines)} over {swept.name}", k / len(machines))
         runs.append(strut.simulate(machine, t=(times.begin, times.end), **options))
         if runs[-1].status == "interrupted":
             break
@@ -58,9 +58,9 @@ def run_sweep(
     rows = [end_cells(run, swept.name, value, labels) for run, value in zip(runs, swept.values, strict=False)]
     if output:
         values = swept.values[: len(runs)]
-        page = runs_result(runs, swept.name, values, asked=asked, printed=labels)
+        page = runs_result(runs, swept.name, values, asked=asked, printed=labels, unit=swept.unit)
         _write(runs, rows, page, output)
-    present(lambda: sweep_data(runs, rows, swept), lambda: _print_table(runs, rows))
+    present(lambda: sweep_data(runs, rows, swept), lambda: _print_table(runs, rows, swept))
     if runs[-1].status == "interrupted":
         raise typer.Exit(INTERRUPTED_EXIT)
     if not all(run.ok for run in runs):
@@ -77,9 +77,15 @@ def sweep_data(runs: list[Trajectory], rows: list[dict[str, Any]], swept: SweptV
     }
 
 
-def _print_table(runs: list[Trajectory], rows: list[dict[str, Any]]) -> None:
-    cells = [["" if cell is None else cell for cell in row.values()] for row in rows]
-    table(f"{runs[0].system_name}, {len(runs)} runs", list(rows[0]), cells)
+def _print_table(runs: list[Trajectory], rows: list[dict[str, Any]], swept: SweptValues) -> None:
+    """Print how runs ended; what was varied in the unit in which it was asked."""
+    size = unit_size(runs[0], swept.name, swept.unit)
+    heads = [f"{swept.name} [{swept.unit}]" if swept.unit else next(iter(rows[0])), *list(rows[0])[1:]]
+    cells = [
+        ["" if cell is None else cell / size if k == 0 else cell for k, cell in enumerate(row.values())]
+        for row in rows
+    ]
+    table(f"{runs[0].system_name}, {len(runs)} runs", heads, cells)
 
 
 def _write(runs: list[Trajectory], rows: list[dict[str, Any]], result: Result, output: list[Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,12 +16,14 @@ from strut.units import number
 class SweptValues:
     """A name, and the values that it takes one after the other, in its SI unit.
 
-    evenly: whether the values are evenly spaced between two ends, as of NAME=A:B:N.
+    evenly: whether the values are evenly spaced between two ends, as of NAME=A:B:N. unit: in which the first
+    one was written, 'deg'; empty for the SI unit.
     """
 
     name: str
     values: tuple[float, ...]
     evenly: bool = True
+    unit: str = ""
 
 
 def read_sweep(text: str, units: Mapping[str, str], flag: str = "--sweep") -> SweptValues:
@@ -37,17 +40,23 @@ def read_sweep(text: str, units: Mapping[str, str], flag: str = "--sweep") -> Sw
     if name not in units:
         raise UnknownNameError(f"{flag} {text}: there is no '{name}': {did_you_mean(name, list(units))}")
     unit = units[name]
+    asked_unit = unit_word(rest.split(",")[0].split(":")[0])
     if len(parts) == 1:
         values = tuple(number(part, unit) for part in rest.split(",") if part.strip())
         if len(values) < 2:
             raise ValueRangeError(f"'{text}' is one value and no sweep: {example}")
-        return SweptValues(name, values, evenly=False)
+        return SweptValues(name, values, evenly=False, unit=asked_unit)
     if len(parts) == 2:
         raise ValueRangeError(f"'{text}' does not say how many values there are: {flag} {text}:7 for seven")
     if not parts[2].isdigit() or int(parts[2]) < 2:
         raise ValueRangeError(f"'{text}': '{parts[2]}' is no number of values, 2 or more: {example}")
     ends = number(parts[0], unit), number(parts[1], unit)
-    return SweptValues(name, tuple(np.linspace(*ends, int(parts[2])).tolist()))
+    return SweptValues(name, tuple(np.linspace(*ends, int(parts[2])).tolist()), unit=asked_unit)
 
 
-__all__ = ["SweptValues", "read_sweep"]
+def unit_word(text: str) -> str:
+    """Return the unit behind a number, 'deg' of '3deg'; empty where there is none."""
+    return re.sub(r"^[-+]?[\d.]+(e[-+]?\d+)?", "", text.strip(), flags=re.IGNORECASE).strip()
+
+
+__all__ = ["SweptValues", "read_sweep", "unit_word"]

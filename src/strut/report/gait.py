@@ -80,16 +80,16 @@ def gait_result(
             if accounted
             else {"energy": "not known: no ledger"}
         ),
-        "stable": "yes" if gait.stable else "neutral" if gait.neutral else "no",
-        **{name: walked[name] for name in ("least clearance", "friction needed") if name in walked},
-    }
-    facts = {
-        **({"period": quantity(of, f"{gait.period:.5g}", "s")} if steps > 1 else {}),
         **(
             {"energy per step": quantity(of, f"{books.round_energy(gait.energy_per_step):.6g}", "J")}
             if accounted
             else {}
         ),
+        "stable": "yes" if gait.stable else "neutral" if gait.neutral else "no",
+        **{name: walked[name] for name in ("least clearance", "friction needed") if name in walked},
+    }
+    facts = {
+        **({"period": quantity(of, f"{gait.period:.5g}", "s")} if steps > 1 else {}),
         **({"units": f"none: {', '.join(of.scales)} are 1"} if of.dimensionless else {}),
     }
     chapters = [_stability(gait), *([_energy(gait)] if accounted else [])]

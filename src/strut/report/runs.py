@@ -12,6 +12,7 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.report.walks import SHOWN_WALKS, TitledRun, spread_indices, with_squares
 from strut.simulate import simulate
+from strut.units import number
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.pages.headline import cost_of_transport, step_length
 from strut.view.pages.report import Rows
@@ -45,24 +46,33 @@ def runs_result(
     asked: str = "",
     title: str = "",
     printed: Sequence[str] = (),
+    unit: str = "",
 ) -> Result:
     """Turn one run for each value of something into a `Result`: of walkers the steps of each run over the
     value (brute-force bifurcation diagram), of others what their states came to; a table of how each ended,
     and films of some.
 
     name, values: what was varied, and its value in each run. asked: the command that was given. title: the
-    heading. printed: states and outputs whose last values are told besides. Raises ModelError where runs and
+    heading. printed: states and outputs whose last values are told besides. unit: in which the values are
+    shown, "deg"; their own unless given. Raises ModelError where runs and
     values are not equally many, or none; UnknownNameError for something that the runs do not have.
     """
     if not len(runs) or len(runs) != len(values):
         raise ModelError(
             f"there are {len(runs)} runs and {len(values)} values of '{name}': each run needs its value"
         )
-    at, machine = np.asarray(values, dtype=float), runs[0]
-    rows = [end_cells(run, name, value, printed) for run, value in zip(runs, at, strict=True)]
+    machine = runs[0]
+    at = np.asarray(values, dtype=float) / unit_size(machine, name, unit)  # as they are shown
+    across = _axis_name(machine, name, unit)
+    rows = [
+        {across if k == 0 else head: at[n] if k == 0 else cell for k, (head, cell) in enumerate(each.items())}
+        for n, each in enumerate(
+            end_cells(run, name, value, printed) for run, value in zip(runs, values, strict=True)
+        )
+    ]
     good = sum(run.ok for run in runs)
-    walks = _films(runs, name, at) if machine.names.step_events else {}
-    figures = _step_figures(runs, name, at, walks) if machine.names.step_events else {}
+    walks = _films(runs, name, at, unit) if machine.names.step_events else {}
+    figures = _step_figures(runs, name, at, walks, across) if machine.names.step_events else {}
     chapters = []
     if figures:
         chapters.append(
@@ -78,7 +88,7 @@ def runs_result(
             )
         )
     else:
-        ends = _end_figures(runs, name, at, printed)
+        ends = _end_figures(runs, name, at, printed, across)
         chapters += [Chapter(f"At the end, over {name}", "", [], ends, beside=True)] if ends else []
     head = list(rows[0])
     table = Rows(head, [tuple("" if row[h] is None else row[h] for h in head) for row in rows])
@@ -91,7 +101,11 @@ def runs_result(
         asked=asked,
         headline={"runs": str(len(runs)), "to the end": str(good)},
         chapters=chapters,
-        data={"name": name, "values": at.tolist(), "columns": {h: [row[h] for row in rows] for h in head}},
+        data={
+            "name": name,
+            "values": list(map(float, values)),
+            "columns": {h: [row[h] for row in rows] for h in head},
+        },
     )
 
 
@@ -119,6 +133,16 @@ def end_cells(run: Trajectory, name: str, value: float, printed: Sequence[str] =
     return cells
 
 
+def unit_size(run: Trajectory, name: str, unit: str) -> float:
+    """Return how much of the SI unit of a parameter, state or input one of `unit` is: 0.01745 of deg."""
+    return number(f"1{unit}", run.names.units.get(name, "")) if unit else 1.0
+
+
+def _axis_name(run: Trajectory, name: str, unit: str) -> str:
+    """What was varied, with the unit in which it is shown."""
+    return f"{name} [{unit}]" if unit else title_with_unit(run, name, run.names.units.get(name, ""))
+
+
 def _step_times(run: Trajectory) -> np.ndarray:
     """When steps end [s]."""
     return np.array([event.t for event in run.events if event.name in run.names.step_events])
@@ -130,7 +154,7 @@ def settled_steps(values: np.ndarray) -> np.ndarray:
 
 
 def _step_figures(
-    runs: Sequence[Trajectory], name: str, at: np.ndarray, walks: Mapping[int, TitledRun]
+    runs: Sequence[Trajectory], name: str, at: np.ndarray, walks: Mapping[int, TitledRun], across: str
 ) -> dict[str, Figure]:
     """Step times, and the first state after each step, of all runs over what was varied."""
     machine = runs[0]
@@ -144,7 +168,6 @@ def _step_figures(
         columns[state] = [settled_steps(each) for each in after]
         unit = machine.names.units.get(state, "")
         titles[state] = title_with_unit(machine, f"{state} after a step", unit)
-    across = title_with_unit(machine, name, machine.names.units.get(name, ""))
     figures: dict[str, Figure] = {}
     for key, heights in columns.items():
         settled_heights = [each if run.ok else each[:0] for run, each in zip(runs, heights, strict=True)]
@@ -152,7 +175,7 @@ def _step_figures(
         if not len(y):
             continue
         x = np.repeat(at, [len(each) for each in settled_heights])
-        traces: list[Line | Points] = [Points("a step", x, y, PALETTE[0], size=3)]
+        traces: list[Line | Points] = [Points("a step", x, y, PALETTE[0], size=5)]
         early = np.array([not run.ok for run in runs])
         if early.any():
             traces.append(
@@ -165,14 +188,14 @@ def _step_figures(
     return figures
 
 
-def _films(runs: Sequence[Trajectory], name: str, at: np.ndarray) -> dict[int, TitledRun]:
+def _films(runs: Sequence[Trajectory], name: str, at: np.ndarray, unit: str) -> dict[int, TitledRun]:
     """Titles and last steps of some runs, by their numbers; nothing of a machine that has nothing to show."""
     walks: dict[int, TitledRun] = {}
     if runs[0].system is None or not runs[0].system.scene.parts:
         return walks
     for k in spread_indices(len(runs), SHOWN_WALKS):
         word = "" if runs[k].ok else f", {runs[k].status}"
-        walks[k] = (f"{name} {at[k]:.5g}{word}", _last_steps(runs[k]))
+        walks[k] = (f"{name} {at[k]:.5g} {unit}".rstrip() + word, _last_steps(runs[k]))
     return walks
 
 
@@ -190,12 +213,11 @@ def _last_steps(run: Trajectory) -> Trajectory:
 
 
 def _end_figures(
-    runs: Sequence[Trajectory], name: str, at: np.ndarray, printed: Sequence[str]
+    runs: Sequence[Trajectory], name: str, at: np.ndarray, printed: Sequence[str], across: str
 ) -> dict[str, Figure]:
     """Last values of what is printed, or of the first states, over what was varied."""
     machine = runs[0]
     labels = list(printed) or [n for n in machine.names.x if n not in machine.names.internal]
-    across = title_with_unit(machine, name, machine.names.units.get(name, ""))
     figures: dict[str, Figure] = {}
     for label in labels[:MAX_FIGURES]:
         y = np.array([float(run[label][-1]) for run in runs])
@@ -212,4 +234,4 @@ def _end_figures(
     return figures
 
 
-__all__ = ["end_cells", "runs_result"]
+__all__ = ["end_cells", "runs_result", "unit_size"]

@@ -43,7 +43,7 @@ def with_squares(figure: Figure, x: np.ndarray, y: np.ndarray, titles: Sequence[
     """Return a figure with a square at every point whose walk can be seen, by the titles of the films."""
     if not len(titles):
         return figure
-    squares = Points(SQUARES_NAME, np.asarray(x), np.asarray(y), NEUTRAL, "square", 9, walks=tuple(titles))
+    squares = Points(SQUARES_NAME, np.asarray(x), np.asarray(y), NEUTRAL, "square", 7, walks=tuple(titles))
     return replace(figure, traces=(*figure.traces, squares))
 
 
