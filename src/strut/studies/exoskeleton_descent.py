@@ -251,7 +251,7 @@ def descend_design(
     design: FoundDesign,
     *,
     limits: Mapping[str, float] | None = None,
-    iterations: int = 20,
+    iterations: int = 30,
     processes: int | None = None,
     tell: Callable[[str], None] = lambda text: None,
     **options: Any,
@@ -309,7 +309,7 @@ def descend_rival(
     best: evolve.Individual,
     *,
     limits: Mapping[str, float] | None = None,
-    iterations: int = 20,
+    iterations: int = 30,
     tell: Callable[[str], None] = lambda text: None,
     **options: Any,
 ) -> DescendedMachine:

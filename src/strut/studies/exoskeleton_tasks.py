@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from strut import contact, control, evolve, linkage, walkers
@@ -15,7 +16,7 @@ from strut.errors import ModelError, UnknownNameError
 from strut.evolve.evaluations.evaluation import OK, Evaluated
 from strut.evolve.evaluations.system_runs import SystemEvaluation
 from strut.evolve.space import ParameterSpace
-from strut.studies.exoskeleton_evaluation import DURATION
+from strut.studies.exoskeleton_evaluation import DURATION, METHOD, PEAK_LAG, STEP
 from strut.studies.exoskeleton_gait import (
     FREQUENCY,
     exoskeleton_tables,
@@ -26,13 +27,16 @@ from strut.studies.exoskeleton_measures import (
     MAX_ASSIST_SHARE,
     NEGLIGIBLE_TIME,
     SPEED_MATCH,
+    gait_measures,
     worn_measures,
 )
 from strut.studies.exoskeleton_start import check_carries, start_linkage
-from strut.system import Param
+from strut.system import Param, System
 
 DEFAULT_EDGE, DEFAULT_RISE = 2.0, 0.0
 """[m] Where the step begins, and how high it is, unless told: level ground."""
+EDGE_WIDTH = 0.04
+"""[m] Width over which the edge of a step on soft ground is rounded."""
 NEAR_SPEED = 1.0
 """[m/s] A speed between those of all tasks, which `evolve.walk_measures` needs."""
 FIRST_SPREAD = 0.05
@@ -128,6 +132,19 @@ class TaskRuns:
                 status[k] = word
         return Evaluated(measures, tuple(status))
 
+    def machine(self, numbers: Mapping[str, float]) -> System:
+        """Return the human in an exoskeleton with these parameters, ready for the task."""
+        values: dict[str, float | list[float]] = {}
+        for label, value in self._machine_numbers(numbers).items():
+            name, bracket, _ = label.partition("[")
+            if bracket:
+                entries = values.setdefault(name, [])
+                assert isinstance(entries, list)
+                entries.append(value)
+            else:
+                values[name] = value
+        return self.inner.system.using(values)
+
     def _machine_numbers(self, numbers: Mapping[str, float]) -> dict[str, float]:
         """Return parameters and initial states of the machine, by label; ModelError where it does not carry
         a stride."""
@@ -145,21 +162,44 @@ class TaskRuns:
 
 
 def task_machine(
-    topology: linkage.Topology, actuators: Sequence[str], duration: float, **options: Any
+    topology: linkage.Topology,
+    actuators: Sequence[str],
+    duration: float,
+    *,
+    ground: str = "rigid",
+    worn: bool = True,
+    **options: Any,
 ) -> SystemEvaluation:
     """Return what runs the human in an exoskeleton on ground with a step, whose edge and rise are parameters:
-    one compiled machine for all tasks. duration: of a walk [s]. options: of `simulate_batch`."""
+    one compiled machine for all tasks.
+
+    duration: of a walk [s]. ground: 'rigid', with an edge that is not touched from the side; or 'soft', in
+    fixed steps and lanes, with an edge that is rounded over `EDGE_WIDTH`, so that what stumbles over it is
+    pushed back. worn: whether forces and peaks are measured on soft ground; on rigid ground they always are.
+    options: of `simulate_batch`."""
     edge = Param("step_edge", DEFAULT_EDGE, "m", bounds=(-100.0, 100.0))
     rise = Param("step_rise", DEFAULT_RISE, "m", bounds=(-0.3, 0.3))
-    walker = exoskeleton_walker(topology, None, actuators, surface=contact.stairs([(edge, rise)]))
-    measures = worn_measures(
-        walker,
-        duration,
-        motors=list(actuators),
-        attachments=walkers.exoskeleton_attachments(topology),
-        near_speed=NEAR_SPEED,
+    soft = ground == "soft"
+    surface = rounded_step(edge, rise) if soft else contact.stairs([(edge, rise)])
+    walker = exoskeleton_walker(topology, None, actuators, ground=ground, surface=surface)
+    common: dict[str, Any] = {"motors": list(actuators), "near_speed": NEAR_SPEED}
+    if soft and not worn:
+        measures = gait_measures(walker, duration, **common)
+    else:
+        places = walkers.exoskeleton_attachments(topology)
+        lag = PEAK_LAG if soft else None
+        measures = worn_measures(walker, duration, attachments=places, lag=lag, **common)
+    how = {"method": METHOD, "step": STEP, "lanes": "auto", "check_steps": False} if soft else {}
+    return evolve.of_system(
+        measures.system, duration, measures.expressions, label="exoskeleton", **{**how, **options}
     )
-    return evolve.of_system(measures.system, duration, measures.expressions, label="exoskeleton", **options)
+
+
+def rounded_step(edge: Param, rise: Param) -> contact.Ground:
+    """Return level ground that is higher by a rise [m] behind an edge [m], rounded over `EDGE_WIDTH`."""
+    return contact.profile(
+        lambda x, y: rise.sym * (1 + ca.tanh(2 * (x - edge.sym) / EDGE_WIDTH)) / 2, [edge, rise]
+    )
 
 
 def task_evaluation(
@@ -170,8 +210,8 @@ def task_evaluation(
     duration: float = DURATION,
     **options: Any,
 ) -> evolve.TaskEvaluation:
-    """Return what evaluates an exoskeleton in all tasks, on rigid ground. duration: of each walk [s].
-    options: of `simulate_batch`."""
+    """Return what evaluates an exoskeleton in all tasks. duration: of each walk [s]. options: of
+    `task_machine`."""
     inner = task_machine(topology, actuators, duration, **options)
     return evolve.TaskEvaluation(
         {name: TaskRuns(topology, tuple(actuators), task, inner) for name, task in tasks.items()}
@@ -258,7 +298,7 @@ def task_problem(
     **options: Any,
 ) -> evolve.SearchProblem:
     """Return the search for one exoskeleton that does all tasks: `task_parameters`, `task_evaluation` and
-    `task_goals`. options: of `simulate_batch`."""
+    `task_goals`. options: of `task_machine`."""
     evaluation = task_evaluation(topology, actuators, tasks, duration=duration, **options)
     return evolve.SearchProblem(
         task_parameters(topology, actuators, tasks, near, spread),
