@@ -24,18 +24,20 @@ class ReaderProcess:
         self._process: subprocess.Popen[str] | None = None
         self._answers: Queue[str] = Queue()
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer, or a sentence under `error` where there is none."""
+    def ask(self, request: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
+        """Return the answer, or a sentence under `error` where there is none. seconds: how long this one may
+        take, where it is not as all others."""
+        patience = seconds or self.seconds
         with self._lock:
             process = self._live_process()
             assert process.stdin is not None
             try:
                 process.stdin.write(json.dumps(request) + "\n")
                 process.stdin.flush()
-                answer: dict[str, Any] = json.loads(self._answers.get(timeout=self.seconds))
+                answer: dict[str, Any] = json.loads(self._answers.get(timeout=patience))
             except Empty:
                 self._end()
-                return {"error": f"this took more than {self.seconds:g} s, and was ended"}
+                return {"error": f"this took more than {patience:g} s, and was ended"}
             except (OSError, ValueError):
                 self._end()
                 return {"error": "the process that reads models ended: the model may need too much memory"}

@@ -14,17 +14,24 @@ import numpy as np
 from strut import contact, mechanism, network, ports
 from strut.errors import ModelError, StrutError, UnknownNameError
 from strut.mechanism.io.machine_tables import MACHINE_TABLES
-from strut.simulate import simulate
+from strut.simulate import Trajectory, simulate
 from strut.studio.program_marks import TextMark, find_program_marks
 from strut.system import System
-from strut.view.motion.svg import strip
+from strut.view.motion.frames import middle, require_frames
+from strut.view.motion.svg import Strip, last_step, strip
 from strut.view.motion.svg import text as svg_text
-from strut.walkers import CATALOGUE
+from strut.walkers import CATALOGUE, ROBOTS
 
 PREVIEW_SAMPLES = 300
 """Points of each curve of a preview."""
 PREVIEW_CURVES = 8
 """Curves of a preview at most."""
+PREVIEW_METHODS: dict[str, dict[str, Any]] = {"coman": {"method": "rkc", "step": 1e-3}}
+"""How machines with stiff drives are integrated, as `strut run` does it; step in s."""
+PICTURE_PIXELS = (640.0, 300.0)
+"""Width and height into which a picture is drawn [px]: in a tall one lines would be too thin to be seen."""
+DRAWN_SIZES = 1.5
+"""How far a machine goes in the picture of a preview at most, in its own sizes: farther, it is a speck."""
 PREVIEW_TOLERANCE = 1e-6
 """Relative and absolute tolerance of a preview: pictures need no more."""
 
@@ -103,6 +110,7 @@ def describe(system: System) -> dict[str, Any]:
                 "low": _finite(q.bounds[0]),
                 "high": _finite(q.bounds[1]),
                 "about": q.description,
+                "internal": q.internal,
             }
             for q in group
         ]
@@ -134,8 +142,11 @@ def describe_text(name: str, text: str | None, read: Callable[[], System]) -> di
     return {**describe(system), "has": facts_of(name, system)}
 
 
-def preview(system: System, values: Mapping[str, float], seconds: float) -> dict[str, Any]:
-    """Return a short run as curves, with a picture of its end where the system has a scene."""
+def preview(
+    system: System, values: Mapping[str, float], seconds: float, method: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a short run as curves, with a picture of its last step where the system has a scene; under
+    `drawn` what the picture shows. method: of integration, as options of `simulate`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = simulate(
@@ -144,12 +155,13 @@ def preview(system: System, values: Mapping[str, float], seconds: float) -> dict
             rtol=PREVIEW_TOLERANCE,
             atol=PREVIEW_TOLERANCE,
             ledger=False,
+            **(method or {}),
         )
     t = np.linspace(run.t0, run.t1, PREVIEW_SAMPLES)
     names = [*run.names.x][:PREVIEW_CURVES]
     moments = run.at(t)
-    drawn = strip(run) if system.scene.parts else None
-    picture = svg_text(drawn.figures, drawn.box, 640, drawn.title) if drawn else ""
+    drawn, about = _picture(run) if system.scene.parts else (None, "")
+    picture = svg_text(drawn.figures, drawn.box, _width(drawn), drawn.title) if drawn else ""
     return {
         "t": t.tolist(),
         "curves": {name: _plain(np.asarray(moments[name]).ravel()) for name in names},
@@ -157,7 +169,38 @@ def preview(system: System, values: Mapping[str, float], seconds: float) -> dict
         "status": run.status,
         "end": run.t1,
         "picture": picture,
+        "drawn": about,
     }
+
+
+def _picture(run: Trajectory) -> tuple[Strip, str]:
+    """The last step of a run as a strip of poses, and what it shows: of a machine that goes far in it, such
+    as one that falls without ground, as much of the beginning as can be seen."""
+    stage = require_frames(run)
+    begin, end = last_step(stage, run)
+    places = np.mean([[middle(piece, k) for k in range(len(stage.t))] for piece in stage.pieces], axis=0)
+    during = (stage.t >= begin) & (stage.t <= end)
+    away = np.linalg.norm(places - places[np.argmax(during)], axis=1)
+    if away[during].max(initial=0.0) <= DRAWN_SIZES * stage.size:
+        return strip(run, (begin, end)), f"{begin:.3g} to {end:.3g} s"
+    stop = float(stage.t[during & (away <= DRAWN_SIZES * stage.size)][-1])
+    whole = f"it goes {away[during].max():.3g} m in {end - begin:.3g} s"
+    if stop <= begin:
+        return strip(run, (begin, end)), whole
+    falls = "" if _has_ground(run) else "; nothing holds it: a table [contact] gives a machine ground"
+    return strip(run, (begin, stop)), f"{begin:.3g} to {stop:.3g} s of a longer way: {whole}{falls}"
+
+
+def _width(drawn: Strip) -> int:
+    """The width [px] of a picture that is no higher than `PICTURE_PIXELS`."""
+    width, height = np.asarray(drawn.box[1]) - np.asarray(drawn.box[0])
+    return int(min(PICTURE_PIXELS[0], PICTURE_PIXELS[1] * width / max(height, 1e-9)))
+
+
+def _has_ground(run: Trajectory) -> bool:
+    """Whether anything but joints can stop the machine of a run: events, or ground that is drawn."""
+    assert run.system is not None
+    return bool(run.system.events) or run.system.scene.floor is not None
 
 
 def graph_of(name: str, text: str) -> str:
@@ -177,16 +220,20 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     def system() -> System:
         if text is not None:
             return read_model(name, str(text))
-        if name not in CATALOGUE:
+        machines = {**CATALOGUE, **ROBOTS}
+        if name not in machines:
             raise UnknownNameError(f"there is no ready-made machine '{name}'")
-        return CATALOGUE[name]()
+        return machines[name]()
 
     tasks: dict[str, Callable[[], dict[str, Any]]] = {
         "check": lambda: {"marks": [vars(mark) for mark in find_marks(name, str(text))]},
         "describe": lambda: describe_text(name, None if text is None else str(text), system),
         "graph": lambda: {"svg": graph_of(name, str(text or ""))},
         "preview": lambda: preview(
-            system(), dict(request.get("values") or {}), float(request.get("seconds", 5.0))
+            system(),
+            dict(request.get("values") or {}),
+            float(request.get("seconds", 5.0)),
+            PREVIEW_METHODS.get(name) if text is None else None,
         ),
     }
     try:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from strut.catalogue import SYSTEM_DESCRIPTIONS
+from strut.catalogue import MECHANISM_DESCRIPTIONS, SYSTEM_DESCRIPTIONS
 from strut.errors import StorageError, StrutError, UnknownNameError
 from strut.extras import optional_module
 from strut.studio.forms import REASONS, CommandForm
@@ -37,6 +37,12 @@ COMMON_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """With every answer."""
+ROBOT_SECONDS = 300.0
+"""[s] How long a preview of a ready-made robot may take: COMAN is compiled for 50 s on two busy cores."""
+ROBOT_WORD = "large: up to a minute to compile before it first runs, then seconds"
+"""What is said of ready-made robots."""
+READY_MADE = {**SYSTEM_DESCRIPTIONS, **MECHANISM_DESCRIPTIONS}
+"""One line about every ready-made machine, by its name."""
 
 
 class Studio:
@@ -58,7 +64,8 @@ class Studio:
             "version": VERSION,
             "selected": self.selected,
             **self._files(),
-            "machines": SYSTEM_DESCRIPTIONS,
+            "machines": READY_MADE,
+            "large": dict.fromkeys(MECHANISM_DESCRIPTIONS, ROBOT_WORD),
             "forms": [asdict(form) for form in self.forms.values()],
             "reasons": REASONS,
             "tasks": self._tasks(),
@@ -96,8 +103,10 @@ class Studio:
         """Describe, draw or preview a text or a ready-made machine."""
         if data.get("do") not in ("describe", "graph", "preview"):
             raise UnknownNameError(f"'{data.get('do')}' is not known: describe, graph or preview")
+        robot = data.get("text") is None and data.get("name") in MECHANISM_DESCRIPTIONS
         return self.previewer.ask(
-            {key: data.get(key) for key in ("do", "name", "text", "values", "seconds") if key in data}
+            {key: data.get(key) for key in ("do", "name", "text", "values", "seconds") if key in data},
+            seconds=ROBOT_SECONDS if robot else None,
         )
 
     def start(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +115,7 @@ class Studio:
         if command not in self.forms:
             raise UnknownNameError(f"'{command}' cannot be started here: {', '.join(self.forms)} can")
         form, subject = self.forms[command], str(data.get("subject", ""))
-        if form.subject == "job" or subject not in SYSTEM_DESCRIPTIONS:
+        if form.subject == "job" or subject not in READY_MADE:
             path = self.workspace.path(subject.partition(":")[0])
             if path.suffix not in MODEL_SUFFIXES:
                 raise StorageError(

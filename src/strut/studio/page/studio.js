@@ -3,7 +3,7 @@
 
 const POLL_MS = 1000, TYPING_MS = 350, SLIDER_STEPS = 200;
 const byId = id => document.getElementById(id);
-const state = { files: [], machines: {}, forms: [], tasks: [], open: null, machine: null, form: "run", shown: [], picked: new Set(), settings: {}, filled: {}, has: null, reasons: {} };
+const state = { files: [], machines: {}, large: {}, forms: [], tasks: [], open: null, machine: null, form: "run", shown: [], picked: new Set(), settings: {}, filled: {}, has: null, reasons: {} };
 
 async function ask(what, data = {}) {
   const answer = await fetch(`/api/${what}`, { method: "POST", headers: { "X-Strut-Studio": "1", "Content-Type": "application/json" }, body: JSON.stringify(data) });
@@ -43,7 +43,7 @@ function showLibrary() {
     element("button", { onclick: () => openFile(name), "aria-current": String(!!state.open && state.open.name === name) },
       name + (localStorage.getItem(draftKey(name)) !== null ? " *" : "")))));
   byId("machines").replaceChildren(...Object.entries(state.machines).map(([name, about]) => element("li", {},
-    element("button", { onclick: () => openMachine(name), title: about, "aria-current": String(state.machine === name) }, name))));
+    element("button", { onclick: () => openMachine(name), title: about, "aria-current": String(state.machine === name) }, name, ...(state.large[name] ? [element("small", {}, state.large[name])] : [])))));
   if (state.cut) byId("files").append(element("li", {}, "There are more: only the first are listed."));
   byId("no-results").hidden = state.tasks.length > 0;
   byId("results").replaceChildren(...state.tasks.map(resultEntry));
@@ -171,7 +171,7 @@ const source = () => state.open ? { name: state.open.name, text: byId("text").va
 async function look() {
   if (!subject()) return;
   const place = byId("tab-look"), asked = source();
-  if (state.looked !== asked.name) { state.looked = asked.name; place.replaceChildren(element("p", { role: "status" }, `reading ${asked.name} ...`)); }
+  if (state.looked !== asked.name) { state.looked = asked.name; place.replaceChildren(element("p", { role: "status" }, `reading ${asked.name} ... ${state.large[asked.name] || ""}`)); }
   try {
     const system = await ask("look", { do: "describe", ...asked });
     if (asked.name !== subject()) return;
@@ -180,8 +180,9 @@ async function look() {
     if (system.error) { place.replaceChildren(element("p", {}, system.error)); return; }
     const seconds = element("input", { type: "number", id: "seconds", min: "0.1", max: "100", step: "any", value: String(state.seconds || 5), onchange: event => { state.seconds = Number(event.target.value); drawPreview(); } });
     place.replaceChildren(element("h2", {}, system.name), element("p", {}, system.about || ""),
-      element("p", {}, "Seconds ", seconds), element("div", { id: "preview" }, "running ..."),
-      element("h2", {}, "Parameters"), ...system.parameters.filter(q => q.value && q.value.length === 1).map(slider));
+      element("p", {}, "Seconds ", seconds, " ", element("span", { id: "preview-state", role: "status" }, `running ... ${state.large[asked.name] || ""}`)), element("div", { id: "picture" }),
+      element("h2", {}, "Parameters"), element("div", { id: "sliders" }, ...system.parameters.filter(q => q.value && q.value.length === 1 && !q.internal).map(slider)),
+      element("h2", {}, "Curves"), element("div", { id: "preview" }));
     await drawPreview();
   } catch (error) { say(error.message); }
 }
@@ -207,9 +208,10 @@ async function drawPreview() {
   if (!place) return;
   const run = await ask("look", { do: "preview", ...asked, values: state.settings, seconds: state.seconds || 5 });
   if (asked.name !== subject() || !byId("preview")) return;
-  if (run.error) { place.replaceChildren(element("p", { class: "state-failed" }, run.error)); return; }
-  place.replaceChildren(element("p", {}, `${run.status} at ${digits(run.end)} s`));
-  if (run.picture) place.append(picture(run.picture, "The machine over its last step"));
+  if (run.error) { byId("preview-state").textContent = ""; place.replaceChildren(element("p", { class: "state-failed" }, run.error)); return; }
+  byId("preview-state").textContent = `${run.status} at ${digits(run.end)} s`;
+  byId("picture").replaceChildren(...(run.picture ? [picture(run.picture, `The machine, ${run.drawn}`), element("p", { class: "curve-name", id: "drawn" }, run.drawn)] : []));
+  place.replaceChildren();
   for (const [name, values] of Object.entries(run.curves)) place.append(...curve(name, run.units[name], run.t, values));
 }
 
@@ -220,6 +222,7 @@ function picture(svg, text) {
   return element("img", { class: "picture", src: address, alt: text, onload: () => URL.revokeObjectURL(address) });
 }
 
+// A curve with its axes: least and largest value at the left, times below, and a line at zero where that is in between.
 function curve(name, unit, t, values) {
   const known = values.filter(value => value !== null), low = Math.min(...known), high = Math.max(...known), span = high - low || 1;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -227,8 +230,15 @@ function curve(name, unit, t, values) {
   svg.setAttribute("aria-label", `${name} from ${digits(low)} to ${digits(high)} ${unit}`);
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
   path.setAttribute("d", values.map((value, k) => value === null ? "" : `${k && values[k - 1] !== null ? "L" : "M"}${(300 * k / (t.length - 1)).toFixed(2)} ${(97 - 94 * (value - low) / span).toFixed(2)}`).join(""));
+  if (low < 0 && high > 0) {
+    const zero = document.createElementNS("http://www.w3.org/2000/svg", "line"), y = String(97 + 94 * low / span);
+    for (const [key, value] of Object.entries({ x1: "0", x2: "300", y1: y, y2: y })) zero.setAttribute(key, value);
+    svg.append(zero);
+  }
   svg.append(path);
-  return [element("p", { class: "curve-name" }, `${name}: ${digits(low)} to ${digits(high)} ${unit}`), svg];
+  const begin = t[0], end = t[t.length - 1], times = [begin, (begin + end) / 2, end].map((time, k) => element("span", {}, k === 2 ? `${digits(time)} s` : digits(time)));
+  return [element("p", { class: "curve-name" }, unit ? `${name} [${unit}]` : name),
+    element("div", { class: "axes" }, element("div", { class: "axis-y" }, element("span", {}, digits(high)), element("span", {}, digits(low))), svg, element("div", { class: "axis-t" }, ...times))];
 }
 
 async function showGraph() {
@@ -342,7 +352,7 @@ async function refresh() {
 
 async function main() {
   const all = await ask("overview");
-  Object.assign(state, { files: all.files, cut: all.cut, machines: all.machines, forms: all.forms, reasons: all.reasons, tasks: all.tasks });
+  Object.assign(state, { files: all.files, cut: all.cut, machines: all.machines, large: all.large, forms: all.forms, reasons: all.reasons, tasks: all.tasks });
   byId("folder").textContent = `${all.folder} (strut ${all.version})`;
   byId("text").addEventListener("input", edited);
   byId("text").addEventListener("scroll", () => { byId("gutter").scrollTop = byId("text").scrollTop; });
