@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import strut
+from strut import control, gait, walkers
 from strut.cli import main
 
 
@@ -45,3 +47,50 @@ def test_a_file_that_holds_neither_says_both(capsys, tmp_path):
     wrong.write_bytes(b"no result")
     _, said = run(capsys, str(wrong), code=2)
     assert "holds neither" in " ".join(said.split())
+
+
+def test_gaits_are_held_over_a_parameter(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["compass", "--sweep", "slope=3deg,5deg", "-o", "held"]
+    printed, _ = run(capsys, *words)
+    assert "slope [deg]" in printed
+    rows = json.loads((tmp_path / "held" / "result.json").read_text())["data"]["held_sweep"]["rows"]
+    for row, slope in zip(rows, (3, 5), strict=True):
+        held = control.lqr(gait.find(walkers.compass(slope=strut.deg(slope))))
+        assert row["value"] == pytest.approx(strut.deg(slope))
+        assert row["held"] == "yes"
+        assert row["largest multiplier before"] == pytest.approx(abs(held.before.multipliers[0]), rel=1e-6)
+        assert row["largest multiplier after"] == pytest.approx(abs(held.gait.multipliers[0]), rel=1e-6)
+        (effort,) = (c.after for c in held.costs if c.name.endswith("after a push of 1 %, at most"))
+        assert row["hip_torque for a push of 1 % [N m]"] == pytest.approx(effort, rel=1e-4)
+    # beyond the doubling at 4.4 degrees the gait alone is unstable
+    assert rows[1]["largest multiplier before"] > 1 > rows[1]["largest multiplier after"]
+    pushes = {c.name: c.after for c in held.comparison if "push survived" in c.name}
+    assert rows[1]["push survived, of all rates"] == pytest.approx(min(pushes.values()), abs=0.01)
+    assert len((tmp_path / "held" / "sweep.csv").read_text().splitlines()) == 3
+    assert (tmp_path / "held" / "multipliers_over_slope.svg").exists()
+
+
+def test_a_value_without_a_gait_is_a_row(capsys):
+    printed, said = run(capsys, "compass", "--sweep", "slope=3deg,-3deg", "--json", code=1)
+    rows = json.loads(printed)["result"]["rows"]
+    assert [row["held"] for row in rows] == ["yes", "no"]
+    assert rows[1]["largest multiplier after"] is None
+    assert rows[1]["note"]
+    assert "not held everywhere" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["compass", "--sweep", "slope=3deg:5deg:2", "--export", "firmware"], "leave one of them out"),
+        (
+            ["walk.h5", "--sweep", "slope=3deg:5deg:2"],
+            "'walk.h5' is one gait, and --sweep holds one for each value",
+        ),
+        (["compass", "--sweep", "slop=3deg:5deg:2"], "there is no 'slop': did you mean 'slope'"),
+    ],
+)
+def test_sweeps_that_cannot_be_are_refused(capsys, arguments, sentence):
+    _, said = run(capsys, *arguments, code=2)
+    assert sentence in " ".join(said.split())

@@ -15,8 +15,9 @@ from strut import gait as gaits
 from strut import optimal
 from strut.cli.answer import complain, hint, present, warn
 from strut.cli.console import out
+from strut.cli.control_sweep import control_sweep
 from strut.cli.model import Reading, find_model, with_settings
-from strut.cli.options import Model, Root, Settings
+from strut.cli.options import Model, Root, Settings, Sweep
 from strut.cli.progress import tell_progress, tell_stage
 from strut.cli.save import check_directory
 from strut.cli.tables import table
@@ -27,6 +28,8 @@ from strut.optimal import Design
 from strut.system import System
 from strut.units import number
 
+RESULT_SUFFIXES = (".h5", ".hdf5")
+"""Suffixes of files in which gaits and designs are kept."""
 CONTROLLERS = ("lqr", "step", "track")
 """What can hold a gait: from moment to moment, from step to step, springs that motors play."""
 
@@ -128,6 +131,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             "off. That of the motor, or of the design, unless given.",
         ),
     ] = [],
+    sweep: Sweep = "",
     root: Root = [],
     export: Annotated[
         Path | None, typer.Option("--export", metavar="DIR", help="Write the closed loop as C99.")
@@ -146,7 +150,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     parameters the machine survives before and after.
 
     The model is a walker, whose gait is found, or designed at --speed; or a design.h5 that strut design
-    wrote.
+    wrote. With --sweep the gait of each of N values of a parameter is held, and a table says what its largest
+    multiplier was and is, what a push of 1 % takes of each input, and the largest push that is survived.
 
     [bold]Examples[/bold]
 
@@ -159,6 +164,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
       strut control compass --speed 0.8 --controller track --stiffness 200 --damping 20
 
       strut control compass --speed 0.8 --noise stance=0.001 --noise swing=0.001 --disturbance hip_torque=1
+
+      strut control compass --sweep slope=3deg:5deg:5 -o held/
 
       strut control walk/design.h5 --export firmware/
     """
@@ -197,16 +204,37 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     }
     if output is not None:
         check_directory(output)
-    source = read_source(model, settings, number(speed, "m/s") if speed else 0.0, tuple(root))
-    tell_progress("closing the loop, and asking what it survives")
     weights: dict[str, Any] = {"deviation": read_numbers("--deviation", deviation)}
-    if controller == "lqr":
-        result = loops.lqr(source, **weights, effort=read_numbers("--effort", effort), **loop_options)
-    elif controller == "step":
-        names = [name.strip() for name in by.split(",") if name.strip()]
-        result = loops.step_lqr(source, names, **weights, change=read_numbers("--effort", effort))
-    else:
-        result = loops.track(source, stiffness, damping, **loop_options)
+
+    def close_loop(source: Gait | Design) -> HeldGait:
+        if controller == "lqr":
+            return loops.lqr(source, **weights, effort=read_numbers("--effort", effort), **loop_options)
+        if controller == "step":
+            names = [name.strip() for name in by.split(",") if name.strip()]
+            return loops.step_lqr(source, names, **weights, change=read_numbers("--effort", effort))
+        return loops.track(source, stiffness, damping, **loop_options)
+
+    wanted = number(speed, "m/s") if speed else 0.0
+    if sweep:
+        if export is not None:
+            raise ModelError(
+                "--export writes one closed loop, and --sweep makes several: leave one of them out"
+            )
+        if Path(model).suffix in RESULT_SUFFIXES:
+            raise ModelError(f"'{model}' is one gait, and --sweep holds one for each value: give its machine")
+        system = with_settings(find_model(model, Reading(roots=tuple(root))), settings)
+        control_sweep(
+            system,
+            sweep,
+            lambda machine: gait_of(machine, wanted),
+            close_loop,
+            output=output,
+            asked=command_line(),
+        )
+        return
+    source = read_source(model, settings, wanted, tuple(root))
+    tell_progress("closing the loop, and asking what it survives")
+    result = close_loop(source)
     present(result.data, lambda: held_text(result))
     if output is not None:
         write_held(result, output, command_line())
@@ -221,7 +249,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
 def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path, ...]) -> Gait | Design:
     """Return what is to be held: a saved design or gait, a design at a speed [m/s], or a walker's own
     gait."""
-    if Path(model).suffix in (".h5", ".hdf5"):
+    if Path(model).suffix in RESULT_SUFFIXES:
         if settings or speed:
             raise ModelError(f"'{model}' is a result: its machine and its speed are what they are")
         try:
@@ -234,7 +262,11 @@ def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path
         if not isinstance(saved, (Design, Gait)):
             raise ModelError(f"'{model}' holds a {type(saved).__name__}: a design or a gait can be held")
         return saved
-    system = with_settings(find_model(model, Reading(roots=roots)), settings)
+    return gait_of(with_settings(find_model(model, Reading(roots=roots)), settings), speed)
+
+
+def gait_of(system: System, speed: float) -> Gait | Design:
+    """Return what is to be held of a system: a design at a speed [m/s], or without one its own gait."""
     if not speed:
         return find_own_gait(system)
     design = optimal.design(system, speed=speed, progress=tell_stage)

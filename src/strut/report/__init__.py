@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from strut.report.gait import gait_result
     from strut.report.graph import graph_report, power_samples
     from strut.report.held import held_result, recovery_figure
+    from strut.report.held_sweep import held_sweep_result
     from strut.report.live import follow_job
     from strut.report.pareto import MeritTable, load_merits, pareto_result
     from strut.report.runs import runs_result
@@ -32,6 +33,7 @@ __all__ = [
     "gait_result",
     "graph_report",
     "held_result",
+    "held_sweep_result",
     "load_merits",
     "pareto_result",
     "power_samples",
@@ -54,6 +56,7 @@ import_on_demand(
         "gait": ("gait_result",),
         "graph": ("graph_report", "power_samples"),
         "held": ("held_result", "recovery_figure"),
+        "held_sweep": ("held_sweep_result",),
         "live": ("follow_job",),
         "pareto": ("MeritTable", "load_merits", "pareto_result"),
         "runs": ("runs_result",),
