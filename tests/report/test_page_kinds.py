@@ -1,12 +1,22 @@
 """Every kind of page in a real browser: it says nothing on the console, asks nothing of a network, can be read by day,
 by night and on a phone and worked by keys, its cursor is linked, and its numbers are those of the result."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
 import strut
 from strut import control, evolve, gait, optimal, ports, report, view, walkers
+from strut.cli.app import application
+from strut.control import BodyModel
+from strut.report import stepping_histories, stepping_strip
+from strut.report.held_sweep import held_cells
+from strut.studies.rijt_scenarios import humanoid_loop
+from strut.walkers.rijt import FEET
+from tests.control.bipeds import biped, on_ground, standing
+from tests.evolve.test_comparison import camel_problem
 from tests.ports.graphs import motor
 from tests.view.browser import LOOKS, Visit, browser
 from tests.view.test_browser import CUT_TEXTS, READABLE, TEXTS
@@ -126,6 +136,71 @@ def of_table(made, place):
     return page, [f"{made.walk.table([1.0])['stance'][0]:.9g}" if "stance" in made.walk.names.x else "3 rows"]
 
 
+def of_held_over(made, place):
+    rows = [
+        held_cells(slope, control.lqr(gait.find(walkers.compass(slope=slope))))
+        for slope in (strut.deg(3), strut.deg(4.5))
+    ]
+    result = report.held_sweep_result("compass", "slope", rows, own_unit="rad", unit="deg")
+    return result.page(place), ["2 of 2 gaits", ">4.5<", f">{rows[1]['largest multiplier after']:.9g}<"]
+
+
+def of_controlled(made, place):
+    machine = biped()
+    run = standing(machine, BodyModel(machine)).run(on_ground(machine), 0.05)
+    page = report.controlled_result(run).page(place)
+    return page, [f"{len(run.samples)} programs, all solved", f"{run.kkt:.2g}"]
+
+
+def of_stepping(made, place):
+    controller, machine = humanoid_loop()
+    run = controller.using(walking_speed=0.5).run(machine, 1.0)
+    page = view.Report("stepping")
+    page.figures(stepping_strip(run, FEET, (0.5, 1.0), poses=3))
+    page.figures(*stepping_histories(run, FEET).values())
+    page.table(("time", "XcoM"), [(f"{run.t[-1]:.6g}", f"{run['xcom'][-1]:.6g}")])
+    return page.save(place), [f"{run['xcom'][-1]:.6g}", "stepping"]
+
+
+def of_search_comparison(made, place):
+    comparison = evolve.compare(camel_problem(), ["swarm", "cma-es"], seeds=3, evaluations=200)
+    page = view.Report("searches")
+    page.figures(report.comparison_figure(comparison, best_known=-1.031628453489877))
+    columns = comparison.columns()
+    rows = [[str(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+    page.table(list(columns), rows)
+    return page.save(place), ["swarm", "cma-es", rows[0][-1]]
+
+
+def of_reproduced(made, place):
+    told = CliRunner().invoke(application(), ["reproduce", "garcia-simplest", "-o", str(place), "--json"])
+    assert told.exit_code == 0, told.output
+    study = json.loads(told.stdout)["result"]
+    return place, [study["title"], *(row["ours"] for row in study["rows"])]
+
+
+def of_robust(made, place):
+    """One of the pages that `strut design --robust` writes, one for each scenario."""
+    found = optimal.robust_design(
+        walkers.compass(slope=0.0),
+        {"hip_spring": (0.0, 300.0)},
+        scenarios=[{"slope": slope} for slope in (strut.deg(-1), strut.deg(1))],
+        speed=0.5,
+    )
+    assert found.ok
+    first = found.designs[0]
+    page = report.design_result(first, "", f"compass: {found.scenarios[0].label}").page(place)
+    return page, [f"{first.speed:.5g}", found.scenarios[0].label]
+
+
+def of_motors(made, place):
+    """The page of `strut design --motor A,B`."""
+    command = ["design", "compass", "--speed", "0.5", "--motor", "rbe1211-csd17,maxon-re40-gp42c"]
+    told = CliRunner().invoke(application(), [*command, "-o", str(place.with_suffix("")), "--json"])
+    assert told.exit_code == 0, told.output
+    return place.with_suffix("") / "index.html", ["rbe1211-csd17", "maxon-re40-gp42c"]
+
+
 KINDS = {
     each.__name__.removeprefix("of_"): each
     for each in (
@@ -141,8 +216,18 @@ KINDS = {
         of_held,
         of_graph,
         of_table,
+        of_held_over,
+        of_controlled,
+        of_stepping,
+        of_search_comparison,
+        of_reproduced,
+        of_robust,
+        of_motors,
     )
 }
+SLOW = ("robust", "motors")
+"""Kinds of which a page takes 20 s or more: several designs each."""
+EACH = [pytest.param(kind, marks=[pytest.mark.slow] if kind in SLOW else []) for kind in KINDS]
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +243,7 @@ def pages(made, tmp_path_factory):
     return page
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EACH)
 def test_a_page_can_be_read_and_is_right(kind, pages, chromium):
     path, texts = pages(kind)
     document = path.read_text(encoding="utf-8")
@@ -196,7 +281,7 @@ def test_a_page_can_be_read_and_is_right(kind, pages, chromium):
         visit.context.close()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EACH)
 def test_a_page_is_worked_by_keys_and_its_cursor_is_linked(kind, pages, chromium):
     visit = Visit(chromium, pages(kind)[0], **LOOKS["light"])
     if visit.run("!!document.getElementById('open-all')"):

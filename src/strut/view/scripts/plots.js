@@ -100,7 +100,8 @@ const strutPlot = (() => {
         const xTicks = ticks(x0, x1, box.width / 90, figure.counted);
         for (const v of xTicks.list) {
           fresh.append(strutSvg("line", { x1: axes.u(v), x2: axes.u(v), y1: box.top, y2: box.top + box.height, class: "grid" }));
-          fresh.append(strutSvg("text", { x: axes.u(v), y: box.top + box.height + 17, "text-anchor": "middle", class: "tick" }, label(v, xTicks.step)));
+          const text = label(v, xTicks.step), half = measure(text) / 2 + 1;  /* within the plot, also at its ends */
+          fresh.append(strutSvg("text", { x: Math.min(axes.u(v), width - half), y: box.top + box.height + 17, "text-anchor": "middle", class: "tick" }, text));
         }
         yTicks.list.forEach((v, k) => {
           fresh.append(strutSvg("line", { x1: box.left, x2: box.left + box.width, y1: axes.v(v), y2: axes.v(v), class: "grid" }));
