@@ -26,8 +26,9 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m bench
 
 modules: $(VENV)/installed
-	$(BIN)/python -c "from strut import walkers; from strut.live.prebuild import prebuild_all; \
-	prebuild_all(make() for make in walkers.CATALOGUE.values())"
+	$(BIN)/python -c "from strut import walkers; from strut.cli.run import OWN_METHODS; \
+	from strut.live.prebuild import prebuild_all; \
+	prebuild_all({**walkers.CATALOGUE, **walkers.ROBOTS}, OWN_METHODS)"
 
 wheel: modules
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
