@@ -173,6 +173,25 @@ def test_a_robust_design_beats_the_nominal_one_on_random_slopes(capsys):
     check_printed("robust.py", capsys.readouterr().out, rel=0.01)
 
 
+@pytest.mark.slow  # four regulators and four hundred runs: half a minute on the processor
+def test_held_by_the_same_regulator_the_robust_design_falls_less_and_costs_less(capsys):
+    """On the same hundred random slopes that neither knows, by their plans for level ground, in simulation."""
+    example = load("robust")
+    softer, harder = example.compare_held(example.main()).values()
+    for here in (softer, harder):
+        nominal, robust = here["nominal"], here["robust"]
+        only_nominal = nominal.walked & ~robust.walked
+        assert not only_nominal.any()
+        both = nominal.walked & robust.walked
+        assert robust.costs[both].mean() < 0.9 * nominal.costs[both].mean()
+    counts = {name: walks.walked.sum() for name, walks in harder.items()}
+    assert counts["robust"] == pytest.approx(66, abs=2)
+    assert counts["nominal"] == pytest.approx(46, abs=2)
+    assert softer["robust"].walked.sum() == pytest.approx(67, abs=2)
+    assert softer["nominal"].walked.sum() == pytest.approx(66, abs=2)
+    assert "robust, held with 30 N m: 66 of 100 random slopes" in capsys.readouterr().out
+
+
 def test_codesign_beats_design_then_control(capsys):
     for name, found in load("codesign").main().items():
         assert found.machine.result.cost < 1e-6, name  # designed first: it walks down its slope by itself
