@@ -4,7 +4,7 @@ are the same in all of them, and the controller knows which is asked for."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -39,6 +39,8 @@ EDGE_WIDTH = 0.04
 """[m] Width over which the edge of a step on soft ground is rounded."""
 NEAR_SPEED = 1.0
 """[m/s] A speed between those of all tasks, which `evolve.walk_measures` needs."""
+KEPT_BEGINS = 1000
+"""Designs whose begins are kept, for the other tasks."""
 FIRST_SPREAD = 0.05
 """[1] How far around a given design the first population is, as a part of each range."""
 
@@ -66,15 +68,17 @@ EVERYDAY_TASKS: Mapping[str, WalkTask] = {
 class TaskRuns:
     """Evaluates one exoskeleton, of a topology and a pair of actuators, in one task.
 
-    inner: that runs the machine, shared by all tasks. Parameters are those of `linkage.pin_parameters` and of
-    `exoskeleton_tables`. Measures are those of `worn_measures`. A design that does not carry a stride
-    (`check_carries`) fails.
+    inner: that runs the machine, shared by all tasks. begins: by pins, how linkages begin or why they
+    cannot, shared, too: the screening of a design takes as long as its walk. Parameters are those of
+    `linkage.pin_parameters` and of `exoskeleton_tables`. Measures are those of `worn_measures`. A design
+    that does not carry a stride (`check_carries`) fails.
     """
 
     topology: linkage.Topology
     actuators: tuple[str, ...]
     task: WalkTask
     inner: SystemEvaluation
+    begins: dict[bytes, dict[str, float] | ModelError] = field(default_factory=dict)
 
     @cached_property
     def tables(self) -> control.PhaseTables:
@@ -149,7 +153,6 @@ class TaskRuns:
         """Return parameters and initial states of the machine, by label; ModelError where it does not carry
         a stride."""
         pins = np.array([numbers[name] for name in self.pins])
-        check_carries(self.topology, self.actuators, pins)
         tables = self.tables.rows(np.array([[numbers[name] for name in self.tables.names]]))[0]
         return {
             "step_edge": self.task.edge,
@@ -157,8 +160,27 @@ class TaskRuns:
             "frequency": self.task.frequency,
             **dict(zip(self.pins, pins.tolist(), strict=True)),
             **dict(zip(self.tables.labels, tables.tolist(), strict=True)),
-            **start_linkage(self.inner.system, self.topology, pins).states,
+            **self._begin(pins),
         }
+
+    def _begin(self, pins: np.ndarray) -> dict[str, float]:
+        """Return the states with which the linkage of a design begins, by label; ModelError where it does not
+        carry a stride."""
+        key = pins.tobytes()
+        if key not in self.begins:
+            if len(self.begins) >= KEPT_BEGINS:
+                self.begins.clear()
+            begin: dict[str, float] | ModelError
+            try:
+                check_carries(self.topology, self.actuators, pins)
+                begin = dict(start_linkage(self.inner.system, self.topology, pins).states)
+            except ModelError as error:
+                begin = error
+            self.begins[key] = begin
+        begin = self.begins[key]
+        if isinstance(begin, ModelError):
+            raise ModelError(str(begin))
+        return begin
 
 
 def task_machine(
@@ -213,8 +235,9 @@ def task_evaluation(
     """Return what evaluates an exoskeleton in all tasks. duration: of each walk [s]. options: of
     `task_machine`."""
     inner = task_machine(topology, actuators, duration, **options)
+    begins: dict[bytes, dict[str, float] | ModelError] = {}
     return evolve.TaskEvaluation(
-        {name: TaskRuns(topology, tuple(actuators), task, inner) for name, task in tasks.items()}
+        {name: TaskRuns(topology, tuple(actuators), task, inner, begins) for name, task in tasks.items()}
     )
 
 
