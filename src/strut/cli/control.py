@@ -51,7 +51,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
         typer.Option(
             metavar="KIND",
             help="lqr: a linear-quadratic regulator from moment to moment; step: one from step to step, "
-            "which sets what --by names; track: springs and dampers that motors play (joint impedance).",
+            "which sets what --by names; track: motors act as springs and dampers about the plan (joint "
+            "impedance).",
         ),
     ] = "lqr",
     by: Annotated[

@@ -117,8 +117,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         str,
         typer.Option(
             metavar="KIND",
-            help="Inputs in an interval of the mesh: constant, linear, quadratic or cubic; cubic unless "
-            "given, and quadratic of hermite-simpson, which sees no more.",
+            help="How inputs change over an interval of the mesh: constant, linear, quadratic or cubic; "
+            "cubic unless given, with hermite-simpson quadratic.",
             show_default=False,
         ),
     ] = "",
@@ -126,21 +126,23 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         str,
         typer.Option(
             metavar="NAME",
-            help="Of the motion into numbers: radau, gauss or hermite-simpson (collocation), or shooting.",
+            help="How the motion becomes finitely many unknowns: radau, gauss or hermite-simpson "
+            "(collocation), or shooting.",
         ),
     ] = "radau",
     section: Section = "",
     intervals: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Of the mesh, to begin with; more are made where accuracy needs them."
+            metavar="N", help="Intervals of the mesh to begin with; more are made where accuracy needs them."
         ),
     ] = 10,
     starts: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help=f"Different starts of the search, on all cores; the best is kept; how many agree is said. "
+            help=f"How many different starts are searched from, on all cores: the best is kept, and it is "
+            f"said how many agree. "
             f"{STARTS} unless given; 1 of each design with --sweep, --robust or --motor, and always with "
             f"--stability.",
         ),

@@ -82,7 +82,9 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     basin: Annotated[
         bool, typer.Option("--basin", help="Which states around the gait lead back to it.")
     ] = False,
-    cells: Annotated[int, typer.Option(metavar="N", min=2, help="Of the basin, along each side.")] = 100,
+    cells: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Cells of the basin along each of its two states.")
+    ] = 100,
     device: Device = "cpu",
     starts: Annotated[
         int, typer.Option(metavar="N", min=0, help="Random states that the search begins from.")
@@ -105,8 +107,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     """Find the gaits of a walker: limit cycles, their stability (multipliers), period, speed and energy.
 
     With --sweep the gait is followed as a parameter changes, in N gaits or more, past folds and from
-    doublings on; it begins at the first value. With -o it also walks at 120 values in between, from each on
-    to the next (brute-force bifurcation diagram).
+    doublings on; it begins at the first value. With -o it also walks at 120 values from A to B, at each from
+    where the walk before ended (brute-force bifurcation diagram).
 
     [bold]Examples[/bold]
 

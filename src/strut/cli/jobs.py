@@ -39,7 +39,7 @@ def jobs(
     ] = None,
     *,
     pause: Annotated[
-        bool, typer.Option("--pause", help="Let them wait, after the shares that are under way.")
+        bool, typer.Option("--pause", help="Let them wait, once what is being evaluated is done.")
     ] = False,
     go_on: Annotated[bool, typer.Option("--go-on", help="Let those that wait go on.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="End them; strut evolve --resume goes on.")] = False,
@@ -125,7 +125,7 @@ def _acknowledge(path: Path, request: Request) -> None:
     """Wait a little until a job does what it was asked, and say whether it does."""
     word = ANSWERS[request]
     answers = populations.wait_for_state(path, (word,), ANSWER_SECONDS).word == word
-    state = f"it is {word}" if answers else f"it will be {word} after the shares that are under way"
+    state = f"it is {word}" if answers else f"it will be {word} once what is being evaluated is done"
     note(f"{path.name} was asked to {request}: {state}")
 
 

@@ -97,8 +97,8 @@ Times = Annotated[
         "-t",
         "--time",
         metavar="[BEGIN:[STEP:]]END",
-        help="When the run begins and ends \\[s]. STEP is the distance of printed and saved rows and, for "
-        "integrators of fixed steps, of the integration.",
+        help="When the run begins and ends \\[s]. STEP is the time from row to row of what is printed and "
+        "saved; integrators of fixed step take it, too.",
     ),
 ]
 Sweep = Annotated[
@@ -106,7 +106,8 @@ Sweep = Annotated[
     typer.Option(
         "--sweep",
         metavar="NAME=A:B:N",
-        help="N values of a parameter from A to B, in its unit or with one: slope=2deg:5deg:7.",
+        help="N values of a parameter from A to B, in its unit or with one: slope=2deg:5deg:7; or these: "
+        "slope=2deg,3deg.",
         show_default=False,
     ),
 ]
@@ -119,7 +120,7 @@ Print = Annotated[
         help="Print this state or output over time, in columns. May be given more than once.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of random numbers.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random numbers.")]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Processes; as many as there are cores unless given."),

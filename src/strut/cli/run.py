@@ -89,10 +89,10 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     ] = False,
 ) -> None:
     """Simulate a machine and report what happened: final state, events, where the energy went, and for
-    walkers how in every step.
+    walkers each step.
 
     A machine that walks or stands on feet also leaves a page with plots and its animation, MODEL.html, where
-    you are; unless you save something yourself (-o), print columns (--print) or for machines (--json), or say
+    you are; not where you save something yourself (-o), print columns (--print) or JSON (--json), or say
     --no-page.
 
     With --sweep there is a run for each of N values of a parameter, an initial state or an input, and a table
