@@ -234,8 +234,9 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
         )
         return
     source = read_source(model, settings, wanted, tuple(root))
-    tell_progress("closing the loop, and asking what it survives")
+    tell_progress("closing the loop")
     result = close_loop(source)
+    result.compare(lambda name, part: tell_progress(f"asking what is survived: {name}", part))
     present(result.data, lambda: held_text(result))
     if output is not None:
         write_held(result, output, command_line())
@@ -280,7 +281,7 @@ def find_own_gait(system: System) -> Gait:
     """Return a walker's own gait. Raises NoGaitError, with what else can be done of a machine with motors."""
     tell_progress("looking for a gait")
     try:
-        return gaits.find(system)
+        return gaits.find(system, progress=tell_progress)
     except NoGaitError as error:
         if not system.size("u"):
             raise

@@ -133,9 +133,11 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     tell_progress("looking for a gait" if not everything else "looking for all gaits")
     try:
         gaits_found = (
-            gaits.find_all(system, section or None, starts=starts, seed=seed)
+            gaits.find_all(system, section or None, starts=starts, seed=seed, progress=tell_progress)
             if everything
-            else [gaits.find(system, section=section or None, starts=starts, seed=seed)]
+            else [
+                gaits.find(system, section=section or None, starts=starts, seed=seed, progress=tell_progress)
+            ]
         )
     except NoGaitError as error:
         if not sweep:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -91,16 +91,28 @@ class HeldGait(SavedResult, Tabular, Packed):
     def comparison(self) -> tuple[Compared, ...]:
         """The largest multiplier, and the largest step down and up, roughest ground, largest push and wrong
         parameter that are survived, before and after. What feedback costs is in `costs`."""
+        return self.compare()
+
+    def compare(self, progress: Callable[[str, float], None] | None = None) -> tuple[Compared, ...]:
+        """Return `comparison`, and keep it; progress: called with what is asked next, and which part of all
+        questions is answered [1]."""
+        names = self._compared_parameters()
         largest = (float(abs(self.before.multipliers[0])), float(abs(self.gait.multipliers[0])))
-        rows = [
-            Compared("largest multiplier", *largest),
-            self._step("down", step_down),
-            self._step("up", step_up),
-            self._rough_ground(),
-            *self._pushes(),
-            *self._wrong_parameters(),
-        ]
-        return tuple(rows)
+        questions: dict[str, Callable[[], list[Compared]]] = {
+            "step down": lambda: [self._step("down", step_down)],
+            "step up": lambda: [self._step("up", step_up)],
+            "rough ground": lambda: [self._rough_ground()],
+            "pushes": self._pushes,
+            **{f"wrong {name}": partial(self._wrong_parameter, name) for name in names},
+        }
+        rows = [Compared("largest multiplier", *largest)]
+        for k, (word, question) in enumerate(questions.items()):
+            if progress is not None:
+                progress(word, k / len(questions))
+            rows += question()
+        answers = tuple(rows)
+        self.__dict__["comparison"] = answers
+        return answers
 
     def _step(self, word: str, limit: Callable[..., Survived]) -> Compared:
         """The largest step of the ground, down or up."""
@@ -141,23 +153,22 @@ class HeldGait(SavedResult, Tabular, Packed):
             rows.append(_compare(name, before, after, unit=""))
         return rows
 
-    def _wrong_parameters(self) -> list[Compared]:
-        """The largest errors of parameters, relative, that are survived in both directions."""
-        names = [
+    def _compared_parameters(self) -> list[str]:
+        """The parameters of which errors are tried: numbers other than 0 that the closed loop has, too."""
+        own = {q.name for q in self.system.p}
+        return [
             q.name
             for q in self.before.system.p
             if q.size == 1 and isinstance(q.value, np.ndarray) and float(q.value[0]) != 0
-            if q.name in {own.name for own in self.system.p} and not q.name.startswith("plan")
+            if q.name in own and not q.name.startswith("plan")
         ]
-        return [
-            _compare(
-                f"largest error survived of {name}, relative",
-                wrong_parameter(self.before, name, exact=PARAMETER_RESOLUTION),
-                wrong_parameter(self.gait, name, exact=PARAMETER_RESOLUTION),
-                unit="",
-            )
-            for name in names
-        ]
+
+    def _wrong_parameter(self, name: str) -> list[Compared]:
+        """The largest error of a parameter, relative, that is survived in both directions."""
+        before, after = (
+            wrong_parameter(gait, name, exact=PARAMETER_RESOLUTION) for gait in (self.before, self.gait)
+        )
+        return [_compare(f"largest error survived of {name}, relative", before, after, unit="")]
 
     @cached_property
     def costs(self) -> tuple[Compared, ...]:

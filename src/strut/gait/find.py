@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,7 @@ def find(  # noqa: PLR0913 -- options of a public function, by keyword
     seed: int = 0,
     z0: Any = None,
     events: Sequence[str] | None = None,
+    progress: Callable[[str, float | None], None] | None = None,
 ) -> Gait:
     """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of
     the longest period.
@@ -63,14 +64,17 @@ def find(  # noqa: PLR0913 -- options of a public function, by keyword
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
     does so too); multiple shooting helps where several are wanted. events: those that happen in a step,
     where they are known, such as from a run: a step with others is none, and there is less to compile.
+    progress: called with what is done, and which part of it is done [1] where that is known.
     Raises `NoGaitError`.
     """
     integer("starts", starts, 0)
     integer("walk", walk, 0)
     seed_number(seed)
+    log = SearchLog(progress=progress)
+    log.tell("making the return map")
     step = ReturnMap(system, section, steps=steps, x0=guess, z0=z0, events=events)
     y = step.free(step.start.x)
-    log = SearchLog()
+    log.tell("Newton's method, from where it begins and walks to")
     if guess is None:
         gait = _first_gait(step, y, walk, log)
         if gait is not None and gait.kind != "unstable":
@@ -101,11 +105,18 @@ class SearchLog:
 
     closest: the smallest change of the free states over a step, 2-norm. ended: how often each reason ended a
         step. refused: how often the simulator had each reason to say that a fixed point is no gait.
+    progress: who is told how far it is, if somebody is.
     """
 
     closest: float = np.inf
     ended: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    progress: Callable[[str, float | None], None] | None = None
+
+    def tell(self, text: str, part: float | None = None) -> None:
+        """Say what is done, and which part of it is done [1] where that is known."""
+        if self.progress is not None:
+            self.progress(text, part)
 
     def note(self, points: FixedPoints) -> None:
         """Add what Newton's method saw."""
@@ -183,16 +194,19 @@ def find_all(
     starts: int = 400,
     seed: int = 0,
     z0: Any = None,
+    progress: Callable[[str, float | None], None] | None = None,
 ) -> list[Gait]:
     """All gaits that Newton reaches from `starts` random states, the longest period first. Raises
     `NoGaitError` where there is none.
 
     Of a family of gaits (of a machine that conserves its energy) the one nearest to where the search began
-    stands for all.
+    stands for all. progress: as of `find`.
     """
     integer("starts", starts, 0)
     seed_number(seed)
-    step, log = ReturnMap(system, section, steps=steps, x0=guess, z0=z0), SearchLog()
+    log = SearchLog(progress=progress)
+    log.tell("making the return map")
+    step = ReturnMap(system, section, steps=steps, x0=guess, z0=z0)
     gaits = _search(step, starts, seed, log)
     if not gaits:
         raise _no_gait_error(step, log)
@@ -262,7 +276,12 @@ def _newton_from_many(
     begin = np.vstack([begin[first.ok], first.y[first.ok]])
     if not len(begin):
         return []
-    points = fixed_points(step, begin, evaluations)
+    points = fixed_points(
+        step,
+        begin,
+        evaluations,
+        progress=lambda part: log.tell(f"Newton's method from {len(begin)} states", part),
+    )
     log.note(points)
     return list(points.y[points.converged])
 
@@ -270,7 +289,10 @@ def _newton_from_many(
 def _search(step: ReturnMap, starts: int, seed: int, log: SearchLog) -> list[Gait]:
     """All different gaits that Newton finds from random states, the longest period first; one of a family."""
     gaits: list[Gait] = []
-    for y in _newton_from_many(step, random_starts(step, starts, seed), log):
+    log.tell(f"Newton's method from {starts} random states")
+    points = _newton_from_many(step, random_starts(step, starts, seed), log)
+    for k, y in enumerate(points):
+        log.tell(f"simulating what Newton's method found, {k + 1} of {len(points)}", k / len(points))
         if (
             all(np.abs(y - g.y0).max() > SAME_GAIT * (1 + np.abs(y).max()) for g in gaits)
             and (gait := _gait(step, y, log)) is not None

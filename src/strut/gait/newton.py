@@ -4,6 +4,7 @@ of several steps by multiple shooting a fixed point of another map."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -88,13 +89,19 @@ class FixedPoints:
 
 
 def newton(
-    step: Map, starts: np.ndarray, *, evaluations: int = MAX_EVALUATIONS, rough: bool = False
+    step: Map,
+    starts: np.ndarray,
+    *,
+    evaluations: int = MAX_EVALUATIONS,
+    rough: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> FixedPoints:
     """Damped Newton on y -> step(y) - y from every row of `starts`.
 
     A trial that falls, or whose residual is not smaller (Armijo's condition), is halved; steps are never
     longer than half of the state. evaluations: of the step, at most, from each start. rough: integrate
-    roughly, and end near fixed points (`MAX_ROUGH_RESIDUAL`).
+    roughly, and end near fixed points (`MAX_ROUGH_RESIDUAL`). progress: called with the part of the starts
+    that has ended [1].
     """
     goal = MAX_ROUGH_RESIDUAL if rough else MAX_RESIDUAL
     y = np.array(starts, dtype=float)
@@ -111,6 +118,8 @@ def newton(
         busy = np.flatnonzero(alive & ~converged)
         if not len(busy):
             break
+        if progress is not None:
+            progress(1.0 - len(busy) / rows)
         # rows that moved have a new direction; the others try a part of their last one
         for k in busy[fresh[busy]]:
             direction[k], scale[k] = limited_direction(J[k], F[k], y[k], rough)
@@ -142,15 +151,20 @@ def newton(
 
 
 def fixed_points(
-    step: Map, starts: np.ndarray, evaluations: int = MAX_EVALUATIONS, *, leap: bool = False
+    step: Map,
+    starts: np.ndarray,
+    evaluations: int = MAX_EVALUATIONS,
+    *,
+    leap: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> FixedPoints:
     """Fixed points of a map from every row of `starts`: `newton` with rough steps until it is near, in at
     most so many `evaluations`, then with exact ones.
 
     leap: let the exact ones begin where the next rough Newton step would lead. It saves an evaluation, and
-        loses a start that falls there.
+        loses a start that falls there. progress: as of `newton`, of the rough steps.
     """
-    near = newton(step, starts, evaluations=evaluations, rough=True)
+    near = newton(step, starts, evaluations=evaluations, rough=True, progress=progress)
     rows = np.flatnonzero(near.converged)
     if not len(rows):
         return near
