@@ -55,16 +55,17 @@ def human_rows(
     for mode in nested:
         own = [answer for (name, _), answer in nested_verified.items() if name == mode]
         rows += _held_rows(f"{mode}, from the same gaits", own) if own else []
-    evolutions = [evolution for part in parts for evolution in part.values()]
-    cost = sum(_seconds(evolution) for evolution in evolutions)
-    counts = [sum(evolution.evaluations for evolution in part.values()) for part in parts]
+    costs = []
+    for number, part in enumerate([*parts, nested] if nested else parts):
+        count = sum(evolution.evaluations for evolution in part.values())
+        minutes = sum(_seconds(evolution) for evolution in part.values()) / 60
+        starts = f" from {STARTS.count} starts each" if number else ""
+        costs.append(f"{count}{starts}, in {minutes:.1f} min")
     rows.append(
         Row(
             "evaluations, and how long they took",
             "1.8 million in about 30 h on 127 cores",
-            f"{counts[0]}"
-            + (f", then {counts[1]} from {STARTS.count} starts each" if len(counts) > 1 else "")
-            + f", in {cost / 60:.1f} min",
+            "; then ".join(costs),
             f"wall time of the searches in {folder}",
         )
     )
