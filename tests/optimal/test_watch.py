@@ -187,7 +187,7 @@ def test_ctrl_c_while_torque_is_priced_returns_what_there_was(level, monkeypatch
 
 
 def test_a_price_says_what_is_known():
-    price = torque_price("energy", 0.01, {"squared-torque": 3.0})
+    price = torque_price("energy", 0.01, {"squared-torque": 3.0}, 10.0)
     assert price.sentence == (
         "0.01 of squared torque stands beside energy (default): of that alone no design was found that is "
         "ok; of the cost it is 0.03"
