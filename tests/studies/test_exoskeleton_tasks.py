@@ -9,6 +9,7 @@ from strut import evolve
 from strut.errors import UnknownNameError
 from strut.studies.exoskeleton_tasks import (
     EDGE_WIDTH,
+    EVERYDAY_TASKS,
     WalkTask,
     rounded_step,
     task_evaluation,
@@ -16,7 +17,13 @@ from strut.studies.exoskeleton_tasks import (
     task_parameters,
     task_problem,
 )
-from strut.studies.kieboom_tasks import begin_design, begin_numbers, keeps_task, tasks_problem
+from strut.studies.kieboom_tasks import (
+    begin_design,
+    begin_numbers,
+    keeps_task,
+    task_rows,
+    tasks_problem,
+)
 from strut.system import Param
 from tests.studies.test_exoskeleton_refinement import PAIR, topology, walking_numbers
 
@@ -25,6 +32,8 @@ TASKS = {
     "fast": WalkTask(speed=1.0),
     "step": WalkTask(speed=1.0, rise=0.02, edge=0.65),
 }
+MEASURED = ("time", "speed", "assist_time", "power_absolute")
+"""What tables tell of a task."""
 DURATION = 1.2
 """[s] Of a walk."""
 
@@ -78,6 +87,18 @@ def test_what_a_task_asks_for():
     assert keeps_task(task, "slow", good)
     for name, value in (("time", 9.0), ("speed", 0.7), ("speed", 0.9), ("assist_time", 0.6)):
         assert not keeps_task(task, "slow", {**good, f"slow.{name}": value})
+
+
+def test_what_a_table_of_tasks_tells():
+    """Of a walk that fell before it was measured there is its time alone."""
+    names = [f"{task}.{measure}" for task in EVERYDAY_TASKS for measure in MEASURED]
+    good = dict.fromkeys(names, 0.4) | {f"{task}.time": 10.0 for task in EVERYDAY_TASKS}
+    good |= {f"{name}.speed": task.speed for name, task in EVERYDAY_TASKS.items()}
+    table = {row.quantity: row.ours for row in task_rows({**good, "step.time": 1.6}, good)}
+    assert table["step: keeps what is asked, before | after"] == "no | yes"
+    assert table["step: walks for [s]"] == "1.6 | 10.0"
+    assert table["step: speed [m/s]"] == "- | 1.00"
+    assert table["fast: speed [m/s]"] == "1.30 | 1.30"
 
 
 @pytest.mark.timeout(3000)

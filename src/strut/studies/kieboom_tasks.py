@@ -167,7 +167,11 @@ def task_rows(first: Mapping[str, float], last: Mapping[str, float]) -> list[Row
         )
 
         def texts(measure: str, digits: int, name: str = name, both: Any = both) -> str:
-            return " | ".join(f"{each[f'{name}.{measure}']:.{digits}f}" for each in both)
+            whole = [measure == "time" or each[f"{name}.time"] > DURATION / 2 for each in both]
+            return " | ".join(
+                f"{each[f'{name}.{measure}']:.{digits}f}" if is_measured else "-"
+                for each, is_measured in zip(both, whole, strict=True)
+            )
 
         rows += [
             Row(
