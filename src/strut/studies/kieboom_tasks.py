@@ -101,26 +101,26 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     order.folder.mkdir(parents=True, exist_ok=True)
     if order.search:
         search_tasks(order, tell)
-    found = evolve.load_evolution(order.folder / SEARCH_FILE)
-    plots = progress_plots({"search": found}, "power, sum of all tasks [W]")
-    rows = search_rows(found)
+    evolution = evolve.load_evolution(order.folder / SEARCH_FILE)
+    plots = progress_plots({"search": evolution}, "power, sum of all tasks [W]")
+    rows = search_rows(evolution)
     if not order.verify:
         return SearchOutcome(rows, plots)
     tell("the best is run again in fine steps")
-    measured = measure_again(begin_design(), found.best.parameters)
+    measured = measure_again(begin_design(), evolution.best.parameters)
     rows += task_rows(*measured)
     tell("it walks once more, for the page")
-    return SearchOutcome(rows, plots, films=films(begin_design(), found.best.parameters))
+    return SearchOutcome(rows, plots, films=films(begin_design(), evolution.best.parameters))
 
 
-def search_rows(found: evolve.Evolution) -> list[Row]:
+def search_rows(evolution: evolve.Evolution) -> list[Row]:
     """Return what the search did."""
-    best = found.best
+    best = evolution.best
     value = f"{best.value:.3g} s" if best.stage == 1 else f"{best.value:.3g}"
     return [
-        Row("evaluations, three walks each", "", f"{found.evaluations}"),
-        Row("evaluations a second", "", f"{found.evaluations / max(found.seconds, 1e-9):.1f}"),
-        Row("goal of the best", "", f"{best.stage} of {found.stages}", value),
+        Row("evaluations, three walks each", "", f"{evolution.evaluations}"),
+        Row("evaluations a second", "", f"{evolution.evaluations / max(evolution.seconds, 1e-9):.1f}"),
+        Row("goal of the best", "", f"{best.stage} of {evolution.stages}", value),
     ]
 
 
