@@ -27,6 +27,8 @@ FEW = ("compass", "kneed", "rimless-wheel")
 IN_SPACE = ("compass", "trunk-3d", "coman")
 """Machines that are drawn in space as well."""
 FRAMES_PER_SECOND = 30
+MIN_FRAMES = 5
+"""Frames without which nothing is said of their cost."""
 PATIENCE = 60.0
 """Time [s] to wait for gaits and maps, which are computed in other threads, before frames are counted."""
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -98,7 +100,10 @@ def frame_row(opened: Any, name: str, page: Path, seconds: float, in_space: bool
     whole = opened.new_browser_cdp_session()
     before, used_before, began = tab.evaluate(COUNTERS), thread_seconds(session), clock.monotonic()
     all_before = browser_seconds(whole)
-    while clock.monotonic() - began < seconds:
+    enough = f"strutPage.frames >= {before[0] + MIN_FRAMES}"  # an emulated card may need a second for one
+    while clock.monotonic() - began < seconds or not tab.evaluate(enough):
+        if clock.monotonic() - began > seconds + PATIENCE:
+            raise RuntimeError(f"{name} shows fewer than {MIN_FRAMES} frames within {PATIENCE:g} s")
         tab.wait_for_timeout(100)
         tab.evaluate("strutPage.machine.ending && strutPage.start()")
     spent, used = clock.monotonic() - began, thread_seconds(session) - used_before
