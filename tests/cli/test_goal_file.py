@@ -13,7 +13,7 @@ from strut.cli.goal_file import read_goal_file
 from strut.errors import ModelError, StorageError, UnknownNameError
 from strut.optimal import OwnCost, StepGoal
 from strut.optimal.walk.goal_field import goal_fields
-from strut.system.known_names import MAX_OF_OTHERS
+from strut.system.known_names import MAX_SHOWN_OTHERS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "compass_goal.toml"
 
@@ -174,9 +174,9 @@ def test_what_nothing_resembles_is_listed_all_the_same(tmp_path):
     sentence = str(caught.value)
     assert "did you mean" not in sentence
     assert f"states: {', '.join(q.name for q in robot.x)}" in sentence
-    count = len(robot.p) - MAX_OF_OTHERS
+    count = len(robot.p) - MAX_SHOWN_OTHERS
     assert count > 0
-    assert f"{robot.p[MAX_OF_OTHERS - 1].name} and {count} more" in sentence
+    assert f"{robot.p[MAX_SHOWN_OTHERS - 1].name} and {count} more" in sentence
 
 
 @pytest.mark.parametrize(

@@ -71,10 +71,10 @@ def bifurcation_map(
 
     gait: where it begins, with its parameters. name, to: the parameter, and its last value. values: how many
     there are. steps: walked at each, of which the last `kept` are noted. Where these still come closer to a
-    gait or leave one, slowly, as they do beside a bifurcation, it walks on for up to `MAX_SETTLING_ROUNDS`
-    times as many; of what has not settled even then the last period alone is noted. progress: called with
-    the fraction of the values that are done. It ends where the walker falls. Raises UnknownNameError for no parameter,
-    ModelError for a gait whose steps do not all end in one event.
+    gait or leave one, slowly, as they do beside a bifurcation, it walks on, for up to
+    `MAX_SETTLING_ROUNDS` times as many; of what has not settled even then the last period alone is noted. The
+    map ends where the walker falls. progress: called with the fraction of the values that are done. Raises
+    UnknownNameError for no parameter, ModelError for a gait whose steps do not all end in one event.
     """
     parameters = {q.name: float(np.ravel(q.value)[0]) for q in gait.system.p if np.size(q.value) == 1}
     if name not in parameters:

@@ -10,7 +10,6 @@ import numpy as np
 from strut import control, walkers
 from strut.gait import locate_jumps
 from strut.studies.coman_gait import (
-    EFFORT,
     FEET,
     FREQUENCY_RANGE,
     GROUND_STIFFNESS,
@@ -22,6 +21,7 @@ from strut.studies.coman_gait import (
 from strut.studies.coman_pictures import table_values
 from strut.studies.human_stability import JudgedBody, without_contact_times
 from strut.system import System
+from strut.walkers.coman_planar import EFFORT
 
 
 @cache

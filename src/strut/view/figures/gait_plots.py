@@ -81,8 +81,8 @@ def bifurcation(
         points: special points (may be absent), each with `kind` (fold, doubling, ...), `at` (the parameter
             there) and `values`, by quantity.
         units: by name (may be absent), unless given here.
-    quantity: the first state unless given; `period` is the time of a step. A gait of several steps is drawn at
-    each of them.
+    quantity: the first state unless given; `period` is the time of a step. A gait of several steps is drawn
+    at each of them.
     """
     if not isinstance(branches, Iterable | DrawnBranch):
         raise ArgumentError(
