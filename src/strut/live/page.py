@@ -226,8 +226,8 @@ def _advice(system: System) -> str:
         return ""
     if not system.u:
         return "Other values of the parameters may walk, such as ground that goes down: move a slider."
-    known = system.name.replace("_", "-")
-    name = known if known in SYSTEM_DESCRIPTIONS else "MODEL"
+    word = system.name.replace("_", "-")
+    name = word if word in SYSTEM_DESCRIPTIONS else "MODEL"
     return (
         f"It needs ground that goes down, or a controller. In a terminal, 'strut control {name} --speed "
         f"{ADVISED_SPEED:g} -o held' designs a gait and holds it: open held/index-live.html."
