@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from strut import optimal
+from strut import optimal, view
 from strut.cli import design as commands
 from strut.cli import main
 
@@ -163,6 +163,25 @@ def test_sweeps(capsys, tmp_path):
     code, said = ran(capsys, *words[:-1], "speed=0.45")
     assert code == 2
     assert "write --sweep NAME=A:B:N" in said.err
+
+
+def test_a_sweep_is_shown_in_the_unit_in_which_it_was_asked(capsys, tmp_path):
+    """Degrees in the table, on the page, its axes and its walks; SI units in what programs read."""
+    words = ["compass", "--speed", "0.5", "--sweep", "slope=0deg:1deg:2", "--workers", "1"]
+    code, said = ran(capsys, *words, "-o", str(tmp_path))
+    assert code == 0
+    assert "slope [deg]" in said.out
+    assert re.search(r"\n +1 +yes", said.out)
+    saved = view.Result.load(tmp_path / "result.json")
+    over = next(chapter for chapter in saved.chapters if chapter.heading == "Over slope")
+    assert {figure.x for figure in over.figures.values()} == {"slope [deg]"}
+    for trace in over.figures["cost"].traces:
+        assert trace.x == pytest.approx([0.0, 1.0])
+    assert [title.split(",")[0] for title in over.films] == ["slope 0 deg", "slope 1 deg"]
+    table = saved.chapters[-1].tables[0]
+    assert table.head[0] == "slope [deg]"
+    assert [row[0] for row in table.rows] == pytest.approx([0.0, 1.0])
+    assert (tmp_path / "sweep.csv").read_text().startswith('"slope [rad]"')
 
 
 def examples() -> list[str]:

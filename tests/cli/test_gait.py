@@ -1,8 +1,11 @@
 """`strut gait` as a person and a program use it."""
 
 import json
+import math
+import re
 import sys
 
+import numpy as np
 import pytest
 
 from strut import view
@@ -51,7 +54,7 @@ def test_all_gaits(capsys):
 
 
 def test_tables_sweeps_and_files(capsys, tmp_path):
-    said = run(
+    told = run(
         capsys,
         "compass",
         "--sweep",
@@ -61,9 +64,14 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
         "9",
         "-o",
         str(tmp_path / "out"),
-    ).out
+    )
+    said = told.out
     assert "a stable gait" in said
     assert "doubling" in said
+    # what was varied stands in degrees, as it was asked; what programs read stays in SI
+    assert "slope [deg]" in said
+    assert re.search(r"\n +3 +0\.73435 ", said)
+    assert "the branch ended: reached slope = 4.6 deg" in " ".join(told.err.split())
     assert "walks" in said
     figures = {
         f"gait-1-{name}.{kind}"
@@ -80,6 +88,16 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
     rows = (tmp_path / "out" / "sweep-1.csv").read_text().splitlines()
     assert rows[0] == "slope,period,stable,stance,swing,stance_rate,swing_rate"
     assert len(rows) > 20
+    swept = [float(row.split(",")[0]) for row in rows[1:]]
+    assert (swept[0], swept[-1]) == pytest.approx((math.radians(3), math.radians(4.6)))
+    chapter = next(c for c in saved.chapters if c.heading == "Over slope")
+    assert {figure.x for figure in chapter.figures.values()} == {"slope [deg]"}
+    for trace in chapter.figures["sweep_period"].traces:  # the curves, the squares and what was walked
+        assert 2.9 < np.nanmin(trace.x) <= np.nanmax(trace.x) < 4.7
+    assert list(chapter.films)[0] == "slope 3 deg, stable"
+    assert {table.head[k] for table, k in zip(chapter.tables, (0, 2), strict=True)} == {"slope [deg]"}
+    assert 4.3 < chapter.tables[1].rows[0][2] < 4.5  # the doubling
+    assert "reached slope = 4.6 deg." in chapter.text
 
 
 def test_no_gait_is_one_sentence(capsys):
@@ -96,7 +114,7 @@ def test_without_plotly_a_gait_is_still_saved(capsys, tmp_path, monkeypatch):
 
 def test_a_sweep_that_cannot_begin_says_where_it_could(capsys):
     said = run(capsys, "rimless-wheel", "--sweep", "slope=2deg:20deg:9", "--starts", "5", code=2).err
-    assert "A sweep begins at its first value, slope = 0.0349" in said.replace("\n", " ")
+    assert "A sweep begins at its first value, slope = 2 deg: let" in said.replace("\n", " ")
     said = run(capsys, "compass", "--sweep", "slope=2deg:5deg", code=2).err
     assert "'slope=2deg:5deg' does not say how many values there are" in said
     said = run(capsys, "compass", "--sweep", "slope=2deg,5deg", code=2).err

@@ -19,6 +19,7 @@ from strut.files import put
 from strut.optimal import TradeOff
 from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.optimal.walk.sweep_run import DECIDES, TOUCHED
+from strut.view.figures.swept_axis import SweptAxis, swept_axis
 
 WEIGHT_PREFIX = "weight_"
 """What the name of the weight of a cost begins with."""
@@ -33,14 +34,15 @@ def run_sweep(order: Order, text: str, workers: int | None) -> None:
     name, values = swept.name, list(swept.values)
     arguments = {n: v for n, v in order.arguments.items() if v is not None}
     curve = _solve_sweep(order, name, values, arguments, workers)
-    present(curve.data, lambda: sweep_text(curve))
-    sweep_notes(curve)
+    axis = swept_axis(curve.name, curve.unit, swept.unit)
+    present(curve.data, lambda: sweep_text(curve, axis))
+    sweep_notes(curve, axis)
     if curve.interrupted:
         raise typer.Exit(INTERRUPTED_EXIT)
     if order.output is not None:
         asked = {"name": name, "values": values, **arguments}
         again = python_text("trade_off", order.source, asked, order.goal_call)
-        write_sweep(curve, order, again)
+        write_sweep(curve, order, again, swept.unit)
     if not curve.ok:
         raise typer.Exit(1)
 
@@ -75,9 +77,9 @@ def _solve_sweep(
     return curve
 
 
-def sweep_text(curve: TradeOff) -> None:
-    """Print a trade-off as a table."""
-    head, rows = curve.rows()
+def sweep_text(curve: TradeOff, axis: SweptAxis) -> None:
+    """Print a trade-off as a table; what was varied as `axis` shows it."""
+    head, rows = axis.table(*curve.rows())
     columns = [k for k, title in enumerate(head) if title.split(" [")[0] not in FILES_ONLY]
     table(
         "",
@@ -86,22 +88,23 @@ def sweep_text(curve: TradeOff) -> None:
     )
 
 
-def sweep_notes(curve: TradeOff) -> None:
+def sweep_notes(curve: TradeOff, axis: SweptAxis) -> None:
     """Say why points of a trade-off failed, and what decides others."""
     for point in curve.points:
-        why = f"{curve.name} {point.value:g}: {point.status}"
+        why = f"{axis.label(point.value)}: {axis.sentence(point.status)}"
         if not point.ok:
             warn(why, plain=True)
         elif DECIDES in point.status or TOUCHED in point.status:
             note(why)
 
 
-def write_sweep(curve: TradeOff, order: Order, again: str) -> None:
-    """Write the report of a trade-off: a page, the data, every figure, and the table as sweep.csv."""
+def write_sweep(curve: TradeOff, order: Order, again: str, unit: str) -> None:
+    """Write the report of a trade-off: a page, the data, every figure, and the table as sweep.csv, in SI.
+    unit: in which the page shows what was varied."""
     assert order.output is not None
     from strut.report import sweep_result  # pages: not where nothing is written
 
-    folder = replace(sweep_result(curve, order.command), again=again).folder(order.output)
+    folder = replace(sweep_result(curve, order.command, unit=unit), again=again).folder(order.output)
     head, rows = curve.rows(rounded=False)
     lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
     put(order.output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")

@@ -31,6 +31,7 @@ from strut.gait.gait import Gait
 from strut.report.gait import LISTED_GAITS, RESIDUAL_FLOOR
 from strut.simulate import DEVICES
 from strut.system import System
+from strut.view.figures.swept_axis import SweptAxis, swept_axis
 from strut.view.units import shown_unit, title_with_unit
 
 
@@ -40,7 +41,8 @@ class Findings:
 
     branches: of a sweep, one for each gait. doubled: the branches of twice as many steps that begin on each
         of these. basins: one for each gait. All empty where they were not asked for. maps: how it walks over
-        the parameter of a sweep, of each gait; None where that is not known.
+        the parameter of a sweep, of each gait; None where that is not known. axis: how the parameter of a
+        sweep is shown.
     """
 
     gaits: list[Gait]
@@ -48,6 +50,7 @@ class Findings:
     doubled: list[list[Branch]]
     basins: list[Basin]
     maps: list[BifurcationMap | None]
+    axis: SweptAxis
 
     def data(self) -> dict[str, Any]:
         """Return what `strut gait --json` gives as its result."""
@@ -127,7 +130,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     if device != "cpu" and not basin:
         raise ModelError(f"--device {device} is for the runs of a basin: give --basin too, or leave it out")
     system = with_settings(with_drive(find_model(model, Reading(roots=tuple(root))), drive), settings)
-    name, low, high, points = _range(system, sweep) if sweep else ("", math.nan, math.nan, 0)
+    axis, low, high, points = _range(system, sweep) if sweep else (SweptAxis("", ""), math.nan, math.nan, 0)
+    name = axis.name
     if sweep:
         system = system.using({name: low})
     tell_progress("looking for a gait" if not everything else "looking for all gaits")
@@ -143,8 +147,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         if not sweep:
             raise
         more = (
-            f"{error}. A sweep begins at its first value, {name} = {low:g}: let it begin where there is a "
-            f"gait"
+            f"{error}. A sweep begins at its first value, {name} = {axis.text(low)}: let it begin where "
+            f"there is a gait"
         )
         raise NoGaitError(more, error.closest, error.fell) from error
     branches = []
@@ -158,7 +162,9 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         tell = part_teller(word, k, len(gaits_found))
         basins.append(gaits.basin(g, cells=cells, device=device, progress=tell))
     maps = [walked_steps(g, name, high) for g in gaits_found] if sweep and output is not None else []
-    findings = Findings(gaits=gaits_found, branches=branches, doubled=doubled, basins=basins, maps=maps)
+    findings = Findings(
+        gaits=gaits_found, branches=branches, doubled=doubled, basins=basins, maps=maps, axis=axis
+    )
     options = {  # by name, what was asked and the default
         "all": (everything, False),
         "sweep": (sweep, ""),
@@ -181,7 +187,7 @@ def findings_text(findings: Findings) -> None:
     for g in findings.gaits:
         gait_text(g)
     for b, others in zip(findings.branches, findings.doubled, strict=True):
-        branch_text(b, others)
+        branch_text(b, others, findings.axis)
     for cell_map in findings.basins:
         table(
             f"basin over {cell_map.names[0]}, {cell_map.names[1]}",
@@ -218,33 +224,40 @@ def gait_text(g: Gait) -> None:
     )
 
 
-def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
-    """Print a branch as tables. doubled: the branches of more steps that begin on it."""
+def branch_text(branch: Branch, doubled: Sequence[Branch], axis: SweptAxis) -> None:
+    """Print a branch as tables. doubled: the branches of more steps that begin on it. axis: how the parameter
+    is shown."""
     v = branch.parameter
     listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED_GAITS).astype(int))
     rows = [
         [
-            float(v[k]),
+            float(axis.shown(v[k])),
             float(branch.period[k]),
             float(abs(branch.multipliers[k, 0])),
             "yes" if branch.stable[k] else "no",
         ]
         for k in listed_rows
     ]
-    unit = next(q.unit for q in branch.system.p if q.name == branch.name)
-    name = title_with_unit(branch.system, branch.name, unit)
     listed = f"{len(v)} gaits over {branch.name}" + (
         f"; {len(listed_rows)} of {len(v)} rows" if len(listed_rows) < len(v) else ""
     )
-    table(listed, [name, title_with_unit(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
+    table(
+        listed,
+        [axis.title, title_with_unit(branch.system, "period", "s"), "largest multiplier", "stable"],
+        rows,
+    )
     bifurcations = [
-        [b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations
+        [b.kind, each.steps, float(axis.shown(b.at))]
+        for each in (branch, *doubled)
+        for b in each.bifurcations
     ]
     if bifurcations:
-        table("bifurcations", ["kind", "of gaits of steps", name], bifurcations)
-    note(f"the branch ended: {branch.ended}")
+        table("bifurcations", ["kind", "of gaits of steps", axis.title], bifurcations)
+    note(f"the branch ended: {axis.sentence(branch.ended)}")
     for each in doubled:
-        note(f"its gaits of {each.steps} steps, followed from the doubling, ended: {each.ended}")
+        note(
+            f"its gaits of {each.steps} steps, followed from the doubling, ended: {axis.sentence(each.ended)}"
+        )
 
 
 def branch_data(branch: Branch) -> dict[str, Any]:
@@ -262,9 +275,11 @@ def branch_data(branch: Branch) -> dict[str, Any]:
     }
 
 
-def _range(system: System, text: str) -> tuple[str, float, float, int]:
-    """Read NAME=A:B:N; returns name, A, B and N. Raises what `System.using` raises for A and B."""
-    swept = read_sweep(text, {q.name: q.unit for q in system.p})
+def _range(system: System, text: str) -> tuple[SweptAxis, float, float, int]:
+    """Read NAME=A:B:N; returns how NAME is shown, A, B and N. Raises what `System.using` raises for A and
+    B."""
+    units = {q.name: q.unit for q in system.p}
+    swept = read_sweep(text, units)
     if not swept.evenly:
         raise ValueRangeError(
             f"'{text}' lists values, and a gait is followed from one value to another: write "
@@ -273,7 +288,8 @@ def _range(system: System, text: str) -> tuple[str, float, float, int]:
     ends = swept.values[0], swept.values[-1]
     for value in ends:
         system.using({swept.name: value})  # refuses what is out of its bounds
-    return swept.name, *ends, len(swept.values)
+    axis = swept_axis(swept.name, units[swept.name], swept.unit, of=system)
+    return axis, *ends, len(swept.values)
 
 
 def write_files(directory: Path, findings: Findings, asked: str, source: str) -> None:
@@ -293,6 +309,7 @@ def write_files(directory: Path, findings: Findings, asked: str, source: str) ->
             cells=findings.basins[k] if findings.basins else None,
             title=f"{g.system.name}: gait {k + 1}",
             source=source,
+            unit=findings.axis.unit,
         )
         for why in result.folder(directory, f"gait-{k + 1}").missing:
             warn(why)

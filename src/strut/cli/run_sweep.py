@@ -19,10 +19,11 @@ from strut.cli.sweeps import SweptValues, read_sweep
 from strut.cli.tables import table
 from strut.errors import StorageError
 from strut.files import put
-from strut.report.runs import end_cells, runs_result, unit_size
+from strut.report.runs import end_cells, runs_result
 from strut.simulate import Trajectory
 from strut.system import System
 from strut.view import Result
+from strut.view.figures.swept_axis import swept_axis
 
 
 def run_sweep(
@@ -79,12 +80,9 @@ def sweep_data(runs: list[Trajectory], rows: list[dict[str, Any]], swept: SweptV
 
 def _print_table(runs: list[Trajectory], rows: list[dict[str, Any]], swept: SweptValues) -> None:
     """Print how runs ended; what was varied in the unit in which it was asked."""
-    size = unit_size(runs[0], swept.name, swept.unit)
-    heads = [f"{swept.name} [{swept.unit}]" if swept.unit else next(iter(rows[0])), *list(rows[0])[1:]]
-    cells = [
-        ["" if cell is None else cell / size if k == 0 else cell for k, cell in enumerate(row.values())]
-        for row in rows
-    ]
+    first = runs[0]
+    axis = swept_axis(swept.name, first.names.units.get(swept.name, ""), swept.unit, of=first)
+    heads, cells = axis.table(list(rows[0]), [["" if c is None else c for c in row.values()] for row in rows])
     table(f"{runs[0].system_name}, {len(runs)} runs", heads, cells)
 
 

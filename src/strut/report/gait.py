@@ -16,6 +16,7 @@ from strut.report.walks import basin_walks, branch_walks, with_squares
 from strut.simulate import simulate
 from strut.view.figures.figure import NEUTRAL, Figure, Points
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
+from strut.view.figures.swept_axis import swept_axis
 from strut.view.pages.headline import headline as page_headline
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
@@ -47,13 +48,15 @@ def gait_result(
     cells: Basin | None = None,
     title: str = "",
     source: str = "",
+    unit: str = "",
 ) -> Result:
     """Turn what `gait.find` found into a `Result`: facts, stability, energy, branches, basin and a run.
 
     asked: the command that was given. branches: what `gait.follow` and `doubled` made of it, the first one
         followed from it. step_map: its `gait.bifurcation_map` over the same parameter, drawn below them.
     cells: its `gait.basin`. title: the heading, if not the system's name. source:
-        Python that makes its system, "walkers.compass()".
+        Python that makes its system, "walkers.compass()". unit: in which the parameter of the branches is
+        shown, "deg"; its own unless given.
     """
     several = [branches] if isinstance(branches, Branch) else list(branches)
     word, of, books = gait.kind.capitalize(), gait.system, gait.energetics
@@ -94,7 +97,7 @@ def gait_result(
     }
     chapters = [_stability(gait), *([_energy(gait)] if accounted else [])]
     if several:
-        chapters.append(_branch(several, step_map))
+        chapters.append(_branch(several, step_map, unit))
     if cells is not None:
         chapters.append(_basin(cells))
     numerics = {
@@ -169,15 +172,17 @@ def _energy(gait: Gait) -> Chapter:
     )
 
 
-def _branch(branches: list[Branch], step_map: BifurcationMap | None) -> Chapter:
-    """The chapter of a sweep: its gaits, its bifurcations, those that begin on it, and how it walks there."""
+def _branch(branches: list[Branch], step_map: BifurcationMap | None, unit: str) -> Chapter:
+    """The chapter of a sweep: its gaits, its bifurcations, those that begin on it, and how it walks there.
+    unit: in which the parameter is shown."""
     main = branches[0]
     listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED_GAITS).astype(int))
-    unit = next((q.unit for q in main.system.p if q.name == main.name), "")
-    head = title_with_unit(main.system, main.name, unit)
+    own_unit = next((q.unit for q in main.system.p if q.name == main.name), "")
+    axis = swept_axis(main.name, own_unit, unit, of=main.system)
+    at = axis.shown(main.parameter)
     rows = [
         (
-            float(main.parameter[k]),
+            float(at[k]),
             float(main.period[k]),
             float(abs(main.multipliers[k, 0])),
             "yes" if main.stable[k] else "no",
@@ -190,29 +195,37 @@ def _branch(branches: list[Branch], step_map: BifurcationMap | None) -> Chapter:
         else ""
     )
     tables = [
-        Rows((head, title_with_unit(main.system, "period", "s"), "largest multiplier", "stable"), rows, some)
+        Rows(
+            (axis.title, title_with_unit(main.system, "period", "s"), "largest multiplier", "stable"),
+            rows,
+            some,
+        )
     ]
-    special = [(b.kind, branch.steps, float(b.at)) for branch in branches for b in branch.bifurcations]
+    special = [
+        (b.kind, branch.steps, float(axis.shown(b.at))) for branch in branches for b in branch.bifurcations
+    ]
     if special:
-        tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))
-    walks = branch_walks(main)
+        tables.append(Rows(("kind", "of gaits of steps", axis.title), special, "Bifurcations"))
+    walks = branch_walks(main, axis)
     titles, numbers = [title for title, _ in walks.values()], list(walks)
     heights = {main.names[0]: main.values(main.names[0]), "period": main.values_after_steps("period")[0]}
     figures = {
-        f"sweep_{name}": with_squares(
-            _with_steps(bifurcation(branches, name), step_map, name),
-            main.parameter[numbers],
-            y[numbers],
-            titles,
+        f"sweep_{name}": axis.figure(
+            with_squares(
+                _with_steps(bifurcation(branches, name), step_map, name),
+                main.parameter[numbers],
+                y[numbers],
+                titles,
+            )
         )
         for name, y in heights.items()
     }
     return Chapter(
         f"Over {main.name}",
-        f"{len(main)} gaits; the branch ended: {main.ended}.",
+        f"{len(main)} gaits; the branch ended: {axis.sentence(main.ended)}.",
         tables,
         figures,
-        "" if step_map is None else WALKED_NOTE.format(step_map.ended),
+        "" if step_map is None else WALKED_NOTE.format(axis.sentence(step_map.ended)),
         beside=True,
         films=dict(walks.values()),
         one_film=True,

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.control import HeldGait
 from strut.gait import push
-from strut.units import number
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
+from strut.view.figures.swept_axis import swept_axis
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 
@@ -78,32 +79,18 @@ def shown_rows(
     rows: Sequence[Mapping[str, Any]], name: str, own_unit: str, unit: str = ""
 ) -> tuple[list[str], list[list[Any]]]:
     """Return heads and cells of a table: what was varied in the unit in which it was asked."""
-    size = number(f"1{unit}", own_unit) if unit else 1.0
     heads = list(dict.fromkeys(head for row in rows for head in row if head != "note"))
     if any(row["note"] for row in rows):
         heads.append("note")
-    cells = [
-        [
-            row["value"] / size
-            if head == "value"
-            else ""
-            if _is_nan(row.get(head, ""))
-            else row.get(head, "")
-            for head in heads
-        ]
-        for row in rows
-    ]
-    word = unit or own_unit
-    return [
-        f"{name} [{word}]" if head == "value" and word else name if head == "value" else head
-        for head in heads
-    ], cells
+    cells = [["" if _is_nan(row.get(head, "")) else row.get(head, "") for head in heads] for row in rows]
+    return swept_axis(name, own_unit, unit).table(heads, cells, heads.index("value"))
 
 
 def _is_nan(cell: Any) -> bool:
     return isinstance(cell, float) and math.isnan(cell)
 
 
+@checked
 def held_sweep_result(
     machine: str,
     name: str,

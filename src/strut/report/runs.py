@@ -12,8 +12,8 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.report.walks import SHOWN_WALKS, TitledRun, spread_indices, with_squares
 from strut.simulate import simulate
-from strut.units import number
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
+from strut.view.figures.swept_axis import SweptAxis, swept_axis
 from strut.view.pages.headline import cost_of_transport, step_length
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
@@ -62,17 +62,13 @@ def runs_result(
             f"there are {len(runs)} runs and {len(values)} values of '{name}': each run needs its value"
         )
     machine = runs[0]
-    at = np.asarray(values, dtype=float) / unit_size(machine, name, unit)  # as they are shown
-    across = _axis_name(machine, name, unit)
-    rows = [
-        {across if k == 0 else head: at[n] if k == 0 else cell for k, (head, cell) in enumerate(each.items())}
-        for n, each in enumerate(
-            end_cells(run, name, value, printed) for run, value in zip(runs, values, strict=True)
-        )
-    ]
+    axis = swept_axis(name, machine.names.units.get(name, ""), unit, of=machine)
+    at = axis.shown(values)
+    ends = [end_cells(run, name, value, printed) for run, value in zip(runs, values, strict=True)]
+    head, rows = axis.table(list(ends[0]), [list(each.values()) for each in ends])
     good = sum(run.ok for run in runs)
-    walks = _films(runs, name, at, unit) if machine.names.step_events else {}
-    figures = _step_figures(runs, name, at, walks, across) if machine.names.step_events else {}
+    walks = _films(runs, values, axis) if machine.names.step_events else {}
+    figures = _step_figures(runs, name, at, walks, axis.title) if machine.names.step_events else {}
     chapters = []
     if figures:
         chapters.append(
@@ -88,10 +84,11 @@ def runs_result(
             )
         )
     else:
-        ends = _end_figures(runs, name, at, printed, across)
-        chapters += [Chapter(f"At the end, over {name}", "", [], ends, beside=True)] if ends else []
-    head = list(rows[0])
-    table = Rows(head, [tuple("" if row[h] is None else row[h] for h in head) for row in rows])
+        end_figures = _end_figures(runs, name, at, printed, axis.title)
+        chapters += (
+            [Chapter(f"At the end, over {name}", "", [], end_figures, beside=True)] if end_figures else []
+        )
+    table = Rows(head, [tuple("" if cell is None else cell for cell in row) for row in rows])
     chapters.append(Chapter("All of them", "", [table]))
     return Result(
         title=title or f"{machine.system_name}: runs over {name}",
@@ -104,7 +101,7 @@ def runs_result(
         data={
             "name": name,
             "values": list(map(float, values)),
-            "columns": {h: [row[h] for row in rows] for h in head},
+            "columns": {h: [row[k] for row in rows] for k, h in enumerate(head)},
         },
     )
 
@@ -131,16 +128,6 @@ def end_cells(run: Trajectory, name: str, value: float, printed: Sequence[str] =
         unit = run.names.units.get(label.split("[")[0], "")
         cells[title_with_unit(run, label, unit)] = float(run[label][-1])
     return cells
-
-
-def unit_size(run: Trajectory, name: str, unit: str) -> float:
-    """Return how much of the SI unit of a parameter, state or input one of `unit` is: 0.01745 of deg."""
-    return number(f"1{unit}", run.names.units.get(name, "")) if unit else 1.0
-
-
-def _axis_name(run: Trajectory, name: str, unit: str) -> str:
-    """What was varied, with the unit in which it is shown."""
-    return f"{name} [{unit}]" if unit else title_with_unit(run, name, run.names.units.get(name, ""))
 
 
 def _step_times(run: Trajectory) -> np.ndarray:
@@ -188,14 +175,14 @@ def _step_figures(
     return figures
 
 
-def _films(runs: Sequence[Trajectory], name: str, at: np.ndarray, unit: str) -> dict[int, TitledRun]:
+def _films(runs: Sequence[Trajectory], values: Sequence[float], axis: SweptAxis) -> dict[int, TitledRun]:
     """Titles and last steps of some runs, by their numbers; nothing of a machine that has nothing to show."""
     walks: dict[int, TitledRun] = {}
     if runs[0].system is None or not runs[0].system.scene.parts:
         return walks
     for k in spread_indices(len(runs), SHOWN_WALKS):
         word = "" if runs[k].ok else f", {runs[k].status}"
-        walks[k] = (f"{name} {at[k]:.5g} {unit}".rstrip() + word, _last_steps(runs[k]))
+        walks[k] = (axis.label(values[k]) + word, _last_steps(runs[k]))
     return walks
 
 
@@ -234,4 +221,4 @@ def _end_figures(
     return figures
 
 
-__all__ = ["end_cells", "runs_result", "unit_size"]
+__all__ = ["end_cells", "runs_result"]

@@ -14,6 +14,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.report.walks import sweep_walks, with_squares
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
+from strut.view.figures.swept_axis import swept_axis
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 
@@ -29,12 +30,14 @@ NUMBERS_WITHOUT_FIGURE = ("defect",)
 
 
 @checked
-def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
+def sweep_result(sweep: TradeOff, asked: str = "", title: str = "", unit: str = "") -> Result:
     """Turn what `optimal.trade_off` found into a `Result`: figures over what was varied, and a table.
 
-    asked: the command that was given. title: the heading, if not that of what was varied.
+    asked: the command that was given. title: the heading, if not that of what was varied. unit: in
+    which that is shown, "deg"; its own unless given.
     """
-    head, rows = sweep.rows()
+    axis = swept_axis(sweep.name, sweep.unit, unit)
+    head, rows = axis.table(*sweep.rows())
     good = sum(point.ok for point in sweep.points)
     stable = sum(point.stable is True for point in sweep.points)
     verdict = (
@@ -42,10 +45,12 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
         f"{stable} of {len(sweep.points)} gaits are "
     )
     verdict += "stable."
-    walks = sweep_walks(sweep)
+    walks = sweep_walks(sweep, axis)
     titles, numbers = [title for title, _ in walks.values()], list(walks)
     by_file = {
-        name: with_squares(figure, sweep.values[numbers], _heights(sweep, figure)[numbers], titles)
+        name: axis.figure(
+            with_squares(figure, sweep.values[numbers], _heights(sweep, figure)[numbers], titles)
+        )
         for name, figure in figures(sweep).items()
     }
     chapters = [
@@ -61,13 +66,17 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
     if len(sweep.cost_parts) == 2:
         trusted = np.array([point.ok for point in sweep.points])
         a, b = (sweep[name][trusted] for name in sweep.cost_parts.values())
-        labels = [f"{sweep.name} {v:.4g}" for v in sweep.values[trusted]]
+        labels = [axis.label(v) for v in sweep.values[trusted]]
         first, second = sweep.cost_parts
         front = trade_off(a, b, first, second, labels)
         x, y = (sweep[name][numbers] for name in sweep.cost_parts.values())
         front = with_squares(front, x, y, titles)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
-    remarks = [(point.value, point.status) for point in sweep.points if not point.ok or ";" in point.status]
+    remarks = [
+        (float(axis.shown(point.value)), axis.sentence(point.status))
+        for point in sweep.points
+        if not point.ok or ";" in point.status
+    ]
     status_table = [Rows((head[0], "what is to be said of it"), remarks)] if remarks else []
     chapters.append(Chapter("All of them", "", [Rows(head, rows), *status_table]))
     facts = {

@@ -17,6 +17,7 @@ from strut.report.design import walk
 from strut.report.job_pictures import JobPictures
 from strut.simulate import simulate
 from strut.view.figures.figure import NEUTRAL, Figure, Points
+from strut.view.figures.swept_axis import SweptAxis
 
 if TYPE_CHECKING:
     from strut.optimal import TradeOff
@@ -47,9 +48,9 @@ def with_squares(figure: Figure, x: np.ndarray, y: np.ndarray, titles: Sequence[
     return replace(figure, traces=(*figure.traces, squares))
 
 
-def branch_walks(branch: Branch) -> dict[int, TitledRun]:
+def branch_walks(branch: Branch, axis: SweptAxis) -> dict[int, TitledRun]:
     """Return titles and runs of some gaits of a branch, evenly along it, by their numbers; those that cannot
-    be found again are left out."""
+    be found again are left out. axis: how titles show the parameter."""
     values = branch.parameter
     walks: dict[int, TitledRun] = {}
     if not branch.system.scene.parts:
@@ -63,7 +64,7 @@ def branch_walks(branch: Branch) -> dict[int, TitledRun]:
             continue
         z0 = np.array(list(gait.z0.values()))
         run = simulate(gait.system, t=2 * gait.period, x0=gait.vector, z0=z0)
-        walks[k] = (f"{branch.name} {value:.5g}, {'stable' if gait.stable else 'not stable'}", run)
+        walks[k] = (f"{axis.label(value)}, {'stable' if gait.stable else 'not stable'}", run)
     return walks
 
 
@@ -106,9 +107,9 @@ def _scattered_cells(basin: Basin) -> list[tuple[int, int]]:
     return chosen
 
 
-def sweep_walks(sweep: TradeOff) -> dict[int, TitledRun]:
+def sweep_walks(sweep: TradeOff, axis: SweptAxis) -> dict[int, TitledRun]:
     """Return titles and runs of some trusted designs of a sweep, by their numbers; none of a sweep that was
-    read from a file without its problem."""
+    read from a file without its problem. axis: how titles show what was varied."""
     walks: dict[int, TitledRun] = {}
     trusted = [k for k, point in enumerate(sweep.points) if point.ok and point.plan is not None]
     if sweep.task is None or not sweep.system.scene.parts:
@@ -122,7 +123,7 @@ def sweep_walks(sweep: TradeOff) -> dict[int, TitledRun]:
             continue
         if design.ok:
             word = "stable" if design.gait is not None and design.gait.stable else "not stable"
-            walks[trusted[n]] = (f"{sweep.name} {value:.5g}, {word}", run)
+            walks[trusted[n]] = (f"{axis.label(value)}, {word}", run)
     return walks
 
 
