@@ -14,7 +14,7 @@ def test_values_titles_and_tables_are_in_the_unit_that_was_asked():
     axis = swept_axis("slope", "rad", "deg")
     angles = np.radians([3.0, 3.5])
     assert axis.title == "slope [deg]"
-    assert axis.shown(angles) == pytest.approx([3.0, 3.5])
+    assert axis.in_unit(angles) == pytest.approx([3.0, 3.5])
     assert axis.label(angles[1]) == "slope 3.5 deg"
     heads, rows = axis.table(["slope [rad]", "ok"], [[angles[0], "yes"], [angles[1], "no"]])
     assert heads == ["slope [deg]", "ok"]

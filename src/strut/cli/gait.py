@@ -231,7 +231,7 @@ def branch_text(branch: Branch, doubled: Sequence[Branch], axis: SweptAxis) -> N
     listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED_GAITS).astype(int))
     rows = [
         [
-            float(axis.shown(v[k])),
+            float(axis.in_unit(v[k])),
             float(branch.period[k]),
             float(abs(branch.multipliers[k, 0])),
             "yes" if branch.stable[k] else "no",
@@ -247,7 +247,7 @@ def branch_text(branch: Branch, doubled: Sequence[Branch], axis: SweptAxis) -> N
         rows,
     )
     bifurcations = [
-        [b.kind, each.steps, float(axis.shown(b.at))]
+        [b.kind, each.steps, float(axis.in_unit(b.at))]
         for each in (branch, *doubled)
         for b in each.bifurcations
     ]

@@ -179,7 +179,7 @@ def _branch(branches: list[Branch], step_map: BifurcationMap | None, unit: str) 
     listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED_GAITS).astype(int))
     own_unit = next((q.unit for q in main.system.p if q.name == main.name), "")
     axis = swept_axis(main.name, own_unit, unit, of=main.system)
-    at = axis.shown(main.parameter)
+    at = axis.in_unit(main.parameter)
     rows = [
         (
             float(at[k]),
@@ -202,7 +202,7 @@ def _branch(branches: list[Branch], step_map: BifurcationMap | None, unit: str) 
         )
     ]
     special = [
-        (b.kind, branch.steps, float(axis.shown(b.at))) for branch in branches for b in branch.bifurcations
+        (b.kind, branch.steps, float(axis.in_unit(b.at))) for branch in branches for b in branch.bifurcations
     ]
     if special:
         tables.append(Rows(("kind", "of gaits of steps", axis.title), special, "Bifurcations"))

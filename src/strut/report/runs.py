@@ -63,7 +63,7 @@ def runs_result(
         )
     machine = runs[0]
     axis = swept_axis(name, machine.names.units.get(name, ""), unit, of=machine)
-    at = axis.shown(values)
+    at = axis.in_unit(values)
     ends = [end_cells(run, name, value, printed) for run, value in zip(runs, values, strict=True)]
     head, rows = axis.table(list(ends[0]), [list(each.values()) for each in ends])
     good = sum(run.ok for run in runs)

@@ -73,7 +73,7 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "", unit: str = 
         front = with_squares(front, x, y, titles)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
     remarks = [
-        (float(axis.shown(point.value)), axis.sentence(point.status))
+        (float(axis.in_unit(point.value)), axis.sentence(point.status))
         for point in sweep.points
         if not point.ok or ";" in point.status
     ]

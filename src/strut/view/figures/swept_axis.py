@@ -28,7 +28,7 @@ class SweptAxis:
     unit: str = ""
     size: float = 1.0
 
-    def shown(self, values: Any) -> np.ndarray:
+    def in_unit(self, values: Any) -> np.ndarray:
         """Return values in SI as they are shown."""
         return np.asarray(values, dtype=float) / self.size
 
@@ -59,7 +59,7 @@ class SweptAxis:
         return replace(figure, traces=tuple(self._trace(trace) for trace in figure.traces), x=self.title)
 
     def _trace(self, trace: Trace) -> Trace:
-        return trace if isinstance(trace, Flow) else replace(trace, x=self.shown(trace.x))
+        return trace if isinstance(trace, Flow) else replace(trace, x=self.in_unit(trace.x))
 
 
 def swept_axis(name: str, own_unit: str, unit: str = "", *, of: Any = None) -> SweptAxis:
