@@ -46,7 +46,7 @@ def test_the_optimum_is_where_the_goal_is_just_kept():
     """By hand: speed 1.3 (and its margin) asks for a + b = 1.022; all of it by a, whose marginal power is
     below 20 up to a = 1."""
     own = descent([1.5, 1.5, 0.0])
-    path = own.go(200, lambda text: None)
+    path = own.follow_gradients(200, lambda text: None)
     before, after = path.measures[0], path.measures[-1]
     assert len(path.rows) > 5
     assert before["power_absolute"] == pytest.approx(100 + 22.5 + 30 + 50)
@@ -56,7 +56,7 @@ def test_the_optimum_is_where_the_goal_is_just_kept():
 
 
 def test_a_goal_that_is_missed_comes_first():
-    path = descent([0.0, 0.0, 0.0]).go(200, lambda text: None)
+    path = descent([0.0, 0.0, 0.0]).follow_gradients(200, lambda text: None)
     before, after = path.measures[0], path.measures[-1]
     assert before["speed"] < 1.3 <= after["speed"]
     assert after["power_absolute"] > before["power_absolute"]
@@ -64,7 +64,7 @@ def test_a_goal_that_is_missed_comes_first():
 
 def test_what_falls_is_told():
     with pytest.raises(ModelError, match="does not walk to the end"):
-        descent([2.5, 0.0, 0.0]).go(3, lambda text: None)
+        descent([2.5, 0.0, 0.0]).follow_gradients(3, lambda text: None)
 
 
 def test_steps_that_do_not_hold_are_left_out():

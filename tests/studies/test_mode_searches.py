@@ -4,7 +4,7 @@ they are, where runs are done, and what the command refuses before anything is s
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from strut.errors import ModelError, NoGenerationError
 from strut.studies import mode_searches
 from strut.studies.mode_searches import (
     SearchMark,
-    check_way_on,
+    check_continuation,
     load_parts,
     progress_teller,
     run_options,
@@ -25,23 +25,12 @@ from strut.studies.mode_searches import (
 )
 from strut.studies.study import SearchOrder
 from tests.simulate.fake_card import fake_driver, fake_driver_file
+from tests.studies.test_human_gait import Same
 
 __all__ = ["fake_driver", "fake_driver_file"]
 
 MARK = SearchMark("tiny", {"one": ("a",), "two": ("a",)}, 1)
 STARTS = evolve.FixedScenarios({"x": (0.0, 1.0)})
-
-
-@dataclass(frozen=True)
-class Same:
-    """Writes what it reads."""
-
-    names: tuple = ("a",)
-    labels: tuple = ("a",)
-    digest: str = "same"
-
-    def rows(self, x):
-        return x
 
 
 def search_tiny(folder, generations=2, *, scenarios=None, seed=1, **options):
@@ -146,7 +135,7 @@ def test_what_began_on_a_card_goes_on_on_cores_with_the_same_populations(tmp_pat
     with pytest.warns(
         RuntimeWarning, match="began on a card and go on on cores: where runs are done is no part"
     ):
-        check_way_on(tmp_path / "card", SearchOrder(tmp_path), on_cores, MARK)
+        check_continuation(tmp_path / "card", SearchOrder(tmp_path), on_cores, MARK)
     search_tiny(tmp_path / "card", 4, **on_cores)
     search_tiny(tmp_path / "cores", 4)
     np.testing.assert_array_equal(populations(tmp_path / "card"), populations(tmp_path / "cores"))
@@ -175,8 +164,8 @@ def test_what_a_folder_was_begun_with_is_asked_for_again(tmp_path):
         ({"seed": 5}, "have --seed 1, and --seed is 5"),
     ):
         with pytest.raises(ModelError, match=sentence):
-            check_way_on(tmp_path, SearchOrder(tmp_path, **changes), {"lanes": "auto"}, MARK)
-    check_way_on(tmp_path, SearchOrder(tmp_path, runs=2, seed=1), {"lanes": "auto"}, MARK)
+            check_continuation(tmp_path, SearchOrder(tmp_path, **changes), {"lanes": "auto"}, MARK)
+    check_continuation(tmp_path, SearchOrder(tmp_path, runs=2, seed=1), {"lanes": "auto"}, MARK)
 
 
 def test_progress_says_which_part_of_how_many_runs():

@@ -48,7 +48,7 @@ def pushed_coman_with(mode: str, parameters: Mapping[str, float], seed: int) -> 
     the draws of its pushes."""
     pushes = SwingPushes(count=1)
     row = pushes.rows(np.zeros((1, 0)), np.array([seed], dtype=np.uint64))[0]
-    machine = pushed_walker().using(table_values(mode, parameters) | _by_name(pushes.labels, row))
+    machine = pushed_walker().using(table_values(mode, parameters) | _values_by_name(pushes.labels, row))
     scene = machine.scene
     assert scene is not None  # that of the mechanism
     ankles = {hinge.name: hinge.at for hinge in scene.hinges}
@@ -63,10 +63,10 @@ def table_values(mode: str, parameters: Mapping[str, float]) -> dict[str, float 
     """Return the parameters of the machine of tables that does what these parameters of a mode say."""
     encoding = FrequencyTables(phase_tables(JOINTS, mode))
     row = encoding.rows(np.array([[parameters[name] for name in encoding.names]]))[0]
-    return _by_name(encoding.labels, row)
+    return _values_by_name(encoding.labels, row)
 
 
-def _by_name(labels: tuple[str, ...], row: np.ndarray) -> dict[str, float | list[float]]:
+def _values_by_name(labels: tuple[str, ...], row: np.ndarray) -> dict[str, float | list[float]]:
     """Values by the names of parameters, from those of their components."""
     values: dict[str, list[float]] = {}
     for label, value in zip(labels, row, strict=True):

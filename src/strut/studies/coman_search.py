@@ -26,7 +26,7 @@ from strut.studies.coman_gait import (
 )
 from strut.studies.mode_searches import (
     SearchMark,
-    check_way_on,
+    check_continuation,
     has_searches,
     mutated_populations,
     progress_teller,
@@ -140,7 +140,7 @@ def search_pushed_gaits(
     """Search gaits that bear pushes within the limits of the joints' rates, or go on with what the folder
     has. known: by mode, solutions with which populations begin, a row each."""
     way = run_options(order)
-    check_way_on(order.folder, order, way, pushed_mark("kieboom-perturbed"))
+    check_continuation(order.folder, order, way, pushed_mark("kieboom-perturbed"))
     problems = coman_problems(pushed_walker(), SwingPushes(), limits=True, **way)
     runs = runs_of(order.folder, order, MODES, RUNS)
     seed = seed_of(order.folder, order, MODES, SEED)

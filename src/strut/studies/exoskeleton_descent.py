@@ -99,21 +99,21 @@ class DescentPath:
 
 @dataclass(frozen=True)
 class KeptGoal:
-    """A goal that descent keeps: a measure below a number or, with a sign of -1, above it."""
+    """A goal that descent keeps: a measure below a limit or, with a sign of -1, above it."""
 
     measure: str
-    most: float
+    limit: float
     sign: float = 1.0
 
     @property
     def size(self) -> float:
         """What counts as all of it."""
-        return abs(self.most)
+        return abs(self.limit)
 
     def miss(self, measures: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return by how much it is missed, with its margin, as a part of itself; negative where kept."""
-        least = self.most * (1 - self.sign * GOAL_MARGIN)
-        return np.asarray(self.sign * (measures[self.measure] - least) / self.size)
+        target = self.limit * (1 - self.sign * GOAL_MARGIN)
+        return np.asarray(self.sign * (measures[self.measure] - target) / self.size)
 
 
 def kept_goals(duration: float, limits: Mapping[str, float] | None = None) -> list[KeptGoal]:
@@ -214,14 +214,15 @@ class DesignDescent:
         answer = program(cost, A_ub=table, b_ub=missed, bounds=bounds, method="highs")
         return point + answer.x[:count] if answer.success else point
 
-    def go(self, iterations: int, tell: Callable[[str], None]) -> DescentPath:
+    def follow_gradients(self, iterations: int, tell: Callable[[str], None]) -> DescentPath:
         """Go down, and return the way. Raises ModelError where a walk falls with which it would begin."""
         point = (self.row[self.places] - self.low) / self.span
         at, slopes = self.slopes(point, DIFFERENCES[0])
         if not self.walks_whole(at)[0]:
             raise ModelError("the design does not walk to the end as the search does it: nothing is refined")
         path = DescentPath([self.row], [{name: float(column[0]) for name, column in at.items()}])
-        unit, finer = path.measures[0]["power_absolute"], 0
+        unit = path.measures[0]["power_absolute"]
+        difference_place = 0  # in `DIFFERENCES`
         merit = float(self.merits(at, unit)[0])
         for _ in range(iterations):
             tries = np.array([self.step(point, radius, unit, at, slopes) for radius in RADII])
@@ -229,7 +230,7 @@ class DesignDescent:
             merits = self.merits(measures, unit)
             best = int(np.argmin(merits))
             if merits[best] < merit - MIN_GAIN:
-                point, merit, finer = tries[best], float(merits[best]), 0
+                point, merit, difference_place = tries[best], float(merits[best]), 0
                 row = self.row.copy()
                 row[self.places] = self.low + np.clip(point, 0.0, 1.0) * self.span
                 path.rows.append(row)
@@ -238,12 +239,12 @@ class DesignDescent:
                     f"step {len(path.rows) - 1}: {measures['power_absolute'][best]:.1f} W, speed "
                     f"{measures['speed'][best]:.3f} m/s, region {RADII[best]:.2g}"
                 )
-            elif finer + 1 < len(DIFFERENCES):
-                finer += 1
+            elif difference_place + 1 < len(DIFFERENCES):
+                difference_place += 1
             else:
                 path.message = "no step in any region is better"
                 break
-            at, slopes = self.slopes(point, DIFFERENCES[finer])
+            at, slopes = self.slopes(point, DIFFERENCES[difference_place])
         return path
 
 
@@ -280,7 +281,7 @@ def descend_design(
         goals=[KeptGoal("longest_bar", MAX_BAR_LENGTH), *kept_goals(DURATION, limits)],
     )
     goals = exoskeleton_goals(DURATION, limits)
-    path = descent.go(iterations, tell)
+    path = descent.follow_gradients(iterations, tell)
 
     def refined_design(k: int) -> FoundDesign:
         individual = path.individual(k, design.individual, space.names, goals)
@@ -294,14 +295,7 @@ def descend_design(
     )
     refined = refined_design(steps)
     return DescendedDesign(
-        individual=refined.individual,
-        before=path.measures[0],
-        after=path.measures[steps],
-        steps=steps,
-        walks=descent.walks,
-        seconds=process_time() - begin,
-        message=path.message,
-        design=refined,
+        individual=refined.individual, design=refined, **_account(descent, path, steps, begin)
     )
 
 
@@ -326,7 +320,7 @@ def descend_rival(
         duration=DURATION,
         goals=kept_goals(DURATION, limits),
     )
-    path = descent.go(iterations, tell)
+    path = descent.follow_gradients(iterations, tell)
     goals = walking_goals(DURATION, limits=limits)
     steps = _last_step_that_holds(
         path,
@@ -335,13 +329,7 @@ def descend_rival(
         tell,
     )
     return DescendedMachine(
-        individual=path.individual(steps, best, names, goals),
-        before=path.measures[0],
-        after=path.measures[steps],
-        steps=steps,
-        walks=descent.walks,
-        seconds=process_time() - begin,
-        message=path.message,
+        individual=path.individual(steps, best, names, goals), **_account(descent, path, steps, begin)
     )
 
 
@@ -359,6 +347,19 @@ def _last_step_that_holds(
             return k
         tell(f"step {k} does not hold in fine steps")
     return 0
+
+
+def _account(descent: DesignDescent, path: DescentPath, steps: int, begin: float) -> dict[str, Any]:
+    """What is told of any descent, as fields of `DescendedMachine`. steps: that count. begin: of the descent,
+    by the clock of the processor [s]."""
+    return {
+        "before": path.measures[0],
+        "after": path.measures[steps],
+        "steps": steps,
+        "walks": descent.walks,
+        "seconds": process_time() - begin,
+        "message": path.message,
+    }
 
 
 def _stage(measures: Mapping[str, float], goals: Sequence[evolve.SearchGoal]) -> int:

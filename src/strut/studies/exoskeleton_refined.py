@@ -21,15 +21,13 @@ from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_rival import RIVAL
 from strut.studies.exoskeleton_search import GOAL_NAMES
 from strut.studies.exoskeleton_stability import StrideStability, stride_stability
-from strut.studies.exoskeleton_table import BETTER_QUESTION, WornDesign
+from strut.studies.exoskeleton_table import BETTER_QUESTION, LAST_GOAL, WornDesign
 from strut.studies.study import SECONDS_PER_MINUTE, Row
 
 REFINED_FILE = "refined.json"
 """Where descents are kept, in the folder of a study."""
 JUDGED_FILE = "judged.json"
 """Where answers about designs before and after descent are kept."""
-LAST_GOAL = len(GOAL_NAMES)
-"""Number of the last goal, little power."""
 STABILITY_WAY = "multipliers"
 """What an answer about multipliers is kept as."""
 
@@ -137,7 +135,7 @@ def refine_candidate(
 
 def judge_candidate(file: AnswerFile, candidate: Candidate, tell: Callable[[str], None]) -> JudgedCandidate:
     """Return what is found of a machine in fine steps, for 30 s and by its multipliers."""
-    own = parameters_digest(candidate.individual.parameters)
+    digest = parameters_digest(candidate.individual.parameters)
 
     def run(way: str) -> dict[str, float]:
         tell(f"{candidate.title} is run again: {way}")
@@ -148,8 +146,8 @@ def judge_candidate(file: AnswerFile, candidate: Candidate, tell: Callable[[str]
         stability = stride_stability(candidate.machine())
         return {} if stability is None else dict(vars(stability))
 
-    fine, long = (file.answer(candidate.title, f"{way} {own}", partial(run, way)) for way in HOLDING_WAYS)
-    entry = file.answer(candidate.title, f"{STABILITY_WAY} {own}", multipliers)
+    fine, long = (file.answer(candidate.title, f"{way} {digest}", partial(run, way)) for way in HOLDING_WAYS)
+    entry = file.answer(candidate.title, f"{STABILITY_WAY} {digest}", multipliers)
     stability = StrideStability(**{**entry, "strides": int(entry["strides"])}) if entry else None
     return JudgedCandidate(candidate, fine, long, stability)
 
@@ -165,13 +163,15 @@ def refine_all(
 ) -> list[tuple[Candidate, Candidate, str]]:
     """Refine machines, or go on with what the folder has; return each before and after, and how it went.
 
-    minutes: after which no other descent is begun. Those that the time is too short for are left out."""
+    minutes: after which no other descent is begun. Those that the time is too short for are left out, which
+    `tell` says."""
     began, file = clock.monotonic(), AnswerFile(folder / REFINED_FILE)
     pairs: list[tuple[Candidate, Candidate, str]] = []
     for candidate in candidates:
-        there = file.has(candidate.title, parameters_digest(candidate.individual.parameters, dict(limits)))
-        over = minutes is not None and clock.monotonic() - began > SECONDS_PER_MINUTE * minutes
-        if over and not there:
+        is_known = file.has(candidate.title, parameters_digest(candidate.individual.parameters, dict(limits)))
+        is_late = minutes is not None and clock.monotonic() - began > SECONDS_PER_MINUTE * minutes
+        if is_late and not is_known:
+            tell(f"{candidate.title} is left out: it is not refined yet, and there is no time for it")
             continue
         pairs.append((candidate, *refine_candidate(file, candidate, limits=limits, tell=tell, **options)))
     return pairs

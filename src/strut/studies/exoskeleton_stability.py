@@ -58,7 +58,7 @@ class StrideMap:
         self.free = np.array([k for k, name in enumerate(labels) if name not in counting])
         self.flags = start(machine).z
 
-    def changes(self, points: np.ndarray) -> np.ndarray:
+    def end_states(self, points: np.ndarray) -> np.ndarray:
         """Return free states where strides end that begin with rows of states; nan where one falls."""
         batch = simulate_batch(
             self.machine,
@@ -78,7 +78,7 @@ class StrideMap:
         count = len(self.free)
         apart = np.zeros((count, len(x)))
         apart[np.arange(count), self.free] = STATE_DIFFERENCE
-        ends = self.changes(np.vstack([x + apart, x - apart]))
+        ends = self.end_states(np.vstack([x + apart, x - apart]))
         return np.asarray((ends[:count] - ends[count:]).T / (2 * STATE_DIFFERENCE))
 
     def gait_near(self, x: np.ndarray, slopes: np.ndarray) -> tuple[np.ndarray, float]:
@@ -86,7 +86,7 @@ class StrideMap:
         inverse = np.linalg.pinv(slopes - np.eye(len(self.free)))
         miss, best, point = np.inf, x, x.copy()
         for _ in range(MAX_CORRECTIONS):
-            change = self.changes(point[None])[0] - point[self.free]
+            change = self.end_states(point[None])[0] - point[self.free]
             if not np.abs(change).max() < miss:
                 break
             miss, best = float(np.abs(change).max()), point.copy()

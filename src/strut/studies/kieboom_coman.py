@@ -25,7 +25,7 @@ from strut.studies.gait_pictures import part_plots
 from strut.studies.gait_verification import Verified, candidates_of, verify_bests
 from strut.studies.human_beyond import stability_rows
 from strut.studies.human_stability import judge_bests
-from strut.studies.mode_searches import check_way_on, load_parts, run_options, search_if_possible
+from strut.studies.mode_searches import check_continuation, load_parts, run_options, search_if_possible
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-coman"
@@ -61,7 +61,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
     """Search, or go on with what the folder has: the first part and, where that is done, the second."""
     began = clock.monotonic()
     way = run_options(order)
-    check_way_on(order.folder, order, way, undisturbed_mark(FOLDER, limits=False))
+    check_continuation(order.folder, order, way, undisturbed_mark(FOLDER, limits=False))
     is_done = search_if_possible(lambda: search_gaits(order, way, tell))
     left = order.minutes_left(began)
     if not is_done or order.parts == 1 or (left is not None and left <= 0):

@@ -52,7 +52,7 @@ from strut.studies.human_table import human_rows
 from strut.studies.human_verification import human_ways
 from strut.studies.mode_searches import (
     SearchMark,
-    check_way_on,
+    check_continuation,
     has_searches,
     load_parts,
     progress_teller,
@@ -123,7 +123,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
     third."""
     began = clock.monotonic()
     way = run_options(order)
-    check_way_on(order.folder, order, way, _mark())
+    check_continuation(order.folder, order, way, _mark())
     runs = runs_of(order.folder, order, MODES, RUNS)
     # of a search with fewer generations than were published, the other parts are shorter, too
     share = (order.generations or GENERATIONS) / GENERATIONS

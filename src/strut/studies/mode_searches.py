@@ -93,7 +93,7 @@ def check_searches(folder: Path, mark: SearchMark) -> None:
         )
 
 
-def check_way_on(folder: Path, order: SearchOrder, way: Mapping[str, Any], mark: SearchMark) -> None:
+def check_continuation(folder: Path, order: SearchOrder, way: Mapping[str, Any], mark: SearchMark) -> None:
     """Raise `ModelError` where the searches of a folder are of another study or cannot be gone on with as an
     order says, with what to say instead; warn where they began elsewhere. way: of `run_options`."""
     if not _are_begun(folder, mark.modes):
@@ -226,7 +226,7 @@ def mutated_populations(
 __all__ = [
     "MUTATION",
     "SearchMark",
-    "check_way_on",
+    "check_continuation",
     "has_searches",
     "load_part",
     "load_parts",
