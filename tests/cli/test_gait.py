@@ -94,7 +94,7 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
     assert {figure.x for figure in chapter.figures.values()} == {"slope [deg]"}
     for trace in chapter.figures["sweep_period"].traces:  # the curves, the squares and what was walked
         assert 2.9 < np.nanmin(trace.x) <= np.nanmax(trace.x) < 4.7
-    assert list(chapter.films)[0] == "slope 3 deg, stable"
+    assert next(iter(chapter.films)) == "slope 3 deg, stable"
     assert {table.head[k] for table, k in zip(chapter.tables, (0, 2), strict=True)} == {"slope [deg]"}
     assert 4.3 < chapter.tables[1].rows[0][2] < 4.5  # the doubling
     assert "reached slope = 4.6 deg." in chapter.text

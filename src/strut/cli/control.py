@@ -215,7 +215,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             return loops.step_lqr(source, names, **weights, change=read_numbers("--effort", effort))
         return loops.track(source, stiffness, damping, **loop_options)
 
-    wanted = number(speed, "m/s") if speed else 0.0
+    design_speed = number(speed, "m/s") if speed else 0.0
     if sweep:
         if export is not None:
             raise ModelError(
@@ -227,13 +227,13 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
         control_sweep(
             system,
             sweep,
-            lambda machine: gait_of(machine, wanted),
+            lambda machine: gait_of(machine, design_speed),
             close_loop,
             output=output,
             asked=command_line(),
         )
         return
-    source = read_source(model, settings, wanted, tuple(root))
+    source = read_source(model, settings, design_speed, tuple(root))
     tell_progress("closing the loop")
     result = close_loop(source)
     result.compare(lambda name, part: tell_progress(f"asking what is survived: {name}", part))

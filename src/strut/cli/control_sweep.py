@@ -44,33 +44,34 @@ def control_sweep(
     for k, (machine, value) in enumerate(zip(machines, swept.values, strict=True)):
         tell_progress(f"gait {k + 1} of {len(machines)} over {swept.name}", k / len(machines))
         try:
-            held = close_loop(find_source(machine))
+            loop = close_loop(find_source(machine))
         except NoGaitError:
             rows.append(held_cells(value, None, "no gait"))
             continue
         except StrutError as error:
             rows.append(held_cells(value, None, str(error)))
             continue
-        rows.append(held_cells(value, held))
+        rows.append(held_cells(value, loop))
     unit = next(q.unit for q in system.p if q.name == swept.name)
     result = held_sweep_result(system.name, swept.name, rows, own_unit=unit, unit=swept.unit, asked=asked)
     present(
         lambda: dict(result.data["held_sweep"]),
-        lambda: _print(system.name, swept.name, rows, unit, swept.unit),
+        lambda: _print_table(system.name, swept.name, rows, unit, swept.unit),
     )
     if output is not None:
-        _write(result, rows, swept.name, output)
+        _write_files(result, rows, swept.name, output)
     if not all(row["held"] == "yes" for row in rows):
         complain("not held everywhere: see the rows")
         raise typer.Exit(1)
 
 
-def _print(title: str, name: str, rows: list[dict[str, Any]], own_unit: str, unit: str) -> None:
+def _print_table(title: str, name: str, rows: list[dict[str, Any]], own_unit: str, unit: str) -> None:
+    """Print what is told of each value. own_unit: of what was varied; unit: in which it was asked."""
     heads, cells = shown_rows(rows, name, own_unit, unit)
     table(f"{title}, {len(rows)} gaits", heads, cells)
 
 
-def _write(result: Any, rows: list[dict[str, Any]], name: str, directory: Path) -> None:
+def _write_files(result: Any, rows: list[dict[str, Any]], name: str, directory: Path) -> None:
     """Write the page, its data and figures, and the rows as a table in SI units."""
     tell_progress(f"writing {directory}")
     for why in result.folder(directory).missing:

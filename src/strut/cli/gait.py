@@ -323,9 +323,11 @@ def write_files(directory: Path, findings: Findings, asked: str, source: str) ->
 
 
 def walked_steps(g: Gait, name: str, to: float) -> BifurcationMap | None:
-    """Return how a walker walks over a parameter from a gait on; None where it is not stable, or its steps do
-    not all end in one event."""
+    """Return how a walker walks over a parameter from a gait on; None, and a note says why, where it is not
+    stable, its steps do not all end in one event, or it falls at once."""
+    missing = f"no steps are walked over {name} from the gait with a period of {g.period:.4g}"
     if not g.stable:
+        note(f"{missing}: it is not stable")
         return None
 
     def tell(part: float) -> None:
@@ -333,9 +335,13 @@ def walked_steps(g: Gait, name: str, to: float) -> BifurcationMap | None:
 
     try:
         steps = gaits.bifurcation_map(g, name, to, progress=tell)
-    except ModelError:
+    except ModelError as error:
+        note(f"{missing}: {error}")
         return None
-    return steps if len(steps.at) else None
+    if not len(steps.at):
+        note(f"{missing}: {steps.ended}")
+        return None
+    return steps
 
 
 def map_csv(steps: BifurcationMap) -> str:

@@ -210,11 +210,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         return
     own = (runs, generations, parts, population, trials, seed, crew, *positive_numbers.values())
     if any(each is not None for each in own) or device != "cpu" or precision != "double":
-        raise ValueRangeError(
-            f"'{name}' does not search: --runs, --generations, --parts, --population, --trials, --seed, "
-            "--minutes, --integration-step, --device, --precision, --crew, --peak-power and --peak-force are "
-            "of studies that do"
-        )
+        flags = ", ".join([*ORDER_FLAGS.values(), "--minutes"])
+        raise ValueRangeError(f"'{name}' does not search: {flags} are of studies that do")
     if output and not output.endswith(".html"):
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
     tell_progress(f"computing {name}")
@@ -236,9 +233,11 @@ def _check_order(study: SearchStudy, order: SearchOrder) -> None:
         raise ValueRangeError(f"--parts is {order.parts}, and the search of '{study.name}' has {study.parts}")
 
 
-def _check_values(device: str, precision: str, crew: int | None, durations: dict[str, float | None]) -> None:
-    """Refuse values that mean nothing, whatever the study. durations: by flag, minutes or seconds. Raises
-    ValueRangeError or UnknownNameError."""
+def _check_values(
+    device: str, precision: str, crew: int | None, positive_numbers: dict[str, float | None]
+) -> None:
+    """Refuse values that mean nothing, whatever the study. positive_numbers: by flag. Raises ValueRangeError
+    or UnknownNameError."""
     from strut.codegen import CREWS, PRECISIONS
     from strut.simulate.batch_on_card import DEVICES
 
@@ -251,7 +250,7 @@ def _check_values(device: str, precision: str, crew: int | None, durations: dict
         raise ValueRangeError(
             f"--crew {crew} is of a graphics card: leave it out, or say --device cuda as well"
         )
-    for flag, amount in durations.items():
+    for flag, amount in positive_numbers.items():
         if amount is not None and not 0 < amount < math.inf:
             raise ValueRangeError(f"--{flag} is {amount:g}: give a number above 0, or leave it out")
 
