@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import casadi as ca
@@ -26,11 +26,13 @@ SAME_PLACE = 1e-9
 """Distance [m] up to which two places are one when a run begins."""
 THICKNESS = 0.02
 """Radius of a rod, in sizes of the whole [1]."""
+CENTRE_RADIUS = 1.6 * THICKNESS
+"""Radius of the ball at a centre of mass, in sizes of the whole [1]: it shows around a rod."""
 TRIED_POSES = 3
 """Poses in which it is looked whether bodies move in the x-z plane alone."""
 
 
-def body_scene(system: System, meaning: Meaning, things: Iterable[Object]) -> Scene:
+def body_scene(system: System, meaning: Meaning, things: Sequence[Object]) -> Scene:
     """Return how the bodies of a network look: rods from joint to joint and to centres of mass, joints,
     forces of contacts on the ground z = 0, and the centre of mass of all. Empty where there is no body.
 
@@ -55,10 +57,11 @@ def body_scene(system: System, meaning: Meaning, things: Iterable[Object]) -> Sc
         end = _end_of(meaning, edge, places)
         if end is not None:
             rods.append((edge.input.path, places[edge.input][1], end))
-    contacts = [node for node in nodes if CONTACT in _kinds(node) and node.parent in places]
-    for node in contacts:  # what a body stands on belongs to it
-        if node.parent in places and (touching := _value(meaning, node, "p")) is not None:
-            rods += [(node.path, centres[node.parent][1], column) for column in ca.horzsplit(touching)]
+    bearers = [(node, node.parent) for node in nodes if CONTACT in _kinds(node)]
+    contacts = [(node, body) for node, body in bearers if body is not None and body in places]
+    for node, body in contacts:  # what a body stands on belongs to it
+        if (touching := _value(meaning, node, "p")) is not None:
+            rods += [(node.path, centres[body][1], column) for column in ca.horzsplit(touching)]
     begin = start(system)
     at_start = partial(_numbers, system, (begin.x, begin.z, begin.u, begin.p))
     ends = at_start([ca.horzcat(a, b) for _, a, b in rods])
@@ -70,7 +73,7 @@ def body_scene(system: System, meaning: Meaning, things: Iterable[Object]) -> Sc
         if np.linalg.norm(pair[:, 0] - pair[:, 1]) > SAME_PLACE
     ]
     parts += [
-        Part(node.path, "sphere", {"at": centre, "radius": ca.SX(1.6 * THICKNESS * size)})
+        Part(node.path, "sphere", {"at": centre, "radius": ca.SX(CENTRE_RADIUS * size)})
         for node, (_, centre) in centres.items()
     ]
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
@@ -78,7 +81,7 @@ def body_scene(system: System, meaning: Meaning, things: Iterable[Object]) -> Sc
     first_moment = sum((mass * centre for mass, centre in centres.values()), ca.SX(3, 1))
     return Scene(
         tuple(parts),
-        arrows=tuple(arrow for node in contacts if (arrow := _force(meaning, node, places)) is not None),
+        arrows=tuple(arrow for node, _ in contacts if (arrow := _force(meaning, node, places)) is not None),
         floor=Floor(x, y, ca.SX(0)) if contacts else None,
         planar=_is_planar(system, [*(p for _, p in places.values()), *(c for _, c in centres.values())]),
         hinges=tuple(h for node in places if (h := _hinge(meaning, node, *places[node])) is not None),
@@ -121,7 +124,9 @@ def _end_of(meaning: Meaning, edge: Edge, places: dict[Node, tuple[ca.SX, ca.SX]
 def _hinge(meaning: Meaning, node: Node, rotation: ca.SX, origin: ca.SX) -> Hinge | None:
     """The mark of the joint that carries a body; None for joints that are not marked."""
     stems = [
-        kind.removeprefix("physics.joints.") for kind in _kinds(node) if kind.startswith("physics.joints.")
+        kind.removeprefix("physics.joints.")
+        for kind in sorted(_kinds(node))
+        if kind.startswith("physics.joints.")
     ]
     kind = next((HINGE_KINDS[word] for stem in stems for word in HINGE_KINDS if stem.startswith(word)), None)
     joint = node.children.get("joint")

@@ -20,10 +20,11 @@ from strut.system import sx, time
 SAMPLES = 4
 """Random points at which energies are compared."""
 SAME_ENERGY = 1e-9
-"""Energies and powers that differ by less, relative to their size, are the same."""
+"""[1] Energies and powers that differ by less, relative to their size, are the same."""
 MIN_SHARE = 0.01
-"""A state has to change the energy by this part of what the one does that changes it most, relative to its
-size, at all points: else the energy would not say what it is."""
+"""[1] By how much the chosen state changes the energy at every point, as a part of what the state does that
+changes it most, each by a change of its own size: of one that changes it less, the energy would not tell the
+value."""
 
 
 def conserved_row(mesh: Layout, exchanged: ca.SX, rows: Sequence[int]) -> int | None:

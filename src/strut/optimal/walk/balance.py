@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ENERGY_RESOLUTION = 1e-6
-"""Energies of a replayed plan below this part of the largest are 0: a plan is no more exact, its defects are
-up to 1e-6."""
+"""[1] Energies of a replayed plan below this part of the largest are 0: a plan is no more exact, its defects
+are up to 1e-6."""
 MAX_RESIDUAL_PART = 1e-3
-"""A residual hides energies up to this part of the largest: beyond, the balance is that of no motion."""
+"""[1] A residual hides energies up to this part of the largest: beyond, the balance is that of no motion."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,8 @@ class Balance:
     def round_energy(self, energy: float) -> float:
         """Return an energy to be shown: 0 where it cannot be told from the residual, or from
         `ENERGY_RESOLUTION` of what moved."""
-        return (
-            0.0
-            if abs(energy)
-            <= max(
-                min(abs(self.residual), MAX_RESIDUAL_PART * self.largest_energy),
-                ENERGY_RESOLUTION * self.largest_energy,
-            )
-            else energy
-        )
+        doubt = min(abs(self.residual), MAX_RESIDUAL_PART * self.largest_energy)
+        return 0.0 if abs(energy) <= max(doubt, ENERGY_RESOLUTION * self.largest_energy) else energy
 
 
 __all__ = ["Balance"]
