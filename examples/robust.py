@@ -32,6 +32,7 @@ SEED = 1
 EFFORTS = (10.0, 30.0)
 """[N m] What the regulator may spend on an acceptable deviation: a softer loop and a harder one."""
 STEPS, DRAWS = 20, 100
+"""Steps of each walk, and random slopes that are walked."""
 
 
 @dataclass(frozen=True, eq=False)
