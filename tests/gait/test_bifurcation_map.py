@@ -66,7 +66,9 @@ def test_every_step_of_a_doubled_gait_has_its_own_time(found):
     assert one + other == pytest.approx(doubled.period)
     place = int(np.argmax(doubled.parameter))
     slope = float(doubled.parameter[place])
-    steps = gait.bifurcation_map(gait.find(walkers.compass(slope=slope), steps=2), "slope", slope + 1e-6, values=2)
+    steps = gait.bifurcation_map(
+        gait.find(walkers.compass(slope=slope), steps=2), "slope", slope + 1e-6, values=2
+    )
     walked = np.unique(np.round(steps.step_time[steps.at == slope], 5))
     assert walked == pytest.approx(sorted([one[place], other[place]]), abs=1e-4)
     assert abs(walked[1] - walked[0]) > 0.05
