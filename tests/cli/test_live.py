@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut import gait, walkers
+from strut import control, gait, walkers
 from strut.codegen import find_wasm_compiler
 from tests.cli.test_cli import run
 
@@ -46,6 +46,18 @@ def test_a_saved_gait_begins_on_it(capsys, tmp_path):
     assert code == 0, err
     data = page_data(tmp_path / "compass-live.html")
     np.testing.assert_allclose(data["begin"]["x"], [found.x0[n] for n in system.labels("x")], atol=1e-12)
+
+
+def test_a_held_gait_begins_on_it(capsys, tmp_path):
+    """The folder that `strut control -o` writes: the page runs the closed loop, which begins on its gait."""
+    held = control.lqr(gait.find(walkers.compass(slope=strut.deg(4.5))))
+    held.save(tmp_path / "held.h5")
+    strut.simulate(walkers.compass(), t=0.1).save(tmp_path / "another.h5")  # what else the folder has
+    code, _, err = run(capsys, "live", ".", "--no-gait", "-o", "held.html")
+    assert code == 0, err
+    data = page_data(tmp_path / "held.html")
+    names = held.system.labels("x")
+    np.testing.assert_allclose(data["begin"]["x"], [held.gait.x0[n] for n in names], atol=1e-12)
 
 
 def test_a_design_begins_with_its_plan(capsys, tmp_path):

@@ -17,6 +17,7 @@ from strut.cli.model import Reading, find_model, find_runnable, with_drive, with
 from strut.cli.options import Drive, Ignore, Open, Root, Settings, Stops, complete_model
 from strut.cli.progress import tell_progress
 from strut.cli.run import OWN_METHODS
+from strut.control import HeldGait
 from strut.errors import ModelError, StorageError, StrutError
 from strut.live import live_page
 from strut.live.beside import integration_of
@@ -25,8 +26,9 @@ from strut.walkers import CATALOGUE, ROBOTS
 
 RESULT_SUFFIXES = (*RUN_SUFFIXES, ".json")
 """Suffixes of what was saved: runs, gaits and designs."""
-DESIGN_FILE = "design.h5"
-"""What `strut design -o DIR` calls the design itself, beside the walk that its page shows."""
+RESULT_FILES = ("design.h5", "held.h5")
+"""What `strut design -o DIR` and `strut control -o DIR` call the result itself, beside the walk that its page
+shows."""
 
 
 def live(  # noqa: PLR0913 the options of a command are its arguments
@@ -35,8 +37,8 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
         typer.Argument(
             metavar="MODEL|FILE",
             help="A machine, as of [bold]strut run[/bold]: a name from [bold]strut list[/bold] or a file. "
-            "Or what was saved: a run, a gait or a design (.h5, .json, or the folder), with whose "
-            "parameters and state the page begins.",
+            "Or what was saved: a run, a gait, held or not, or a design (.h5, .json, or the folder), with "
+            "whose parameters and state the page begins.",
             autocompletion=complete_model,
         ),
     ],
@@ -124,17 +126,19 @@ def is_saved(text: str) -> bool:
 
 
 def read_saved(file: Path, machine: str, drive: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
-    """Return a saved run, gait or design with its system, and how its page integrates.
+    """Return a saved run, gait or design with its system, and how its page integrates; of a gait that is held
+    that of the closed loop.
 
     machine: where the file says no more than the name of its system. Raises StorageError for a file that
     holds none of these, ModelError where its machine cannot be found.
     """
     path = data_file(file)
-    for load in (optimal.load, gaits.load):  # these know their systems
+    for load in (optimal.load, gaits.load, HeldGait.load):  # these know their systems
         try:
             result = load(path)
         except StrutError:
             continue
+        result = result.gait if isinstance(result, HeldGait) else result
         if not isinstance(result, optimal.Design | gaits.Gait):
             raise ModelError(
                 f"'{path}' holds a {type(result).__name__}: a page is of a run, a gait or a design"
@@ -157,11 +161,12 @@ def read_saved(file: Path, machine: str, drive: str, reading: Reading) -> tuple[
 
 
 def data_file(file: Path) -> Path:
-    """Return the file .h5 of a result: of a folder the design, or else the first run in it; of FILE.json that
-    beside it."""
+    """Return the file .h5 of a result: of a folder the design or the held gait, or else the first run in it;
+    of FILE.json that beside it."""
     folder = file if file.is_dir() else file.parent
-    if (file.is_dir() or file.suffix.lower() == ".json") and (folder / DESIGN_FILE).is_file():
-        return folder / DESIGN_FILE
+    results = [folder / name for name in RESULT_FILES if (folder / name).is_file()]
+    if results and (file.is_dir() or file.suffix.lower() == ".json"):
+        return results[0]
     if file.is_dir():
         runs = [path for end in RUN_SUFFIXES for path in sorted(file.glob(f"*{end}"))]
         if not runs:
