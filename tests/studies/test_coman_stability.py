@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 
-from strut import simulate
-from strut.gait.exchange import mirror
 from strut.studies.coman_gait import coman_walker
 from strut.studies.coman_stability import COMAN
 from strut.studies.human_stability import GaitStability, settled_gait, step_time, walk_until_settled
 from strut.studies.kieboom_gaits import exact_row, multiplier_row
 from strut.studies.known_gaits import known_gait
-from strut.system import parameters
+from tests.studies.half_periods import check_half_period
 from tests.studies.test_known_gaits import verified_ways
 
-DIFFERENCE = 1e-6  # of the states along a random direction, on both sides
 AGREEMENT = 1e-4  # relative to the largest entry
 
 
@@ -29,29 +26,9 @@ def test_multipliers_are_those_of_differences_of_located_runs():
     assert gait.steps == 1
     assert abs(gait.multipliers[0]) == pytest.approx(0.695, abs=0.002)
     other = coman_walker("table", events=True).using(values)
-    names = [name for name in gait.names if name != "phase"]
-    places = [machine.labels("x").index(name) for name in names]
     period = 2 * step_time(machine)
     assert period == pytest.approx(1 / kept.parameters["frequency"])
-
-    def half_period(y):
-        begin = 0.25 * period
-        x0 = {"x": 0.0, **dict(zip(names, y, strict=True))}
-        run = simulate(other, (begin, begin + period / 2), x0=x0, rtol=1e-12, atol=1e-13, ledger=False)
-        assert run.status == "done"
-        end = dict(zip(other.labels("x"), run.raw.x_end, strict=True)) | {"phase": 0.75}
-        x = np.array([end[name] for name in machine.labels("x")])
-        return mirror(machine, x, np.zeros(machine.size("z")), parameters(machine))[0][places]
-
-    y = np.array([gait.x0[name] for name in names])
-    np.testing.assert_allclose(half_period(y), y, rtol=0, atol=1e-8)
-    own = [gait.names.index(name) for name in names]
-    direction = np.random.default_rng(0).normal(size=len(names))
-    direction /= np.linalg.norm(direction)
-    step = DIFFERENCE * direction
-    differences = (half_period(y + step) - half_period(y - step)) / (2 * DIFFERENCE)
-    expected = gait.jacobian[np.ix_(own, own)] @ direction
-    np.testing.assert_allclose(differences, expected, rtol=0, atol=AGREEMENT * np.abs(expected).max())
+    check_half_period(gait, other, period=period, return_error=1e-8, agreement=AGREEMENT)
 
 
 def test_what_is_said_of_multipliers():

@@ -9,7 +9,6 @@ import pytest
 from strut import State, System, walkers
 from strut.errors import StorageError
 from strut.gait import find
-from strut.gait.exchange import mirror
 from strut.simulate import simulate
 from strut.studies.human_beyond import force_peaks, push_rows, stability_rows
 from strut.studies.human_gait import FREQUENCY, human_walker, table_values
@@ -27,10 +26,9 @@ from strut.studies.human_stability import (
     steps_until_repeat,
     walk_until_settled,
 )
-from strut.system import parameters
+from tests.studies.half_periods import check_half_period
 from tests.studies.test_human_gait import known_parameters, made_up_evolution
 
-DIFFERENCE = 1e-6  # of the states along a random direction, on both sides
 AGREEMENT = 2e-6  # relative: half of it was measured; contacts inside of steps limit differences
 
 
@@ -44,27 +42,7 @@ def test_multipliers_are_those_of_differences_of_located_runs():
     assert gait.steps == 1
     assert abs(gait.multipliers[0]) == pytest.approx(0.939, abs=0.002)
     other = human_walker("table", events=True).using(values)
-    names = [name for name in gait.names if name != "phase"]
-    places = [machine.labels("x").index(name) for name in names]
-
-    def half_period(y):
-        begin = 0.25 / FREQUENCY
-        x0 = {"x": 0.0, **dict(zip(names, y, strict=True))}
-        run = simulate(other, (begin, begin + 0.5 / FREQUENCY), x0=x0, rtol=1e-12, atol=1e-13, ledger=False)
-        assert run.status == "done"
-        end = dict(zip(other.labels("x"), run.raw.x_end, strict=True)) | {"phase": 0.75}
-        x = np.array([end[name] for name in machine.labels("x")])
-        return mirror(machine, x, np.zeros(machine.size("z")), parameters(machine))[0][places]
-
-    y = np.array([gait.x0[name] for name in names])
-    np.testing.assert_allclose(half_period(y), y, rtol=0, atol=1e-10)
-    own = [gait.names.index(name) for name in names]
-    direction = np.random.default_rng(0).normal(size=len(names))
-    direction /= np.linalg.norm(direction)
-    step = DIFFERENCE * direction
-    differences = (half_period(y + step) - half_period(y - step)) / (2 * DIFFERENCE)
-    expected = gait.jacobian[np.ix_(own, own)] @ direction
-    np.testing.assert_allclose(differences, expected, rtol=0, atol=AGREEMENT * np.abs(expected).max())
+    check_half_period(gait, other, period=1 / FREQUENCY, return_error=1e-10, agreement=AGREEMENT)
 
 
 def turning_arm(steps, rate):
