@@ -13,15 +13,18 @@ import numpy as np
 import pytest
 
 import strut
-from strut import Event, State, System, files, view, walkers
+from strut import Event, Ledger, State, System, files, view, walkers
 from strut.errors import MissingExtraError, StorageError
 from strut.view.figures import curves, plots
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plotly_backend as interactive
+from strut.view.figures.figure import NEUTRAL, distinct_colors
+from strut.view.figures.name_groups import MAX_CURVES, MAX_GROUPS
 from strut.view.motion import film
-from strut.view.pages.page import LISTED_EVENTS, document
+from strut.view.pages.page import LISTED_EVENTS, MAX_OPEN_FIGURES, document
 from strut.view.pages.provenance import rerun_code
 from strut.view.pages.sheet import unpack_text
+from tests.view.browser import LOOKS, Visit, browser
 
 EVIL = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
 
@@ -359,11 +362,83 @@ def test_no_directory_is_said(walk, tmp_path):
         view.page(walk, tmp_path / "nowhere" / "walk.html")
 
 
+@pytest.fixture(scope="module")
+def many_joints():
+    """A run of forty joints, each a damped spring by itself, with names as those of a humanoid."""
+    parts = ("hip", "knee", "ankle", "toe", "shoulder", "elbow", "wrist", "finger")
+    names = [f"{side}_{part}_{axis}" for side in "rl" for part in parts for axis in ("sag", "lat")]
+    names += [f"{part}_{axis}" for part in ("waist", "neck") for axis in ("sag", "lat", "yaw")]
+    names += ["roll", "pitch"]
+    angles = [State(name, 0.1 + 0.01 * k, "rad") for k, name in enumerate(names)]
+    rates = [State(f"{name}_rate", 0.0, "rad/s") for name in names]
+    flow = {}
+    for k, (angle, rate) in enumerate(zip(angles, rates, strict=True)):
+        flow |= {angle: rate, rate: -(1.0 + k) * angle - 0.2 * rate}
+    ledger = Ledger(
+        stored={f"{a.name}_spring": 0.5 * (1.0 + k) * a**2 for k, a in enumerate(angles)}
+        | {"kinetic": sum(0.5 * r**2 for r in rates)},
+        dissipated={f"{a.name}_damper": 0.2 * r**2 for a, r in zip(angles, rates, strict=True)},
+    )
+    return strut.simulate(System("many_joints", x=(*angles, *rates), flow=flow, ledger=ledger), t=3)
+
+
+def test_joints_of_a_large_machine_share_figures_and_none_is_left_out(many_joints):
+    """Neither a figure for each of 40 angles, of which 32 would not be drawn, nor curves without their names."""
+    figures = plots.states(many_joints)
+    drawn = [name for figure in figures for name in figure.by_name]
+    assert sorted(drawn) == sorted(many_joints.names.x)
+    assert len(figures) <= 2 * 5
+    assert max(len(figure.traces) for figure in figures) <= MAX_CURVES
+    for figure in figures:  # legs and arms of one side stand together
+        sides = {name[:2] for name in figure.by_name if name[:2] in {"r_", "l_"}}
+        assert len(sides) <= 1
+    text = Elements(document(many_joints)).text
+    assert f"{len(figures) - MAX_OPEN_FIGURES} more figures are folded below: More states." in text
+    assert "not drawn" not in text
+
+
+def test_the_account_of_a_large_machine_has_its_main_channels_and_the_rest_of_each_kind(many_joints):
+    lines = joules.energy(many_joints).by_name
+    assert len(lines) <= joules.MAIN_CHANNELS + 3
+    books = many_joints.ledger
+    for kind, entries in (("", books.stored), (", dissipated", books.dissipated)):
+        every = sum(v[-1] for v in entries.values())
+        words = kind or ", stored"
+        shown = sum(
+            line.y[-1]
+            for name, line in lines.items()
+            if name != "all stored"
+            and (name.removesuffix(kind) in entries or f"others{words}" in name)
+            and (kind != "" or not name.endswith(", dissipated"))
+        )
+        assert shown == pytest.approx(every, rel=1e-9)
+    flow = joules.energy_flow(many_joints).traces[0]
+    sources, sinks = joules.flows(many_joints)
+    assert len(flow.sources) <= joules.MAX_BANDS
+    assert sum(flow.sources.values()) == pytest.approx(sum(sources.values()))
+    assert sum(flow.sinks.values()) == pytest.approx(sum(sinks.values()))
+    (areas, top) = joules.energy_areas(many_joints).traces
+    assert len(areas.layers) <= joules.MAIN_CHANNELS + 3
+    assert areas.tops[-1][-1] == pytest.approx(top.y[-1], rel=1e-3)
+    # what did most is not drawn in the palest colour
+    named = {name: line.color for name, line in lines.items() if "others" not in name}
+    assert set(named.values()) <= {NEUTRAL, *distinct_colors(12)}
+
+
+def test_the_page_of_a_large_machine_is_not_too_high(many_joints, tmp_path):
+    page = view.page(many_joints, tmp_path / "joints.html")
+    with browser() as chromium:
+        visit = Visit(chromium, page, **LOOKS["light"])
+        assert visit.run("document.documentElement.scrollHeight") < 6000
+        visit.alone()
+        visit.context.close()
+
+
 def test_a_network_of_many_variables_is_grouped_and_says_what_is_not_drawn():
     """Of names that differ by numbers, all lie in one band; of more kinds than there are figures, some do not."""
     x = [State(f"{kind}{k}", float(k)) for kind in "abcdefghij" for k in range(30)]
     run = strut.simulate(System("net", x=tuple(x), flow=dict.fromkeys(x, 1.0)), t=1)
     figures = plots.states(run)
-    assert len(figures) == plots.MAX_GROUPS
+    assert len(figures) == MAX_GROUPS
     assert plots.undrawn_count(run, run.names.x, figures) == 2 * 30
     assert "and 60 more, not drawn: they are too many" in Elements(document(run)).text

@@ -10,7 +10,8 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.view.figures.curves import curves, drawn_indices
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
-from strut.view.figures.plots import MAX_CURVES, figures_by_unit
+from strut.view.figures.name_groups import MAX_CURVES
+from strut.view.figures.plots import figures_by_unit
 from strut.view.units import title_with_unit
 
 if TYPE_CHECKING:

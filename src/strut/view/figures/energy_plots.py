@@ -19,21 +19,39 @@ if TYPE_CHECKING:
 
 MIN_BAND = 1e-6
 """Width of the thinnest band in a picture of flows, as a part of the widest: a thinner one cannot be seen."""
+MAX_CHANNELS = 16
+"""Curves or layers of an account that a figure shows one by one; of more, the `MAIN_CHANNELS` that change
+most, and the others of each kind together."""
+MAIN_CHANNELS = 10
+"""See `MAX_CHANNELS`."""
+MAX_BANDS = 10
+"""Bands at a side of a picture of flows; of more, the `MAIN_BANDS` widest, and the others of each kind
+together."""
+MAIN_BANDS = 7
+"""See `MAX_BANDS`."""
+BAND_HEIGHT = 60
+"""Height [px] that a band's label of three lines needs in a picture of flows."""
 MAX_ROWS = 40
 """Rows of a table of steps at most: of more steps, the first and the last ones."""
 
 
 def channel_colors(trajectory: Trajectory) -> dict[str, str]:
-    """One colour for each channel of the energy account, by its name, the same in every picture of a run."""
+    """One colour for each channel of the energy account, by its name, the same in every picture of a run. Of
+    many, those that did most have the strongest colours: later ones are too pale to be seen."""
     n = trajectory.names
     channels = list(dict.fromkeys([*n.stored, *n.supplied, *n.dissipated, *n.lost]))
+    if len(channels) > MAX_CHANNELS:
+        totals, moved = trajectory.ledger.rounded_summary(), dict.fromkeys(channels, 0.0)
+        for label, (_, name) in trajectory.ledger.channels().items():
+            moved[name] = max(moved[name], abs(totals[label]))
+        channels.sort(key=lambda name: -moved[name])
     return dict(zip(channels, distinct_colors(len(channels)), strict=True))
 
 
 @checked
 def energy(trajectory: Trajectory) -> Figure:
     """The energy account over time [J]: what is stored, by name and in all; what was supplied, dissipated and
-    lost so far."""
+    lost so far. Of many channels those that change most, and of each kind the sum of the others."""
     books = account(trajectory)
     kinds = (
         ("", books.stored, "solid"),
@@ -42,17 +60,30 @@ def energy(trajectory: Trajectory) -> Figure:
         (", lost in events", books.lost, "dashdot"),
     )
     colors, zero = channel_colors(trajectory), trajectory.ledger.resolution
-    lines = [
-        curve_line(
-            name + kind,
-            books.t,
-            values if np.max(np.abs(values), initial=0.0) > zero else 0 * values,
-            colors[name],
-            dash=dash,
-        )
-        for kind, entries, dash in kinds
+    sizes = {
+        name + kind: float(np.ptp(values)) if len(values) else 0.0
+        for kind, entries, _ in kinds
         for name, values in entries.items()
-    ]
+    }
+    main = main_names(sizes, MAX_CHANNELS, MAIN_CHANNELS)
+    lines = []
+    for kind, entries, dash in kinds:
+        drawn_curves = {
+            name + kind: (values, colors[name]) for name, values in entries.items() if name + kind in main
+        }
+        others = [values for name, values in entries.items() if name + kind not in main]
+        if others:
+            drawn_curves[_others_name(len(others), kind or ", stored")] = (np.sum(others, axis=0), NEUTRAL)
+        lines += [
+            curve_line(
+                name,
+                books.t,
+                values if np.max(np.abs(values), initial=0.0) > zero else 0 * values,
+                color,
+                dash=dash,
+            )
+            for name, (values, color) in drawn_curves.items()
+        ]
     if len(books.stored) > 1:
         lines.append(curve_line("all stored", books.t, books.energy, NEUTRAL, width=2.6))
     return over_time(trajectory, lines, title_with_unit(trajectory, "energy", "J"), 380)
@@ -93,8 +124,17 @@ def energy_areas(trajectory: Trajectory) -> Figure:
             available = available + np.maximum(-sign * values, 0.0)
             layers[f"{name}, {word}"], channels[f"{name}, {word}"] = out, name
     layers = {name: values for name, values in layers.items() if np.max(values, initial=0.0) > zero}
+    main = main_names({n: float(np.max(v)) for n, v in layers.items()}, MAX_CHANNELS, MAIN_CHANNELS)
+    colors_by_layer = {name: by_channel[channels[name]] for name in layers if name in main}
+    main_layers = {name: values for name, values in layers.items() if name in main}
+    for word in ("stored", *(word for _, _, word in ways)):
+        others = [v for name, v in layers.items() if name not in main and name.endswith(f", {word}")]
+        if others:
+            label = _others_name(len(others), f", {word}")
+            main_layers[label], colors_by_layer[label] = np.sum(others, axis=0), NEUTRAL
+    layers = main_layers
     drawn_points = np.unique(np.concatenate([drawn_indices(v) for v in (*layers.values(), available)]))
-    colors = tuple(by_channel[channels[name]] for name in layers)
+    colors = tuple(colors_by_layer[name] for name in layers)
     areas = Areas(
         books.t[drawn_points], {name: values[drawn_points] for name, values in layers.items()}, colors
     )
@@ -112,11 +152,38 @@ def energy_areas(trajectory: Trajectory) -> Figure:
 def energy_flow(trajectory: Trajectory) -> Figure:
     """Draw where the joules of a run came from and where they went: on the left what was supplied or taken
     from a store, on the right what was dissipated, lost, or put into a store."""
-    sources, sinks = flows(trajectory)
     by_channel, channels = channel_colors(trajectory), trajectory.ledger.channels()
-    colors = {label: by_channel[channels[label][1]] for label in (*sources, *sinks)}
+    kinds = {label: kind for label, (kind, _) in channels.items()}
+    sources, sinks = (_join_thin(side, kinds) for side in flows(trajectory))
+    colors = {
+        label: by_channel[channels[label][1]] if label in channels else NEUTRAL
+        for label in (*sources, *sinks)
+    }
     flow = Flow(sources, sinks, trajectory.system_name, shown_unit(trajectory, "J"), colors)
-    return Figure((flow,), height=300, legend=False)
+    height = max(300, BAND_HEIGHT * max(len(sources), len(sinks)))
+    return Figure((flow,), height=height, legend=False)
+
+
+def main_names(sizes: Mapping[str, float], most: int, main: int) -> set[str]:
+    """Return the names of what is drawn one by one, by the size of each: all, or of more than `most` the
+    `main` largest."""
+    ranked = sorted(sizes, key=lambda name: -sizes[name])
+    return set(ranked if len(ranked) <= most else ranked[:main])
+
+
+def _others_name(count: int, kind: str) -> str:
+    return f"{count} other{'s' if count > 1 else ''}{kind}"
+
+
+def _join_thin(side: Mapping[str, float], kinds: Mapping[str, str]) -> dict[str, float]:
+    """One side of a picture of flows, with its thinnest bands as one of each kind where they are many."""
+    main = main_names(side, MAX_BANDS, MAIN_BANDS)
+    joined = {label: amount for label, amount in side.items() if label in main}
+    for kind in dict.fromkeys(kinds[label] for label in side):
+        others = [amount for label, amount in side.items() if label not in main and kinds[label] == kind]
+        if others:
+            joined[_others_name(len(others), f" ({kind})")] = sum(others)
+    return joined
 
 
 def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:

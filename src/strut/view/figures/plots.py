@@ -3,7 +3,6 @@ Times in seconds."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,10 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.view.figures.crowds import crowd_traces, is_in_crowd, name_pattern, pattern_groups
+from strut.view.figures.crowds import crowd_traces, is_in_crowd, name_pattern
 from strut.view.figures.curves import curves, drawn_indices
 from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Band, Figure, Line, Points, distinct_colors
+from strut.view.figures.name_groups import MAX_CURVES, name_groups
 from strut.view.units import shown_unit, title_with_unit
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ ENERGY_UNITS = ("J", "N m", "N*m", "Nm", "W")
 
 BESIDE_FROM = 2
 """Figures of a group beyond which a page puts them beside each other."""
-MAX_CURVES = 12
-"""Curves of a figure at most: of more, names that begin alike have a figure of their own."""
-MAX_GROUPS = 8
-"""Small figures of one unit at most; of more groups of names the first ones are drawn."""
 
 
 class Panels(tuple[Figure, ...]):
@@ -349,22 +345,6 @@ def figures_by_unit(
         figure = over_time(trajectory, lines, y, room, mark_names=mark_names, **options)
         figures.append(figure)
     return Panels(figures)
-
-
-def name_groups(names: list[str]) -> list[list[str]]:
-    """Divide many names among figures: those with the same beginning, up to a dot, a bracket or a number,
-    together. Few names are one group. Of more than can be drawn so, those that differ by numbers alone are
-    one group, however many."""
-    if len(names) <= MAX_CURVES:
-        return [names]
-    if len(names) > MAX_CURVES * MAX_GROUPS:
-        patterns = list(pattern_groups(names).values())
-        return sorted(patterns, key=len, reverse=True)[:MAX_GROUPS]
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(re.split(r"[.\[]|\d", name, maxsplit=1)[0], []).append(name)
-    parts = [group[k : k + MAX_CURVES] for group in groups.values() for k in range(0, len(group), MAX_CURVES)]
-    return parts[:MAX_GROUPS]
 
 
 def over_time(

@@ -4,6 +4,7 @@ run."""
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from strut.view.figures import contact_plots, plots, stride_plots
 from strut.view.figures import energy_plots as joules
 from strut.view.figures.crowds import pattern_rows
 from strut.view.figures.curves import MAX_POINTS
+from strut.view.figures.figure import Figure
 from strut.view.pages.headline import headline
 from strut.view.pages.motion import motion
 from strut.view.pages.provenance import add_provenance, duration, rerun_code
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 
 MAX_PARAMETER_ROWS = 200
 """Parameters that a page lists; of more, a row for names that differ by numbers alone."""
+MAX_OPEN_FIGURES = 8
+"""Figures of states that a page shows at once; of more, the others are folded."""
+MORE_STATES = "More states"
+"""Heading of the figures of states that are folded."""
 LISTED_EVENTS = 50
 """Events that the table of a page lists, the first ones; all are in the trajectory."""
 
@@ -178,7 +184,10 @@ def _states(run: Trajectory, report: Report, folded: bool) -> None:
     report.section("States", folded=folded)
     figures, zeros = plots.states(run), plots.zero_names(run, [*run.names.x, *run.names.u])
     held_figures = plots.held_signals(run)
-    report.figures(*figures, *held_figures, beside=len(figures) > plots.BESIDE_FROM + 2)
+    open_figures, folded_figures = _split_figures([*figures, *held_figures])
+    report.figures(*open_figures, beside=len(figures) > plots.BESIDE_FROM + 2)
+    if folded_figures:
+        report.note(f"{len(folded_figures)} more figures are folded below: {MORE_STATES}.")
     if more := plots.undrawn_count(
         run, [*run.names.x, *run.names.z, *run.names.u], [*figures, *held_figures]
     ):
@@ -201,9 +210,28 @@ def _states(run: Trajectory, report: Report, folded: bool) -> None:
             f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in "
             f"every interval."
         )
+    if folded_figures:
+        report.section(MORE_STATES, folded=True)
+        report.figures(*folded_figures, beside=True)
     if not stride_plots.stride_portraits(run) and (portraits := plots.phase_portraits(run)):
         report.subheading("Phase portrait")
         report.figures(*portraits, beside=True)
+
+
+def _split_figures(figures: list[Figure]) -> tuple[list[Figure], list[Figure]]:
+    """The figures of states that are seen at once, some of every unit, and the others; each in order."""
+    if len(figures) <= MAX_OPEN_FIGURES:
+        return figures, []
+    seen: Counter[str] = Counter()
+    places: list[tuple[int, int]] = []  # how many of its unit stand before a figure, and its own place
+    for k, figure in enumerate(figures):
+        unit = figure.y.rpartition("[")[2]
+        places.append((seen[unit], k))
+        seen[unit] += 1
+    chosen = {k for _, k in sorted(places)[:MAX_OPEN_FIGURES]}
+    return [f for k, f in enumerate(figures) if k in chosen], [
+        f for k, f in enumerate(figures) if k not in chosen
+    ]
 
 
 def _energy(run: Trajectory, report: Report, folded: bool) -> None:
