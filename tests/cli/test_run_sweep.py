@@ -5,9 +5,11 @@ import math
 import re
 
 import pytest
+import typer
 
 import strut
 from strut.cli import main
+from strut.cli.app import SWEEPING, application
 from strut.view.pages.sheet import unpack_text
 
 
@@ -109,3 +111,18 @@ def test_what_was_varied_is_shown_in_the_unit_in_which_it_was_asked(capsys, tmp_
     assert data.read_text().splitlines()[0].startswith("slope [rad]")
     _, out, _ = run(capsys, *words, "--json")
     assert json.loads(out)["result"]["values"] == pytest.approx([math.radians(v) for v in (3, 3.5, 4)])
+
+
+@pytest.mark.parametrize("command", ["export", "live", "monitor"])
+def test_commands_that_do_not_sweep_say_which_do(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "compass", "--sweep", "slope=2deg:3deg:3"])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "has no option '--sweep': the commands that sweep are run, gait, design and control;" in said
+    assert "did you mean" not in said
+
+
+def test_the_commands_that_are_said_to_sweep_are_those_that_do():
+    commands = typer.main.get_command(application()).commands
+    sweeping = {name for name, each in commands.items() if any("--sweep" in p.opts for p in each.params)}
+    assert sweeping == set(SWEEPING)

@@ -71,6 +71,8 @@ OTHER_WORDS = {
     **{(c, "--slope"): "--set slope=3deg" for c in ("show", "run", "gait", "control", "export", "live")},
 }
 """Words that people try for an option, by command, and what it is called here."""
+SWEEPING = ("run", "gait", "design", "control")
+"""Commands that do what they do for each value of something (--sweep)."""
 ClickError: Any = typer.BadParameter.__mro__[2]
 """What typer raises for words that no command takes: the class above those that it lets us name."""
 
@@ -190,6 +192,8 @@ def usage_sentence(error: Any, words: list[str]) -> str:
         flags = [flag for each in error.ctx.command.params for flag in each.opts] if error.ctx else []
         other = OTHER_WORDS.get((first, option))
         hint = f"did you mean '{other}'?" if other else did_you_mean(option, flags).partition("known:")[0]
+        if option == "--sweep":
+            hint = f"the commands that sweep are {', '.join(SWEEPING[:-1])} and {SWEEPING[-1]};"
         return (
             f"{where} has no option '{option}': {hint.strip() or 'none is like it;'} {where} --help lists all"
         )
