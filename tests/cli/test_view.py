@@ -246,6 +246,27 @@ def test_runs_and_designs_are_compared_on_one_page(capsys, tmp_path):
         assert why in err.replace("\n", " ")
 
 
+def test_designs_and_gaits_are_shown_and_compared_however_they_were_saved(capsys, tmp_path, monkeypatch):
+    """The folders that `strut design -o` writes, the design in them alone, and what `save` wrote in Python."""
+    from strut import gait, optimal
+
+    monkeypatch.chdir(tmp_path)
+    for name, speed in (("slow", "0.4"), ("fast", "0.5")):
+        asked = ("design", "compass", "--speed", speed, "--slope", "0deg", "--starts", "1")
+        assert run(capsys, *asked, "-o", name)[0] == 0
+    gait.find(strut.walkers.compass(slope=strut.deg(3))).save("gait.h5")
+    numbers = [f"{optimal.load(f'{name}/design.h5').result.cost:.6g}" for name in ("slow", "fast")]
+    for files in (("slow", "fast"), ("slow/design.h5", "fast/design.h5"), ("slow/design.json", "fast")):
+        code, _, err = run(capsys, "view", *files, "-o", "both.html", "--no-open")
+        assert code == 0, err
+        page = Path("both.html").read_text(encoding="utf-8")
+        assert [number for number in numbers if number not in page] == []
+    for file in ("slow/design.h5", "gait.h5"):
+        code, _, err = run(capsys, "view", file, "-o", "one.html", "--no-open")
+        assert code == 0, err
+        assert "multiplier" in Path("one.html").read_text(encoding="utf-8")
+
+
 def test_compared_numbers_are_those_of_the_run(capsys, tmp_path, monkeypatch):
     from strut.view.pages.headline import headline
 

@@ -21,6 +21,7 @@ from strut.cli.answer import note, present, warn
 from strut.cli.console import out
 from strut.cli.options import Open
 from strut.cli.progress import tell_progress
+from strut.cli.saved_results import load_saved
 from strut.errors import StorageError, ValueRangeError
 from strut.view.motion.flat import VIEW_ANGLES
 
@@ -28,6 +29,8 @@ OPENED_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
 """Suffixes of files that a browser shows without our help."""
 RUN_SUFFIXES = (".h5", ".hdf5")
 """Suffixes of saved runs."""
+RESULT_NAME = "result.json"
+"""What the result in a folder that `-o DIR` wrote is called."""
 JOB_SUFFIX = ".db"
 """Suffix of files of jobs that `strut evolve` writes."""
 DATA_SUFFIXES = (*RUN_SUFFIXES, ".json", ".csv", JOB_SUFFIX)
@@ -189,31 +192,16 @@ def compare_files(files: Sequence[Path], output: Path) -> Path:
     names = stems if len(set(stems)) == len(stems) else [path.parent.name for path in chosen]
     if len(set(names)) < len(names):
         names = [str(path) for path in chosen]
-    entries: dict[str, strut.view.Result | strut.Trajectory] = {}
-    for name, path in zip(names, chosen, strict=True):
-        is_result = path.suffix.lower() == ".json"
-        entries[name] = strut.view.Result.load(path) if is_result else load_run(path)
+    entries = {name: load_saved(path) for name, path in zip(names, chosen, strict=True)}
     asked = shlex.join(["strut", "view", *map(str, files)])
     return strut.view.comparison(entries, asked=asked).save(output)
 
 
-def load_run(path: Path) -> strut.Trajectory:
-    """Return a saved run: of a ready-made machine with its system, so that everything is known at all times;
-    else, and of one that has changed since, with what it knows at its points."""
-    from strut.walkers import CATALOGUE, ROBOTS
-
-    run = strut.Trajectory.load(path)
-    make = {**CATALOGUE, **ROBOTS}.get(run.system_name.replace("_", "-"))
-    try:
-        return run if make is None else strut.Trajectory.load(path, system=make())
-    except StorageError:  # another machine of that name: with motors, or of another version
-        return run
-
-
 def _best_data(path: Path) -> Path:
-    """The run or result to compare: the file itself, or the first of a folder."""
+    """The run or result to compare: the file itself; of a folder its result, or else the first."""
     kinds = (".json", *RUN_SUFFIXES)
-    candidates = [p for p in _data_in(path) if p.suffix in kinds] if path.is_dir() else [path]
+    in_folder = sorted(_data_in(path), key=lambda p: p.name != RESULT_NAME) if path.is_dir() else []
+    candidates = [p for p in in_folder if p.suffix in kinds] if path.is_dir() else [path]
     if not candidates or candidates[0].suffix.lower() not in kinds:
         raise StorageError(
             f"cannot compare '{path}': what can be compared is .h5 (a run), .json (a gait, a design), or a "
@@ -360,8 +348,9 @@ def _page_writer(file: Path, film: bool, options: dict[str, Any]) -> Callable[[P
     if file.suffix.lower() == JOB_SUFFIX:
         job = strut.report.evolution_result(file, f"strut view {file.name}")
         return lambda path: (job.page(path), "")
-    result = strut.view.Result.load(file) if file.suffix.lower() == ".json" else None
-    run = result.run if result is not None else load_run(file)
+    saved = load_saved(file)
+    result = saved if isinstance(saved, strut.view.Result) else None
+    run = saved.run if isinstance(saved, strut.view.Result) else saved
 
     def write(path: Path) -> Written:
         if film or path.suffix.lower() not in (".html", ".htm"):

@@ -358,7 +358,14 @@ def _no_gait_error(step: ReturnMap, log: SearchLog) -> NoGaitError:
     )
     values = {q.name: float(q.value[0]) for q in system.p if isinstance(q.value, np.ndarray)}
     slope = "" if system.walk is None else system.walk.slope
-    hint = "A walker without motors needs a slope that goes down. " if values.get(slope, 1.0) <= 0 else ""
+    hint = ""
+    if values.get(slope, 1.0) <= 0:
+        hint = (
+            "Its motors give what they were set to, nothing by default: how to drive them, "
+            "strut design (optimal.design) finds. "
+            if system.u
+            else "A walker without motors needs a slope that goes down. "
+        )
     return NoGaitError(
         f"no gait of '{system.name}' was found with "
         f"{', '.join(f'{name}={value:.4g}' for name, value in values.items())}: {near}; {why}. {hint}"

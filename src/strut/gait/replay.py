@@ -126,7 +126,13 @@ def replay_to_event(
         return replay(step, x, z, period)
     longer = min(period + within, period * MAX_LATENESS)
     run = simulate(
-        step.system, t=longer, x0=x, z0=z, rtol=MAP_TOLERANCES["rtol"], atol=MAP_TOLERANCES["atol"]
+        step.system,
+        t=longer,
+        x0=x,
+        z0=z,
+        rtol=MAP_TOLERANCES["rtol"],
+        atol=MAP_TOLERANCES["atol"],
+        max_steps=step_budget(step.system, MAX_REPLAY_STEPS),
     )
     times = np.array([event.t for event in run.events])
     near = times[np.abs(times - period) <= within]
