@@ -377,6 +377,13 @@ def test_export(capsys, tmp_path):
     subprocess.run(["make", "-s", "-C", tmp_path / "c"], check=True)
 
 
+def test_a_mistyped_suffix_is_no_folder(capsys, tmp_path):
+    code, _, err = run(capsys, "export", "compass", "-o", str(tmp_path / "walker.wsm"))
+    assert code == 2
+    assert "did you mean walker.wasm?" in err.replace("\n", " ")
+    assert not list(tmp_path.iterdir())
+
+
 def test_export_matlab(capsys, tmp_path):
     code, out, err = run(
         capsys, "export", "rimless-wheel", "-o", str(tmp_path), "--set", "slope=5deg", "--matlab"

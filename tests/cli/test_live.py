@@ -92,3 +92,10 @@ def test_a_run_of_ones_own_machine_is_told_where_it_is(capsys, tmp_path):
     code, _, err = run(capsys, "live", "mine.h5", "--machine", "own.py:mine", "-o", "mine.html")
     assert code == 0, err
     assert page_data(tmp_path / "mine.html")["begin"]["x"] == [3.0]
+
+
+def test_a_page_that_is_not_there_is_said_before_anything_is_compiled(capsys, tmp_path):
+    code, _, err = run(capsys, "live", "compass", "--page", "nothing.html")
+    assert code == 2
+    assert "--page nothing.html: there is no such page" in err.replace("\n", " ")
+    assert not list(tmp_path.glob("*.html"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,11 @@ from strut.cli.progress import tell_progress
 from strut.cli.tables import table
 from strut.errors import ModelError
 from strut.export.functions import LANGUAGES
+
+WASM_SUFFIX = ".wasm"
+"""Of a file that asks for WebAssembly."""
+MISTYPED = 0.75
+"""Likeness (difflib's ratio) from which another suffix is taken for that one, mistyped."""
 
 
 def export(  # noqa: PLR0913 the options of a command are its arguments
@@ -81,7 +87,11 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
         )
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
-    wasm = output.suffix == ".wasm"
+    wasm = output.suffix == WASM_SUFFIX
+    if not wasm and get_close_matches(output.suffix.lower(), [WASM_SUFFIX], cutoff=MISTYPED):
+        raise ModelError(
+            f"-o {output.name}: did you mean {output.stem}{WASM_SUFFIX}? A folder has another name"
+        )
     if wasm and (matlab or dynamics):
         raise ModelError(f"-o {output.name} asks for WebAssembly: leave out --matlab and --dynamics")
     how = Reading(stops, tuple(ignore), tuple(root))

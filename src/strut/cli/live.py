@@ -96,6 +96,8 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
       strut design compass --speed 0.5 -o walk/ && strut live walk/
     """
     reading = Reading(stops, tuple(ignore), tuple(root))
+    if page is not None and not page.is_file():  # before what takes long
+        raise StorageError(f"--page {page}: there is no such page, which would get a switch to the live one")
     subject: Any
     if is_saved(model):
         if settings:
