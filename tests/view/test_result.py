@@ -77,7 +77,7 @@ def test_the_page_of_a_gait_has_all_that_was_asked(found, walker):
     assert all(word in seen.text for word in headings)
     assert "strut gait compass --set slope=3deg" in seen.text
     for number in (
-        f"{g.period:.7g} s",
+        f"{g.period:.5g} s",
         f"{g.speed:.5g} m/s",
         f"{g.step_length:.5g} m",
         f"{abs(g.multipliers[0]):.6g}",
