@@ -53,7 +53,7 @@ def test_gaits_are_held_over_a_parameter(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["compass", "--sweep", "slope=3deg,5deg", "-o", "held"]
     printed, _ = run(capsys, *words)
-    assert "[deg]" in printed
+    assert {"slope", "[deg]"} <= set(printed.split())  # a narrow table breaks its headings
     rows = json.loads((tmp_path / "held" / "result.json").read_text())["data"]["held_sweep"]["rows"]
     for row, slope in zip(rows, (3, 5), strict=True):
         held = control.lqr(gait.find(walkers.compass(slope=strut.deg(slope))))
