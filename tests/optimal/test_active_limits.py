@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from strut import gait, optimal, walkers
-from strut.optimal.walk import step_goal
+from strut.optimal.walk import goal_defaults
 from strut.optimal.walk.active_limits import find_active_limits
 from strut.report import design_result
 
@@ -125,7 +125,7 @@ def test_a_guide_that_is_touched_is_named_however_little_it_matters(level):
 def test_guides_do_not_decide(compass, passive, level, monkeypatch):
     """Held within 30 % of the passive gait, which walks with longer steps, the search ends where it does
     without."""
-    monkeypatch.setattr(step_goal, "REFERENCE_FACTOR", 1.3)
+    monkeypatch.setattr(goal_defaults, "REFERENCE_FACTOR", 1.3)
     narrow = optimal.design(compass, speed=0.5, guess=passive)
     assert narrow.ok
     assert narrow.result.cost == pytest.approx(level.result.cost, rel=1e-6)

@@ -14,9 +14,10 @@ from strut.gait.return_map import ReturnMap
 from strut.gait.section import default_section
 from strut.gait.transport import weight_of
 from strut.optimal.walk.contact_phases import contact_phases, step_section
+from strut.optimal.walk.goal_defaults import SOLE_FACTOR
 from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.sole_stride import sole_stride
-from strut.optimal.walk.step_goal import SOLE_FACTOR, StepGoal
+from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import complete_limits
 from strut.system import start
 from tests.optimal.floating import on_rigid_ground

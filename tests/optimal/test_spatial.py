@@ -9,8 +9,9 @@ from strut import joints as joint_kinds
 from strut.gait.exchange import mirror
 from strut.gait.section import default_section
 from strut.gait.transport import distance, on_slope
+from strut.optimal.walk.goal_requirements import require_friction
 from strut.optimal.walk.kinematic_stride import kinematic_stride
-from strut.optimal.walk.step_goal import StepGoal, require_friction
+from strut.optimal.walk.step_goal import StepGoal
 from strut.system import start
 from tests.optimal.floating import on_rigid_ground
 

@@ -13,9 +13,9 @@ from strut import gait, optimal, walkers
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk import replay as replay_file
 from strut.optimal.walk.balance import Balance
+from strut.optimal.walk.broken_limits import broken_clearance
 from strut.optimal.walk.replay import Replay, replay_gait
 from strut.optimal.walk.replay_pieces import find_gait_in_pieces
-from strut.optimal.walk.step_goal import broken_clearance
 from strut.optimal.walk.sweep_file import SweepPoint
 from strut.optimal.walk.trade_off import NO_RESULT, TradeOff
 from strut.report import design_result, sweep_result

@@ -21,9 +21,9 @@ from strut.optimal.walk.costs import Cost
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import gait_parameters
 from strut.optimal.walk.goal_field import GoalValue, as_bounds
+from strut.optimal.walk.goal_requirements import require_speed
 from strut.optimal.walk.read_walk import slope_of
 from strut.optimal.walk.stairs import on_stairs, stair_rise
-from strut.optimal.walk.step_goal import require_speed
 
 FIRST_STEP = 0.25
 """The first step, as a part of the way."""
