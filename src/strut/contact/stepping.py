@@ -17,13 +17,15 @@ import numpy as np
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, even_ground
+from strut.contact.leg_drives import add_drive_parameters, add_drives
 from strut.contact.leg_exchange import exchange_matrix
 from strut.contact.legs import Legs
 from strut.contact.legs_alike import LegSwap
+from strut.contact.stance_coordinates import StanceCoordinates
 from strut.contact.switched_rows import MaskedRows
 from strut.contact.touch import Touch, add_contact_parameters, point, spot
 from strut.contact.walk import slope_name
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.looks.picture import scene_of
@@ -36,8 +38,8 @@ from strut.system import (
     Factors,
     Foot,
     Implied,
-    Input,
     Ledger,
+    Scene,
     System,
     Walk,
     sx,
@@ -58,7 +60,7 @@ def stepping(
     description: str = "",
     take_off: bool = True,
 ) -> System:
-    """The mechanism as a walker on `ground`: see `Legs`.
+    """Return the mechanism as a walker on `ground`: see `Legs`.
 
     The ground is ignored until the swing foot has been in front of the stance foot (by `margin` [m]) and
     above the ground.
@@ -73,6 +75,8 @@ def stepping(
 
 
 class _Stepping:
+    """A walker that steps, put together: its coordinates on the stance foot, discrete states and resets."""
+
     def __init__(self, mechanism: Mechanism, legs: Legs, ground: Ground) -> None:
         self.legs, self.ground = legs, ground
         self.stance, self.swing = (
@@ -82,12 +86,7 @@ class _Stepping:
         add_contact_parameters(params, ground, (self.stance, self.swing))
         params.add_number(legs.fall, "the height of a fall")
         params.add_number(legs.margin, "the margin of legs")
-        for drive in legs.drives:
-            params.add_number(drive.spring, f"the spring of drive '{drive.name}'")
-            params.add_number(drive.damping, f"the damping of drive '{drive.name}'", low=0.0)
-            params.add_number(drive.rest, f"the rest of drive '{drive.name}'")
-            for angle, weight in drive.weights.items():
-                params.add_number(weight, f"the weight of '{angle}' in drive '{drive.name}'")
+        add_drive_parameters(params, legs.drives)
         self.assembly = assembly = Assembly(mechanism, params)
         self.tree = tree = assembly.tree
         if mechanism.constraints:
@@ -99,12 +98,8 @@ class _Stepping:
             raise ModelError(
                 f"'{mechanism.name}' cannot step: stepping() is for machines whose coordinates are angles"
             )
-        self.axes = [0, 2] if mechanism.planar else [0, 1, 2]
-        self._check_names()
-        self.w = [k for k in range(tree.nv) if k not in self.b]
-        self.names = [assembly.positions[k].name for k in self.w]
-        self.exchange = exchange_matrix(tree, legs, self.w, (self.stance.frame, self.swing.frame))
-        self.foothold = [Discrete(f"foothold_{'xyz'[k]}", 0.0, "m", internal=True) for k in self.axes]
+        self.coords = StanceCoordinates(assembly, legs, self.stance, ground)
+        self.exchange = exchange_matrix(tree, legs, self.coords.free, (self.stance.frame, self.swing.frame))
         self.locked = [Discrete(f"{lock.name}_locked", 0.0, internal=True) for lock in legs.locks]
         self.bent = [Discrete(f"{lock.name}_bent", 0.0, internal=True) for lock in legs.locks]
         self.counters = [
@@ -120,103 +115,13 @@ class _Stepping:
                 internal=True,
             ),
         ]
-        self._kinematics()
         gap = spot(self.tree, self.swing, self.ground).gap
         ahead = (
             observe.position(self.tree, self.swing.frame) - observe.position(self.tree, self.stance.frame)
         )[0]
-        self.landing = Swing(gap, ahead - sx(legs.margin), self._begin)
-
-    def _begin(self, expression: ca.SX) -> ca.SX:
-        """An initial value, on the first foothold."""
-        return ca.substitute(
-            self._bound([expression]), [z.sym for z in self.foothold], [ca.SX(0)] * len(self.axes)
-        )[0]
-
-    def _check_names(self) -> None:
-        """Raise unless all joints that the legs name exist, and as many carry the foot as there are axes."""
-        tree, legs = self.tree, self.legs
-        for name in legs.base:
-            if name not in tree.v_of:
-                raise UnknownNameError(
-                    f"'{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(tree.v_of))}"
-                )
-        if len(legs.base) != len(self.axes):
-            raise ModelError(
-                f"the stance foot of '{tree.mechanism.name}' is carried by {len(legs.base)} joints: "
-                f"{len(self.axes)} are needed"
-            )
-        self.b = [tree.v_of[name].start for name in legs.base]
-
-    def _kinematics(self) -> None:
-        """The velocities of the base, and its place, from the angles: the stance foot does not slip."""
-        tree, b, w = self.tree, self.b, self.w
-        here = spot(tree, self.stance, self.ground)
-        J = here.K  # along normal and tangents; the base's own columns are those directions
-        pivot = sx(self.stance.radius).is_zero()
-        rolls = ca.SX(len(b), len(w)) if pivot else -(here.directions @ J[:, w])[self.axes, :]
-        if ca.depends_on(rolls, tree.q):
-            raise ModelError(
-                f"the stance foot of '{tree.mechanism.name}' cannot roll on this ground: arcs need a plane"
-            )
-        T = ca.SX.zeros(tree.nv, len(w))
-        T[b, :] = rolls
-        for k, column in enumerate(w):
-            T[column, k] = 1
-        self.T, self.rolls = ca.sparsify(T), rolls
-        reach = here.directions[self.axes, 0] * sx(self.stance.radius)
-        centre = observe.position(tree, self.stance.frame)[self.axes]
-        offset = ca.substitute([centre], [tree.q[b]], [ca.SX.zeros(len(b))])[0]
-        if ca.depends_on(offset, tree.q):
-            raise ModelError(
-                f"the base of '{tree.mechanism.name}' must sit at the stance foot '{self.stance.frame}'"
-            )
-        self.lifted = reach - offset
-        place = ca.vertcat(*[z.sym for z in self.foothold]) + self.lifted + rolls @ tree.q[w]
-        self.q = ca.SX(tree.q)
-        self.q[b] = place
-        self.q = ca.densify(self.q)
-        self.v = ca.densify(self.T @ tree.v[w])
-
-    def _bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
-        """Expressions of all coordinates, as ones of the states and the foothold."""
-        assembly, tree = self.assembly, self.tree
-        standing = ca.substitute(expressions, [tree.q, tree.v], [self.q, self.v])
-        symbols = [assembly.positions[c].sym for c in self.w] + [assembly.velocities[c].sym for c in self.w]
-        formal = [tree.q[c] for c in self.w] + [tree.v[c] for c in self.w]
-        return list(ca.substitute(standing, formal, symbols))
+        self.landing = Swing(gap, ahead - sx(legs.margin), self.coords.on_first_foothold)
 
     # ---- in single support ----
-
-    def _drives(self) -> tuple[ca.SX, dict[str, dict[str, ca.SX]], list[Input]]:
-        """Generalised forces with those of the drives, the energy account with theirs, and all inputs."""
-        tree = self.tree
-        tau = self.assembly.tau
-        entries: dict[str, dict[str, ca.SX]] = {
-            group: dict(book) for group, book in self.assembly.entries.items()
-        }
-        inputs: list[Input] = [*self.assembly.inputs.values(), *self.assembly.pushes.inputs]
-        for drive in self.legs.drives:
-            row = ca.SX.zeros(tree.nv)
-            for name, weight in drive.weights.items():
-                if name not in tree.v_of:
-                    raise UnknownNameError(
-                        f"drive '{drive.name}' acts on '{name}': {did_you_mean(name, list(tree.v_of))}"
-                    )
-                row[tree.v_of[name].start] = weight
-            k, d = sx(drive.spring), sx(drive.damping)
-            angle, rate = ca.dot(row, tree.q) - sx(drive.rest), ca.dot(row, tree.v)
-            tau = tau - row * (k * angle + d * rate)
-            if drive.driven:
-                source = Input(f"{drive.name}_torque", 0.0, "N m")
-                inputs.append(source)
-                tau = tau + row * source.sym
-                entries["supplied"][source.name] = source.sym * rate
-            if not k.is_zero():
-                entries["stored"][f"{drive.name}_spring"] = k * angle**2 / 2
-            if not d.is_zero():
-                entries["dissipated"][f"{drive.name}_damper"] = d * rate**2
-        return tau, entries, inputs
 
     def _lock_rows(self) -> ca.SX:
         """Over all velocities."""
@@ -228,7 +133,7 @@ class _Stepping:
 
     def _flow(self, tau: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Accelerations of the angles, the force on the stance foot, along the axes, and those of locks."""
-        tree, T = self.tree, self.T
+        tree, T = self.tree, self.coords.T
         M, bias = tree.mass_matrix, tree.bias
         reduced = T.T @ M @ T
         push = T.T @ (tau - bias)
@@ -240,51 +145,56 @@ class _Stepping:
             locking = masked.forces(-(rows @ free), on)
             free = free + masked.effect(locking)
         whole = T @ free
-        force = (M @ whole + bias)[self.b]
+        force = (M @ whole + bias)[self.coords.base]
         return free, force, locking
 
     def _residual(self, tau: ca.SX, unknown: ca.SX) -> ca.SX:
         """What is zero for the right accelerations of the angles, force on the stance foot and forces of
         locks, the `unknown`: inverse dynamics, and the rows of locks, which hold or let go."""
+        coords = self.coords
         acceleration, force, locking = ca.vertsplit(
-            unknown, np.cumsum([0, len(self.w), len(self.b), len(self.locked)]).tolist()
+            unknown, np.cumsum([0, len(coords.free), len(coords.base), len(self.locked)]).tolist()
         )
-        rows = self._lock_rows() @ self.T
+        rows = self._lock_rows() @ coords.T
         on = ca.vertcat(*[z.sym for z in self.locked], ca.SX(0, 1))
-        needed = self.tree.inverse(self.T @ acceleration)
-        motion = self.T.T @ (needed - tau) - rows.T @ locking
-        return ca.vertcat(motion, needed[self.b] - force, on * (rows @ acceleration) + (1 - on) * locking)
+        needed = self.tree.inverse(coords.T @ acceleration)
+        motion = coords.T.T @ (needed - tau) - rows.T @ locking
+        return ca.vertcat(
+            motion, needed[coords.base] - force, on * (rows @ acceleration) + (1 - on) * locking
+        )
 
     # ---- heel strike ----
 
     @property
     def mirror(self) -> ca.SX:
         """The factors of places along the axes when legs change names: in space, -1 sideways."""
-        return ca.SX([1, 1] if len(self.axes) == 2 else [1, -1, 1])
+        return ca.SX([1, 1] if len(self.coords.axes) == 2 else [1, -1, 1])
 
     def _strike(self) -> tuple[dict[str, ca.SX], ca.SX]:
         """The reset of heel strike, a plastic impact after which the legs change names; and the gap of the
         swing foot [m]."""
-        tree = self.tree
+        tree, coords = self.tree, self.coords
         there, here = (spot(tree, foot, self.ground) for foot in (self.swing, self.stance))
         rows = self._lock_rows()
         K = ca.vertcat(there.K, rows)
         masked = MaskedRows(tree.factors, K)
-        on = ca.vertcat(*[1 for _ in self.axes], *[z.sym for z in self.locked])
+        on = ca.vertcat(*[1 for _ in coords.axes], *[z.sym for z in self.locked])
         v = tree.v + masked.effect(masked.forces(-(K @ tree.v), on))
         reset: dict[str, ca.SX] = {}
         exchange = ca.sparsify(ca.DM(self.exchange))
-        angles, rates = (exchange @ each[self.w] for each in (tree.q, v))
-        for k, column in enumerate(self.w):
-            reset[self.assembly.positions[column].name] = angles[k]
-            reset[self.assembly.velocities[column].name] = rates[k]
-        centre = observe.position(tree, self.swing.frame)[self.axes]
-        foothold = self.mirror * centre - self.lifted - self.rolls @ angles
+        angles, rates = (exchange @ each[coords.free] for each in (tree.q, v))
+        for k, (position, velocity) in enumerate(zip(coords.positions, coords.velocities, strict=True)):
+            reset[position.name] = angles[k]
+            reset[velocity.name] = rates[k]
+        centre = observe.position(tree, self.swing.frame)[coords.axes]
+        foothold = self.mirror * centre - coords.lifted - coords.rolls @ angles
         length = ca.norm_2((there.point - here.point)[[0, 2]])
-        if self.rolls.nnz():  # the stance foot rolled on while it stood: a step is longer than feet are apart
-            length = ca.norm_2((foothold - ca.vertcat(*[z.sym for z in self.foothold]))[[0, -1]])
+        if (
+            coords.rolls.nnz()
+        ):  # the stance foot rolled on while it stood: a step is longer than feet are apart
+            length = ca.norm_2((foothold - ca.vertcat(*[z.sym for z in coords.foothold]))[[0, -1]])
         steps, step_length, step_time, struck_at, lift = self.counters
-        reset |= {z.name: foothold[k] for k, z in enumerate(self.foothold)}
+        reset |= {z.name: foothold[k] for k, z in enumerate(coords.foothold)}
         reset |= {z.name: ca.SX(0) for z in (*self.locked, *self.bent)}
         reset |= {
             **self.landing.flags_after_landing(),
@@ -298,14 +208,14 @@ class _Stepping:
 
     def _knee_strike(self, k: int) -> dict[str, ca.SX]:
         """The knee locks; the stance foot holds, other locks too."""
-        tree, T = self.tree, self.T
+        tree, T = self.tree, self.coords.T
         rows = self._lock_rows() @ T
         masked = MaskedRows(Factors(T.T @ tree.mass_matrix @ T), rows)
         on = ca.vertcat(*[ca.SX(1) if i == k else z.sym for i, z in enumerate(self.locked)])
-        w = tree.v[self.w]
+        w = tree.v[self.coords.free]
         after = w + masked.effect(masked.forces(-(rows @ w), on))
         lock = self.legs.locks[k]
-        reset = {self.assembly.velocities[c].name: after[i] for i, c in enumerate(self.w)}
+        reset = {velocity.name: after[i] for i, velocity in enumerate(self.coords.velocities)}
         lower, upper = (tree.v_of[name].start for name in (lock.lower, lock.upper))
         reset[self.assembly.positions[lower].name] = tree.q[upper]
         return reset | {self.locked[k].name: ca.SX(1)}
@@ -318,7 +228,7 @@ class _Stepping:
         tree, legs = self.tree, self.legs
         height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
         onward = observe.velocity(tree, legs.hip)[0]
-        normal = self.ground.frame(observe.position(tree, self.stance.frame))[self.axes, 0]
+        normal = self.ground.frame(observe.position(tree, self.stance.frame))[self.coords.axes, 0]
         low, pull = -height, -ca.dot(normal, force)
         events = [
             *self.landing.events(),
@@ -375,7 +285,9 @@ class _Stepping:
         return Walk(
             section="heel_strike",
             feet=(stance, swing),
-            progress=tuple(z.name for z, axis in zip(self.foothold, self.axes, strict=True) if axis != 1),
+            progress=tuple(
+                z.name for z, axis in zip(self.coords.foothold, self.coords.axes, strict=True) if axis != 1
+            ),
             step_length="step_length",
             slope=slope_name(self.ground),
             lift="foothold_z",
@@ -384,67 +296,70 @@ class _Stepping:
             kinetic="kinetic",
         )
 
-    def system(self, description: str, take_off: bool) -> System:
-        """The walker: its flow, events, outputs, energy account and picture, as expressions of the states
-        alone."""
-        assembly, tree = self.assembly, self.tree
-        tau, entries, inputs = self._drives()
-        acceleration, force, locking = self._flow(tau)
-        forces = ca.vertcat(force, locking)
-        unknown = ca.SX.sym("acceleration", len(self.w) + forces.numel())
-        strike, gap = self._strike()
+    def _show_outputs(self, gap: ca.SX, force: ca.SX) -> None:
+        """Add what the walker shows to the outputs. gap: of the swing foot [m]. force: on the stance foot
+        [N]."""
+        tree, (_, step_length, step_time, *_) = self.tree, self.counters
         directions = self.ground.frame(observe.position(tree, self.stance.frame))
-        assembly.show("m", {"clearance": gap})
-        speed = ca.if_else(
-            self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0
-        )
-        assembly.show("m/s", {"speed": speed})
-        along = directions[self.axes, :].T @ force
+        self.assembly.show("m", {"clearance": gap})
+        speed = ca.if_else(step_time.sym > 0, step_length.sym / ca.fmax(step_time.sym, 1e-12), 0)
+        self.assembly.show("m/s", {"speed": speed})
+        along = directions[self.coords.axes, :].T @ force
         friction = along[1] if tree.mechanism.planar else ca.norm_2(along[1:])
-        assembly.show("N", {"stance_normal": along[0], "stance_friction": friction})
-        flow = {assembly.positions[c].name: tree.v[c] for c in self.w} | {
-            assembly.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
-        }
+        self.assembly.show("N", {"stance_normal": along[0], "stance_friction": friction})
 
+    def _scene(self, force: ca.SX) -> Scene:
+        """The picture, with the force on the stance foot [N] as an arrow. Raises where the legs are not
+        alike."""
+        tree, assembly = self.tree, self.assembly
         push = ca.vertcat(force[0], 0, force[1]) if tree.mechanism.planar else force
         legs = LegSwap(
             tree,
             self.legs,
             feet=(self.stance, self.swing),
-            exchange=(self.w, self.exchange),
+            exchange=(self.coords.free, self.exchange),
             params=assembly.params,
         )
         legs.check_legs_alike()
-        scene = scene_of(
-            tree,
-            [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)],
-            self.ground.floor(),
-        )
-        scene = replace(scene, points=assembly.points, swaps=legs.swapped_parts(scene))
-        all_of_it = BatchRewrite()
-        rates, happening = (
-            all_of_it.add(flow),
-            all_of_it.add_jumps(self._events(gap, strike, force, take_off)),
-        )
-        outputs, looks = all_of_it.add(assembly.outputs), all_of_it.add(scene.columns())
-        books = [all_of_it.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
-        equations = all_of_it.add({"residual": self._residual(tau, unknown), "further": forces})
-        all_of_it.rewrite(self._bound)
+        arrow = Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)
+        scene = scene_of(tree, [arrow], self.ground.floor())
+        return replace(scene, points=assembly.points, swaps=legs.swapped_parts(scene))
+
+    def system(self, description: str, take_off: bool) -> System:
+        """The walker: its flow, events, outputs, energy account and picture, as expressions of the states
+        alone."""
+        assembly, tree, coords = self.assembly, self.tree, self.coords
+        tau, entries, inputs = add_drives(assembly, self.legs.drives)
+        acceleration, force, locking = self._flow(tau)
+        forces = ca.vertcat(force, locking)
+        unknown = ca.SX.sym("acceleration", len(coords.free) + forces.numel())
+        strike, gap = self._strike()
+        self._show_outputs(gap, force)
+        rates = {q.name: tree.v[c] for q, c in zip(coords.positions, coords.free, strict=True)}
+        accelerations = {v.name: acceleration[k] for k, v in enumerate(coords.velocities)}
+        drawing = self._scene(force)
+
+        # All expressions are of all coordinates so far; together they become ones of the states.
+        together = BatchRewrite()
+        flow = together.add(rates | accelerations)
+        events = together.add_jumps(self._events(gap, strike, force, take_off))
+        outputs, looks = together.add(assembly.outputs), together.add(drawing.columns())
+        books = [together.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
+        equations = together.add({"residual": self._residual(tau, unknown), "further": forces})
+        together.rewrite(coords.in_states)
         return System(
             assembly.mechanism.name,
-            x=(*[assembly.positions[c] for c in self.w], *[assembly.velocities[c] for c in self.w]),
-            z=(*self.foothold, *self.landing.discrete, *self.locked, *self.bent, *self.counters),
+            x=(*coords.positions, *coords.velocities),
+            z=(*coords.foothold, *self.landing.discrete, *self.locked, *self.bent, *self.counters),
             u=tuple(inputs),
             p=tuple(assembly.params),
-            flow=rates() or {},
-            events=happening(),
+            flow=flow() or {},
+            events=events(),
             outputs=outputs() or {},
             output_units=assembly.units,
             ledger=Ledger(*(book() or {} for book in books)),
-            implied=Implied(
-                tuple(assembly.velocities[c].name for c in self.w), unknown, **(equations() or {})
-            ),
-            scene=scene.with_columns(looks() or {}),
+            implied=Implied(tuple(v.name for v in coords.velocities), unknown, **(equations() or {})),
+            scene=drawing.with_columns(looks() or {}),
             walk=self._walk(),
             description=description,
         )
