@@ -354,6 +354,16 @@ def test_motions_beyond_a_walk(capsys, words, event):
     assert data["replay"]["ended"] == event
 
 
+def test_where_a_search_stopped_is_not_replayed(capsys, monkeypatch):
+    """It is no motion of the machine: its energies and forces say nothing, and warned of their account."""
+    monkeypatch.setattr("strut.optimal.walk.design.replay", lambda *_: pytest.fail("replayed"))
+    code, said = ran(capsys, "simplest", "--speed", "3", "--starts", "1", "--json")
+    document = json.loads(said.out)
+    assert code == 1
+    assert not document["result"]["ok"]
+    assert not {"replay", "balance", "foot_loads", "multipliers"} & set(document["result"])
+
+
 def test_stairs_that_one_motor_does_not_climb_are_refused_before_the_search(capsys, monkeypatch):
     searched = []
     monkeypatch.setattr(

@@ -296,9 +296,10 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
 
     def _simulated_rows(self) -> list[tuple[str, float | str, str]]:
         """Return what the simulator and the solver have to say, for tables."""
-        r, b = self.result, self.replay.balance
+        r = self.result
         rows: list[tuple[str, float | str, str]] = []
         if r.success and self.replay.ok:  # else it is that of another motion, or of none
+            b = self.replay.balance
             rows += [
                 ("given by gravity", b.round_energy(b.fallen), "J"),
                 ("work of the motors", b.round_energy(b.work), "J"),
@@ -404,7 +405,7 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
             "ground": {name: {"value": value, "unit": unit} for name, (value, unit) in self.ground.items()},
             "steps": self.steps,
         }
-        if self.result.is_interrupted:  # nothing was simulated
+        if self.result.is_interrupted or not self.result.success:  # nothing to simulate
             return facts
         g, b = self.gait, self.replay.balance
         return {
