@@ -59,8 +59,17 @@ class JudgedCandidate:
 
 
 @dataclass(frozen=True, eq=False)
+class CandidatePair:
+    """A machine before and after descent, not judged yet. remark: how that went."""
+
+    before: Candidate
+    after: Candidate
+    remark: str
+
+
+@dataclass(frozen=True, eq=False)
 class RefinedCandidate:
-    """A machine before and after descent. remark: how that went."""
+    """A machine before and after descent, judged. remark: how that went."""
 
     before: JudgedCandidate
     after: JudgedCandidate
@@ -102,8 +111,8 @@ def refine_candidate(
     limits: Mapping[str, float],
     tell: Callable[[str], None],
     **options: Any,
-) -> tuple[Candidate, str]:
-    """Return a machine after descent, and how that went; what the file has is not done again.
+) -> CandidatePair:
+    """Return a machine before and after descent, and how that went; what the file has is not done again.
 
     limits: of peaks, as of `walking_goals`. options: of its `descend`. One that falls as the search runs it
     stays as it is."""
@@ -130,7 +139,7 @@ def refine_candidate(
         measures=dict(entry["measures"]),
         value=float(entry["measures"]["power_absolute"]),
     )
-    return candidate.with_individual(individual), str(entry["remark"])
+    return CandidatePair(candidate, candidate.with_individual(individual), str(entry["remark"]))
 
 
 def judge_candidate(file: AnswerFile, candidate: Candidate, tell: Callable[[str], None]) -> JudgedCandidate:
@@ -160,31 +169,33 @@ def refine_all(
     minutes: float | None,
     tell: Callable[[str], None],
     **options: Any,
-) -> list[tuple[Candidate, Candidate, str]]:
+) -> list[CandidatePair]:
     """Refine machines, or go on with what the folder has; return each before and after, and how it went.
 
     minutes: after which no other descent is begun. Those that the time is too short for are left out, which
     `tell` says."""
     began, file = clock.monotonic(), AnswerFile(folder / REFINED_FILE)
-    pairs: list[tuple[Candidate, Candidate, str]] = []
+    pairs: list[CandidatePair] = []
     for candidate in candidates:
         is_known = file.has(candidate.title, parameters_digest(candidate.individual.parameters, dict(limits)))
         is_late = minutes is not None and clock.monotonic() - began > SECONDS_PER_MINUTE * minutes
         if is_late and not is_known:
             tell(f"{candidate.title} is left out: it is not refined yet, and there is no time for it")
             continue
-        pairs.append((candidate, *refine_candidate(file, candidate, limits=limits, tell=tell, **options)))
+        pairs.append(refine_candidate(file, candidate, limits=limits, tell=tell, **options))
     return pairs
 
 
 def judge_all(
-    folder: Path, pairs: Sequence[tuple[Candidate, Candidate, str]], tell: Callable[[str], None]
+    folder: Path, pairs: Sequence[CandidatePair], tell: Callable[[str], None]
 ) -> list[RefinedCandidate]:
     """Judge machines before and after descent; what the folder knows is not done again."""
     file = AnswerFile(folder / JUDGED_FILE)
     return [
-        RefinedCandidate(judge_candidate(file, before, tell), judge_candidate(file, after, tell), remark)
-        for before, after, remark in pairs
+        RefinedCandidate(
+            judge_candidate(file, pair.before, tell), judge_candidate(file, pair.after, tell), pair.remark
+        )
+        for pair in pairs
     ]
 
 
@@ -285,6 +296,7 @@ def _multiplier_text(stability: StrideStability | None) -> str:
 
 __all__ = [
     "AnswerFile",
+    "CandidatePair",
     "JudgedCandidate",
     "RefinedCandidate",
     "best_row",

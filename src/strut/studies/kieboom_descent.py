@@ -14,6 +14,7 @@ from strut.studies.exoskeleton_candidates import (
 )
 from strut.studies.exoskeleton_refined import (
     REFINED_FILE,
+    CandidatePair,
     RefinedCandidate,
     judge_all,
     refine_all,
@@ -40,14 +41,14 @@ def known_candidates() -> list[Candidate]:
     return [*linkages, RivalCandidate(known_rival())]
 
 
-def kept_pairs() -> list[tuple[Candidate, Candidate, str]]:
+def kept_pairs() -> list[CandidatePair]:
     """Return the machines of the package before and after descent, and a remark."""
     refined: Mapping[str, Candidate] = {
         **{name: LinkageCandidate(design, name) for name, design in refined_exoskeletons().items()},
         RIVAL: RivalCandidate(refined_rival()),
     }
     return [
-        (each, refined[each.title], "as in the package")
+        CandidatePair(each, refined[each.title], "as in the package")
         for each in known_candidates()
         if each.title in refined
     ]
@@ -67,7 +68,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     else:
         pairs = kept_pairs()
     if not order.verify:
-        return SearchOutcome([power_row(*pair) for pair in pairs])
+        return SearchOutcome([power_row(pair) for pair in pairs])
     judged = judge_all(order.folder, pairs, tell)
     tell("they walk once more, for the page")
     return SearchOutcome(
@@ -75,11 +76,11 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     )
 
 
-def power_row(before: Candidate, after: Candidate, remark: str) -> Row:
+def power_row(pair: CandidatePair) -> Row:
     """Return what descent did to the power of a machine, as descent has it."""
-    powers = [each.individual.measures["power_absolute"] for each in (before, after)]
+    powers = [each.individual.measures["power_absolute"] for each in (pair.before, pair.after)]
     text = " | ".join(f"{power:.0f}" for power in powers)
-    return Row(f"{before.title}: power [W], before | after", "", text, remark)
+    return Row(f"{pair.before.title}: power [W], before | after", "", text, pair.remark)
 
 
 def shown_machines(judged: Sequence[RefinedCandidate]) -> list[RefinedCandidate]:
