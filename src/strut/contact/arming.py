@@ -16,10 +16,6 @@ CLEAR_HEIGHT = 1e-9
 PASS_MARGIN = 1e-9
 """[m] How far in front a foot is when it passes the other. Legs of equal length are level just where one
 passes the other: a little later the height of the foot is more than rounding."""
-FELL_FORWARD = "it fell: the hip came down in front"
-FELL_BACK = "it fell: the hip came down behind"
-PULLED = "the stance foot would pull on the ground"
-"""What the events fall, sit and take_off of walkers mean."""
 
 
 class Swing:

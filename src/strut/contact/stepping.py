@@ -15,7 +15,8 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
+from strut.contact.arming import Swing
+from strut.contact.fall import foot_pulls, hip_falls
 from strut.contact.ground import Ground, even_ground
 from strut.contact.leg_drives import add_drive_parameters, add_drives
 from strut.contact.leg_exchange import exchange_matrix
@@ -229,26 +230,10 @@ class _Stepping:
         height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
         onward = observe.velocity(tree, legs.hip)[0]
         normal = self.ground.frame(observe.position(tree, self.stance.frame))[self.coords.axes, 0]
-        low, pull = -height, -ca.dot(normal, force)
         events = [
             *self.landing.events(),
             Event("heel_strike", guard=-gap, when=self.landing.armed.sym, reset=strike, priority=1),
-            Event(
-                "fall",
-                ca.if_else(onward >= 0, low, -1),
-                terminal=True,
-                failure=True,
-                priority=2,
-                description=FELL_FORWARD,
-            ),
-            Event(
-                "sit",
-                ca.if_else(onward < 0, low, -1),
-                terminal=True,
-                failure=True,
-                priority=2,
-                description=FELL_BACK,
-            ),
+            *hip_falls(-height, forward=onward >= 0, back=onward < 0),
             Event(
                 "double_support",
                 -self.counters[-1].sym,
@@ -259,9 +244,7 @@ class _Stepping:
             ),
         ]
         if take_off:
-            events.append(
-                Event("take_off", guard=pull, terminal=True, failure=True, priority=3, description=PULLED)
-            )
+            events.append(foot_pulls(ca.dot(normal, force)))
         for k, (lock, z) in enumerate(zip(legs.locks, self.locked, strict=True)):
             bend = tree.q[tree.v_of[lock.lower].start] - tree.q[tree.v_of[lock.upper].start]
             bent = self.bent[k]

@@ -19,15 +19,26 @@ SPLITS = ("", "positive", "absolute")
 """What of a rate can be integrated."""
 
 
+def _fill_quantity(total: Quantity, name: str) -> None:
+    """Set what a quantity has besides its symbol: a name, and nothing that a total of a motion could have."""
+    for label, value in (
+        ("name", name),
+        ("value", 0.0),
+        ("unit", ""),
+        ("bounds", (-math.inf, math.inf)),
+        ("description", ""),
+    ):
+        object.__setattr__(total, label, value)
+
+
 @dataclass(frozen=True, eq=False)
 class Integral(Quantity):
     """The integral of `rate` over all phases, or over the one named `phase`; used in `minimise` as if it were
     a number.
 
     split: '' integrates the rate as it is, 'positive' what of it is positive, 'absolute' its absolute value.
-        The latter two are not
-    smooth: they are put as differences of two slacks that are not negative, which a solver takes well; a
-        rounded corner would stop it.
+        The latter two are not smooth: they are put as differences of two slacks that are not negative, which
+        a solver takes well; a rounded corner would stop it.
     """
 
     rate: Expression = None
@@ -36,14 +47,7 @@ class Integral(Quantity):
     kind = "integral"
 
     def __init__(self, name: str, rate: Expression, split: str = "", phase: str | None = None) -> None:
-        object.__setattr__(self, "name", name)
-        for label, value in (
-            ("value", 0.0),
-            ("unit", ""),
-            ("bounds", (-math.inf, math.inf)),
-            ("description", ""),
-        ):
-            object.__setattr__(self, label, value)
+        _fill_quantity(self, name)
         if split not in SPLITS:
             raise ModelError(
                 f"integral '{name}' has split '{split}': allowed are '', 'positive' and 'absolute'"
@@ -71,14 +75,7 @@ class Jumps(Quantity):
     def __init__(
         self, name: str, amount: Expression | Mapping[str, Expression], event: str | None = None
     ) -> None:
-        object.__setattr__(self, "name", name)
-        for label, value in (
-            ("value", 0.0),
-            ("unit", ""),
-            ("bounds", (-math.inf, math.inf)),
-            ("description", ""),
-        ):
-            object.__setattr__(self, label, value)
+        _fill_quantity(self, name)
         amounts = {n: sx(e) for n, e in amount.items()} if isinstance(amount, Mapping) else sx(amount)
         object.__setattr__(self, "amount", amounts)
         object.__setattr__(self, "event", event)
@@ -104,14 +101,7 @@ class Initial(Quantity):
             raise ModelError(
                 f"the initial value of {state!r} is asked: give the name of a state, initial('x')"
             )
-        object.__setattr__(self, "name", "initial_" + re.sub(r"\W", "_", state))
-        for label, value in (
-            ("value", 0.0),
-            ("unit", ""),
-            ("bounds", (-math.inf, math.inf)),
-            ("description", ""),
-        ):
-            object.__setattr__(self, label, value)
+        _fill_quantity(self, "initial_" + re.sub(r"\W", "_", state))
         object.__setattr__(self, "state", state)
         self.__post_init__()
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from strut.errors import StorageError, StrutError
 from strut.files import DAMAGE, put
-from strut.simulate.storage_check import check_checksum, check_data, check_plain, with_checksum
+from strut.simulate.storage_check import check_data, check_plain, open_checked, with_checksum
 from strut.system import (
     Archive,
     ExpressionTape,
@@ -50,11 +50,7 @@ def load_result(path: Path, kinds: tuple[type, ...], system: System | None = Non
     if not path.is_file():
         raise StorageError(f"cannot read {path}: there is no such file")
     try:
-        check_checksum(path)
-        with h5py.File(path, "r") as file:
-            if file.attrs.get("format") != FORMAT:
-                raise StorageError(f"cannot read {path}: it is an HDF5 file but not a '{FORMAT}'")
-            check_plain(file)
+        with open_checked(path, FORMAT) as file:
             kind = str(file.attrs["kind"])
             if kind not in names:
                 raise StorageError(

@@ -19,7 +19,7 @@ from strut.simulate import scene_file
 from strut.simulate.names import Names
 from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.sample_scene import sample_scene
-from strut.simulate.storage_check import check_checksum, check_plain, check_run, with_checksum
+from strut.simulate.storage_check import check_run, open_checked, with_checksum
 from strut.simulate.trajectory import Trajectory
 from strut.system import Foot
 
@@ -137,11 +137,7 @@ def load(path: Path, system: System | None) -> Trajectory:
     if not path.is_file():
         raise StorageError(f"cannot read {path}: there is no such file")
     try:
-        check_checksum(path)
-        with h5py.File(path, "r") as file:
-            if file.attrs.get("format") != FORMAT:
-                raise StorageError(f"cannot read {path}: it is an HDF5 file but not a '{FORMAT}'")
-            check_plain(file)
+        with open_checked(path, FORMAT) as file:
             fields = {n: file[f"steps/{n}"][()] for n in STEP_FIELDS} | {
                 n: file[f"jumps/{n}"][()] for n in JUMP_FIELDS
             }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import h5py
 import numpy as np
 
+from strut.errors import StorageError
 from strut.simulate.record import STATUS
 
 if TYPE_CHECKING:
@@ -46,6 +49,18 @@ def check_data(data: bytes) -> None:
     """Refuse the bytes of such a file that were damaged: raises ValueError."""
     if data[-LINE:].startswith(MARK) and data != with_checksum(data[:-LINE]):
         raise ValueError("its checksum is not that of its content: it was damaged after it was written")
+
+
+@contextmanager
+def open_checked(path: Path, kind: str) -> Iterator[h5py.File]:
+    """Open a file of ours for reading once it was looked at: undamaged, of a kind, its `format`, and plain
+    data. Raises StorageError where it says another kind, ValueError or OSError where it is damaged."""
+    check_checksum(path)
+    with h5py.File(path, "r") as file:
+        if file.attrs.get("format") != kind:
+            raise StorageError(f"cannot read {path}: it is an HDF5 file but not a '{kind}'")
+        check_plain(file)
+        yield file
 
 
 def check_plain(file: h5py.File) -> None:

@@ -6,7 +6,8 @@ import casadi as ca
 
 from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
-from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
+from strut.contact.arming import Swing
+from strut.contact.fall import foot_pulls, hip_falls
 from strut.system import (
     Discrete,
     Event,
@@ -86,23 +87,8 @@ def simplest(**values: float) -> System:
         events=(
             *swinging.events(),
             Event("heel_strike", guard=-gap, when=swinging.armed.sym, reset=strike, priority=1),
-            Event(
-                "fall",
-                ca.if_else(theta.sym < 0, low, -1),
-                terminal=True,
-                failure=True,
-                priority=2,
-                description=FELL_FORWARD,
-            ),
-            Event(
-                "sit",
-                ca.if_else(theta.sym >= 0, low, -1),
-                terminal=True,
-                failure=True,
-                priority=2,
-                description=FELL_BACK,
-            ),
-            Event("take_off", guard=-normal, terminal=True, failure=True, priority=3, description=PULLED),
+            *hip_falls(low, forward=theta.sym < 0, back=theta.sym >= 0),
+            foot_pulls(normal),
         ),
         outputs={
             "hip_x": hip_x,
