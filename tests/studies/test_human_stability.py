@@ -1,13 +1,14 @@
 """Gaits of the human: multipliers against central differences of another machine, pushes, laws, and tables."""
 
 import json
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
 import pytest
 
 from strut import State, System, walkers
-from strut.errors import StorageError
+from strut.errors import NoGaitError, StorageError
 from strut.gait import find
 from strut.simulate import simulate
 from strut.studies.human_beyond import force_peaks, push_rows, stability_rows
@@ -21,6 +22,7 @@ from strut.studies.human_stability import (
     gait_machine,
     judge_bests,
     nearby_multipliers,
+    reset_gait,
     returns_after_one,
     settled_gait,
     steps_until_repeat,
@@ -124,9 +126,22 @@ def test_tables_of_what_the_thesis_does_not_say():
     assert first.remark == "of 1 with assistance 1 have a gait without it, 0 of them stable"
     assert "median 0.750" in second.ours
     assert "median 0.500" in second.remark
+    lost = {("step", 0): GaitStability(1, 0.05, 0.75, 0.75, np.nan, why_no_reset="no gait: 0.1 away")}
+    assert stability_rows(lost)[-1].remark.endswith("set the phase right: not known of 1: no gait: 0.1 away")
     (row,) = push_rows({"step": PushLimits((1.4, 2.8), (42.0, 5.6))})
     assert row.ours == "1.4 and 2.8 N s"
     assert "42.0 and 5.6 N s" in row.remark
+
+
+def test_a_foot_that_does_not_land_sets_no_phase_right(monkeypatch):
+    """And the reason is kept in place of the multiplier."""
+    hovering = SimpleNamespace(
+        t1=1.0, at=lambda t: {"left_toe_gap": np.full(len(t), 0.1), "phase": np.zeros(len(t))}
+    )
+    monkeypatch.setattr("strut.studies.human_stability.simulate", lambda *_, **options: hovering)
+    machine, gait = SimpleNamespace(labels=lambda kind: ()), SimpleNamespace(vector=np.zeros(1))
+    with pytest.raises(NoGaitError, match="^the left foot does not land within a period$"):
+        reset_gait(machine, gait, {"left": ("left_toe",)})
 
 
 def test_answers_are_read_again_and_a_damaged_file_is_told(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ stable, what pushes do they survive, what would they cost a person, and how does
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import casadi as ca
 import numpy as np
@@ -68,13 +68,12 @@ def stability_rows(judged: Mapping[tuple[str, int], GaitStability]) -> list[Row]
             )
         if not alone:
             continue
-        reset = [each.reset for each in alone if np.isfinite(each.reset)]
         rows.append(
             Row(
                 f"{mode}: largest multiplier over a step, without assistance",
                 "",
                 _range_text([each.per_step for each in alone]),
-                f"with landings that set the phase right: {_range_text(reset)}" if reset else "",
+                _reset_text(alone),
             )
         )
     return rows
@@ -208,6 +207,15 @@ def force_peaks(force: np.ndarray) -> list[float]:
             if value > valley + MIN_PEAK_RISE:
                 rising, top = True, float(value)
     return peaks
+
+
+def _reset_text(judged: Sequence[GaitStability]) -> str:
+    """Multipliers with landings that set the phase right; of how many gaits they are not known, and why."""
+    reset = [each.reset for each in judged if np.isfinite(each.reset)]
+    reasons = Counter(each.why_no_reset for each in judged if each.why_no_reset)
+    texts = [_range_text(reset)] if reset else []
+    texts += [f"not known of {count}: {reason}" for reason, count in reasons.items()]
+    return f"with landings that set the phase right: {'; '.join(texts)}" if texts else ""
 
 
 def _range_text(values: list[float]) -> str:

@@ -47,6 +47,8 @@ GROWTH_STEPS = 40
 """Steps over which such growth is measured, the first quarter left out."""
 PITCH_SAMPLES = 4001
 """Moments of the last two periods at which the trunk is looked at."""
+NO_LANDING = "the left foot does not land within a period"
+"""Why landings cannot set a phase right."""
 STABILITY_FILE = "stability.json"
 """Where the answers are kept."""
 
@@ -60,7 +62,7 @@ class GaitStability:
     same of the gait next to it without assistance; nan where there is none. reset: of a gait that uses none,
     with landings that set the phase right. why: where there is no gait, or where it returns within
     `NEAR_RETURN` alone. growth: of a walk that comes to none, by how much a small deviation grows a step, in
-    the mean; above 1 it is chaotic.
+    the mean; above 1 it is chaotic. why_no_reset: where `reset` was looked for and is nan.
     """
 
     steps: int
@@ -70,6 +72,7 @@ class GaitStability:
     reset: float
     why: str = ""
     growth: float = np.nan
+    why_no_reset: str = ""
 
     @property
     def uses_assistance(self) -> bool:
@@ -196,11 +199,14 @@ def deviation_growth(walker: System, walk: Trajectory) -> float:
 def reset_gait(walker: System, gait: Gait, feet: Mapping[str, tuple[str, ...]] = FEET) -> Gait:
     """Return the gait of one step as that of the machine whose landings set the phase right: the same motion,
     from landing to landing. Its phase is the same for all neighbours after each, so nothing is missed where
-    stiffness steps with the phase. walker: of `gait_machine(feedback=True)`. feet: contacts of each."""
+    stiffness steps with the phase. walker: of `gait_machine(feedback=True)`. feet: contacts of each. Raises
+    NoGaitError where no left foot lands within a period, or no such gait is found."""
     rough = _landing_phase(walker, gait, feet["left"])
     walker = walker.using(touchdown_phase=rough, touchdown_gain=0.0)
     run = simulate(walker, 2 * step_time(walker), x0=gait.vector, rtol=1e-11, atol=1e-12)
-    landing = next(hit for hit in run.events if hit.name == "left_touchdown")
+    landing = next((hit for hit in run.events if hit.name == "left_touchdown"), None)
+    if landing is None:
+        raise NoGaitError(NO_LANDING)
     at = dict(landing.before)
     expected = (at["phase"] + 0.5) % 1
     listening = walker.using(touchdown_phase=expected, touchdown_gain=1.0)
@@ -219,6 +225,8 @@ def _landing_phase(walker: System, gait: Gait, contacts: tuple[str, ...]) -> flo
     moments = run.at(times)
     down = np.any([moments[f"{point}_gap"] < 0 for point in contacts], axis=0)
     landings = np.flatnonzero(~down[:-1] & down[1:])
+    if not len(landings):
+        raise NoGaitError(NO_LANDING)
     lengths = [int(np.argmin(np.append(np.roll(down, -k - 1), False))) for k in landings]
     k = landings[int(np.argmax(lengths))]
     return float((moments["phase"][k] + 0.5) % 1)
@@ -264,14 +272,19 @@ def judge_values(body: JudgedBody, values: Mapping[str, Any]) -> GaitStability:
         except NoGaitError:
             return GaitStability(gait.steps, pitch, largest, np.nan, np.nan)
         return GaitStability(gait.steps, pitch, largest, float(abs(unaided.multipliers[0])), np.nan)
-    reset = np.nan
-    if gait.steps == 1:
-        listening = body.machine(feedback=True).using(values)
-        try:
-            reset = float(abs(reset_gait(listening, gait, body.feet).multipliers[0]))
-        except (NoGaitError, StopIteration):
-            reset = np.nan
+    if gait.steps != 1:
+        return GaitStability(gait.steps, pitch, largest, largest, np.nan)
+    listening = body.machine(feedback=True).using(values)
+    try:
+        reset = float(abs(reset_gait(listening, gait, body.feet).multipliers[0]))
+    except NoGaitError as error:
+        return GaitStability(gait.steps, pitch, largest, largest, np.nan, why_no_reset=_reason(error))
     return GaitStability(gait.steps, pitch, largest, largest, reset)
+
+
+def _reason(error: NoGaitError) -> str:
+    """Why there is no gait, in a few words for a table."""
+    return f"no gait: {error.closest:.2g} away" if np.isfinite(error.closest) else str(error)
 
 
 def _without_exact_gait(walker: System, walk: Trajectory, pitch: float, error: NoGaitError) -> GaitStability:
@@ -284,8 +297,7 @@ def _without_exact_gait(walker: System, walk: Trajectory, pitch: float, error: N
             alone = largest if pitch <= ASSIST_ANGLE else np.nan
             return GaitStability(steps, pitch, largest, alone, np.nan, why=f"returns to {near[1]:.1g}")
     growth = deviation_growth(walker, walk)
-    why = f"no gait: {error.closest:.2g} away"
-    return GaitStability(0, pitch, np.nan, np.nan, np.nan, why=why, growth=growth)
+    return GaitStability(0, pitch, np.nan, np.nan, np.nan, why=_reason(error), growth=growth)
 
 
 def judge_bests(

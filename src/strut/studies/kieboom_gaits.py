@@ -125,6 +125,8 @@ def multiplier_row(gait: KnownGait, judged: GaitStability) -> Row:
         remarks.append(f"its trunk is assisted; without: {alone}")
     if np.isfinite(judged.reset):
         remarks.append(f"with landings that set the phase right: {judged.reset:.3f}")
+    elif judged.why_no_reset:
+        remarks.append(f"with landings that set the phase right: not known, {judged.why_no_reset}")
     verdict = "stable" if judged.largest < 1 else "unstable"
     return Row(
         name, "", f"{judged.per_step:.3f}, {verdict}", "; ".join([*remarks, *filter(None, [judged.why])])
