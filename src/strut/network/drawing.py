@@ -29,12 +29,43 @@ FORCE_ROUNDS = 120
 MAX_SIDE = 1600
 """The longest side of a picture [pixels]; larger networks are drawn smaller, down to `MIN_SCALE`."""
 MIN_SCALE = 0.75
-"""The smallest scale of a picture [1]: its names, of 12 pixels, stay legible."""
+"""The smallest scale of a picture [1]: its names stay legible."""
 MAX_PUSHES = 400
 """Rounds in which boxes that overlap are pushed apart."""
 CENTRE_PULL = 0.5
 """Force towards the middle per distance from it, where nodes one unit apart repel each other with 1: what no
 edge holds would drift away."""
+MIN_DISTANCE = 0.05
+"""Nodes that are nearer repel each other as at this distance [units of a layout]."""
+MAX_FIRST_MOVE = 0.4
+"""How far a node moves in the first iteration, at most; ever less in those after it [units of a layout]."""
+TINY = 1e-9
+"""What keeps a division by a force or a size of zero from happening [its unit]."""
+NO_OVERLAP = 0.5
+"""Boxes that overlap by less are apart [pixels]."""
+PUSH_PART = 0.9
+"""[1] The part of an overlap that a round of pushing takes away."""
+ROW_ASPECT = 1.15
+"""[1] Width of rows of loose boxes, in sides of a square of their area."""
+SPARE_HEIGHT = 1.6
+"""[1] A box that is up to so many times as high as a plain one needs no more room: units of a layout are
+as high as they are wide, and plain boxes half as high."""
+FONT_SIZE = 12
+"""Height of names [pixels]."""
+LETTER_WIDTH = 7
+"""Mean width of a letter [pixels]: a name that needs more than its box is squeezed into it."""
+NAME_PADDING = 4
+"""Between a name and the sides of its box [pixels]; by as much it hangs below the line through the middle."""
+GROUP_NAME_DEPTH = 14
+"""From the upper side of a box with nodes in it to the foot of its name [pixels]."""
+MAX_CORNER = 14
+"""The largest radius of the corners of a box [pixels]."""
+LOOP_SIZE, LOOP_STEP, LOOP_FOOT = 14.0, 5, 8
+"""Of an edge from a node to itself: half its width and height, how much larger each further one is, and how
+far from the middle of the box it begins and ends [pixels]."""
+BEND_ANSWERED, BEND_BESIDE = 0.14, 0.1
+"""[1] By how much more each next edge between two nodes bends, in parts of its length: where others go back,
+the first one too, else those beside the first."""
 
 
 @dataclass
@@ -87,11 +118,11 @@ def svg(root: Node, title: str = "") -> str:
     )
 
 
-STYLE = """<style>
-.node { fill: #eef3f8; stroke: #33506b; stroke-width: 1.4 }
-.group { fill: none; stroke: #8aa0b3; stroke-width: 1; stroke-dasharray: 4 3 }
-.edge { fill: none; stroke: #9a4a2c; stroke-width: 1.2 }
-text { font-size: 12px; fill: #1c2b38; paint-order: stroke; stroke: #fff; stroke-width: 2.5px }
+STYLE = f"""<style>
+.node {{ fill: #eef3f8; stroke: #33506b; stroke-width: 1.4 }}
+.group {{ fill: none; stroke: #8aa0b3; stroke-width: 1; stroke-dasharray: 4 3 }}
+.edge {{ fill: none; stroke: #9a4a2c; stroke-width: 1.2 }}
+text {{ font-size: {FONT_SIZE}px; fill: #1c2b38; paint-order: stroke; stroke: #fff; stroke-width: 2.5px }}
 </style>
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
 <path d="M0 0 L8 4 L0 8 z" fill="#9a4a2c"/></marker></defs>
@@ -142,7 +173,9 @@ def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
 
 def _largest(boxes: Sequence[DrawnBox]) -> float:
     """How many times the size of a plain box the largest one has, at least 1."""
-    return max([1.0, *(max(b.half[0] / HALF_SIZE[0], b.half[1] / HALF_SIZE[1] / 1.6) for b in boxes)])
+    return max(
+        [1.0, *(max(b.half[0] / HALF_SIZE[0], b.half[1] / HALF_SIZE[1] / SPARE_HEIGHT) for b in boxes)]
+    )
 
 
 def _place_free(parent: Node, boxes: Sequence[DrawnBox]) -> None:
@@ -168,7 +201,7 @@ def _push_apart(at: np.ndarray, half: np.ndarray) -> np.ndarray:
         away = at[:, None] - at[None]
         overlap = half[:, None] + half[None] - np.abs(away)
         overlap[np.arange(count), np.arange(count)] = -1.0
-        meets = (overlap > 0.5).all(axis=2)
+        meets = (overlap > NO_OVERLAP).all(axis=2)
         if not meets.any():
             break
         # of two at one place the first goes back
@@ -176,14 +209,14 @@ def _push_apart(at: np.ndarray, half: np.ndarray) -> np.ndarray:
         sign = np.where(away == 0, order, np.sign(away))
         least = overlap[..., 0] <= overlap[..., 1]
         push = np.stack([least, ~least], axis=2) * meets[..., None] * sign * overlap / 2
-        at += 0.9 * push.sum(axis=1) / np.maximum(1, meets.sum(axis=1))[:, None]
+        at += PUSH_PART * push.sum(axis=1) / np.maximum(1, meets.sum(axis=1))[:, None]
     return at
 
 
 def _pack_rows(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
     """Put boxes that no edge holds in rows below the others, the small ones first."""
     left, _, right, bottom = _extent(others)
-    wide = max(right - left, 1.15 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
+    wide = max(right - left, ROW_ASPECT * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
     x, y, tall = left, bottom + (PICTURE_MARGIN if others else 0.0), 0.0
     for box in sorted(loose, key=lambda b: b.half[1]):
         if x > left and x + 2 * box.half[0] > left + wide:
@@ -218,16 +251,16 @@ def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
     for k in range(FORCE_ROUNDS):
         # Fruchterman and Reingold: repulsion 1 / d, attraction d², steps limited by a falling temperature.
         away = at[:, None] - at[None]
-        distance = np.maximum(np.hypot(away[..., 0], away[..., 1]), 0.05)
+        distance = np.maximum(np.hypot(away[..., 0], away[..., 1]), MIN_DISTANCE)
         force = (away / distance[..., None] ** 2).sum(axis=1)
         along = at[pulled[:, 1]] - at[pulled[:, 0]]
         length = np.hypot(along[:, 0], along[:, 1])[:, None]
         np.add.at(force, pulled[:, 0], along * length)
         np.add.at(force, pulled[:, 1], -along * length)
         force -= CENTRE_PULL * (at - at.mean(axis=0))
-        size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
-        at = at + force / size * np.minimum(size, 0.4 * (1 - k / FORCE_ROUNDS))
-    nearest = np.median((distance + 1e9 * np.eye(n)).min(axis=1))
+        size = np.maximum(np.hypot(force[:, 0], force[:, 1]), TINY)[:, None]
+        at = at + force / size * np.minimum(size, MAX_FIRST_MOVE * (1 - k / FORCE_ROUNDS))
+    nearest = np.median((distance + np.diag(np.full(n, np.inf))).min(axis=1))
     return at / float(nearest)
 
 
@@ -264,12 +297,13 @@ def _box(box: DrawnBox) -> str:
     variables = ", ".join(box.node.variables) or "no variables"
     shape = (
         f'x="{box.x - w:.1f}" y="{box.y - h:.1f}" width="{2 * w:.1f}" height="{2 * h:.1f}" '
-        f'rx="{min(h, 14):.0f}"'
+        f'rx="{min(h, MAX_CORNER):.0f}"'
     )
-    kind, y = ("group", box.y - h + 14) if box.inside else ("node", box.y + 4)
+    kind, y = ("group", box.y - h + GROUP_NAME_DEPTH) if box.inside else ("node", box.y + NAME_PADDING)
+    room = 2 * (w - NAME_PADDING)
     fits = (
-        f' textLength="{2 * w - 8:.0f}" lengthAdjust="spacingAndGlyphs"'
-        if 7 * len(box.node.name) > 2 * w - 8
+        f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"'
+        if LETTER_WIDTH * len(box.node.name) > room
         else ""
     )
     return (
@@ -282,7 +316,7 @@ def _box(box: DrawnBox) -> str:
 def _border(box: DrawnBox, towards: tuple[float, float]) -> tuple[float, float]:
     """Where a line from the centre leaves a box."""
     dx, dy = towards[0] - box.x, towards[1] - box.y
-    reach = max(abs(dx) / box.half[0], abs(dy) / box.half[1], 1e-9)
+    reach = max(abs(dx) / box.half[0], abs(dy) / box.half[1], TINY)
     return box.x + dx / reach, box.y + dy / reach
 
 
@@ -294,14 +328,14 @@ def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, *, count: int, answer
     )
     title = f"<title>{escape(edge.path)}: {escape(actions or 'no actions')}</title>"
     if source is target:
-        x, y, r = source.x, source.y - source.half[1], 14.0 + 5 * (count - 1)
+        x, y, r = source.x, source.y - source.half[1], LOOP_SIZE + LOOP_STEP * (count - 1)
         path = (
-            f"M{x - 8:.1f} {y:.1f} C{x - 2 * r:.1f} {y - 2 * r:.1f} {x + 2 * r:.1f} {y - 2 * r:.1f} "
-            f"{x + 8:.1f} {y:.1f}"
+            f"M{x - LOOP_FOOT:.1f} {y:.1f} C{x - 2 * r:.1f} {y - 2 * r:.1f} {x + 2 * r:.1f} {y - 2 * r:.1f} "
+            f"{x + LOOP_FOOT:.1f} {y:.1f}"
         )
     else:
         dx, dy = target.x - source.x, target.y - source.y
-        bend = 0.14 * count if answered else 0.1 * (count - 1)
+        bend = BEND_ANSWERED * count if answered else BEND_BESIDE * (count - 1)
         middle = ((source.x + target.x) / 2 - bend * dy, (source.y + target.y) / 2 + bend * dx)
         (x1, y1), (x2, y2) = _border(source, middle), _border(target, middle)
         path = f"M{x1:.1f} {y1:.1f} Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}"
