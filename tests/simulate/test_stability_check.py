@@ -33,6 +33,13 @@ def test_the_stability_function_is_that_of_the_method():
     assert abs(rk4 - (1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24)) < 1e-15
 
 
+def test_the_fastest_modes_are_magnified_and_no_error():
+    """Of wild states, as a search has many: z is so large that 1 is lost beside it, or overflows."""
+    for method in ("rkc", "rk4"):
+        far = amplification(INTEGRATORS[method].tableau, -(10.0 ** np.arange(12, 300, 8)) + 0j)
+        assert np.all(np.abs(far) > 1e12)
+
+
 def test_a_stable_run_says_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -61,17 +61,16 @@ class StabilityWarning(UserWarning):
 
 
 def amplification(tableau: Tableau, z: np.ndarray) -> np.ndarray:
-    """The stability function R(z) of a Runge-Kutta method: what a step makes of a mode with rate z / step."""
-    stages = len(tableau.b)
-    a = np.zeros((stages, stages))
-    for row, values in enumerate(tableau.a, 1):
-        a[row, : len(values)] = values
-    b, one = np.array(tableau.b) / tableau.divisor, np.ones(stages)
-    solved = np.linalg.solve(
-        np.eye(stages) - z[:, None, None] * a, np.broadcast_to(one[:, None], (len(z), stages, 1))
-    )
-    answer: np.ndarray = 1 + z * (solved[:, :, 0] @ b)
-    return answer
+    """The stability function R(z) of an explicit Runge-Kutta method: what a step makes of a mode with rate
+    z / step; infinite where it is too large for a number."""
+    b = np.array(tableau.b) / tableau.divisor
+    stages = np.ones((len(b), len(z)), dtype=complex)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # stage by stage: a general solver calls the matrix singular where z exceeds 1e16, as of wild states
+        for row, values in enumerate(tableau.a, 1):
+            stages[row] += z * (np.array(values) @ stages[: len(values)])
+        answer: np.ndarray = 1 + z * (b @ stages)
+    return np.where(np.isfinite(answer), answer, np.inf)
 
 
 def points_of_run(raw: Raw, p: np.ndarray, *, nx: int, step: float) -> list[StepPoint]:

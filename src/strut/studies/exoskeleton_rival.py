@@ -162,9 +162,11 @@ def rival_problem(
     """Return the search for the rival's gait: parameters, walks on soft ground, and the goals of linkages but
     for those that it meets by itself, short bars and no singularity. limits: as of `exoskeleton_problem`.
     options: of `simulate_batch`."""
+    # wild gaits are many, and the best are run again with finer steps: no warning of each
+    how = {"check_steps": False, **options}
     return evolve.SearchProblem(
         rival_parameters(),
-        rival_evaluation(duration, worn=bool(limits), **options),
+        rival_evaluation(duration, worn=bool(limits), **how),
         walking_goals(duration, limits=limits),
     )
 
