@@ -88,7 +88,7 @@ def test_an_error_in_a_start_is_raised():
         parallel.run_starts(2, fail, workers=2)
 
 
-def test_ctrl_c_in_the_solver_returns_where_it_was(level, monkeypatch):
+def test_ctrl_c_in_the_solver_returns_where_it_was(level, monkeypatch, capsys):
     problem, real = level.result.problem, solver.solver_of
 
     def slow_solver(mesh, settings, scaled):
@@ -103,6 +103,7 @@ def test_ctrl_c_in_the_solver_returns_where_it_was(level, monkeypatch):
     assert stopped.status == "interrupted"
     assert not stopped.ok
     assert stopped.unmet == {}
+    assert "Interrupt" not in capsys.readouterr().err  # CasADi's own word on it
     assert np.isfinite(stopped.cost)
 
 
@@ -166,6 +167,21 @@ def test_ctrl_c_on_the_command_line_exits_with_130(stage, said, monkeypatch, cap
         with pytest.raises(SystemExit):
             main([*words, "--json"])
         assert json.loads(capsys.readouterr().out)["result"]["status"] == "interrupted"
+
+
+def test_ctrl_c_on_the_command_line_keeps_the_best_in_the_folder(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(commands, "tell_stage", stop_at("replaying the plan in the simulator"))
+    with pytest.raises(SystemExit) as left:
+        main(["design", "compass", "--slope", "0", "--speed", "0.5", "-o", str(tmp_path)])
+    assert left.value.code == 130
+    assert (
+        f"the best that the search had is kept: strut view {tmp_path / 'design.h5'}"
+        in capsys.readouterr().err
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["design.h5", "design.json", "plan.csv"]
+    kept = optimal.load(tmp_path / "design.h5")
+    assert kept.result.is_interrupted
+    assert kept.result.cost == pytest.approx(0.945495, rel=1e-5)
 
 
 def test_ctrl_c_while_torque_is_priced_returns_what_there_was(level, monkeypatch):

@@ -95,6 +95,30 @@ def test_a_model_is_edited_into_an_error_and_back(chromium, studios, folder):
         tab.wait("#tab-graph img")
 
 
+def test_what_is_said_of_a_line_does_not_hide_it(chromium, studios, folder):
+    lines = ['name = "leg"', "gravity = 9.81"]
+    for k in range(40):
+        lines += [f"[bodies.link{k}]", "mass = 1.0"]
+    (folder / "leg.toml").write_text("\n".join(lines))
+    with quiet(Tab(chromium, studios.start(folder))) as tab:
+        tab.open("leg.toml")
+        tab.wait("#preview, #tab-look p:not([role])")
+        tab.write("")
+        tab.wait("#marks li:not(.fine)")
+        seen = "Math.floor((t => t.clientHeight / parseFloat(getComputedStyle(t).lineHeight))(document.getElementById('text')))"
+        wrong = tab.page.evaluate(seen) // 2 * 2  # the last that is seen
+        lines[wrong - 1] = "mas = 1.0"
+        tab.write("\n".join(lines))
+        tab.page.evaluate("document.getElementById('text').setSelectionRange(0, 0)")
+        tab.page.evaluate("document.getElementById('text').scrollTop = 0")
+        tab.until(
+            f"[...document.querySelectorAll('#gutter .wrong')].map(e => e.textContent).join() === '{wrong}'"
+        )
+        assert tab.page.inner_text("#marks li").startswith(f"line {wrong}: [bodies.")
+        text, number = (tab.page.locator(each).bounding_box() for each in ("#text", "#gutter .wrong"))
+        assert number["y"] + number["height"] <= text["y"] + text["height"]
+
+
 def test_a_slider_moves_the_preview_and_goes_into_the_form(chromium, studios, folder):
     with quiet(Tab(chromium, studios.start(folder), **LOOKS["dark"])) as tab:
         tab.open("spring.cdn")

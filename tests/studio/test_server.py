@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -133,6 +135,45 @@ def test_a_task_outlives_the_studio_and_can_be_cancelled_by_the_next(studios, tm
     time.sleep(0.5)
     again.cancel("run-pendulum-1")  # where an interrupt is not enough
     until(lambda: again.list()[0].state == "cancelled")
+
+
+def test_a_cancelled_design_says_what_is_kept(studios, tmp_path):
+    studio = studios.start(tmp_path)
+    values = {"speed": "0.5", "starts": "2000"}
+    name = call(studio, "start", {"command": "design", "subject": "compass", "values": values})[1]["task"]
+    until(lambda: call(studio, "state")[1]["tasks"][0]["progress"].startswith("other starts"))
+    call(studio, "cancel", {"task": name})
+    until(lambda: call(studio, "state")[1]["tasks"][0]["state"] != "running")
+    (task,) = call(studio, "state")[1]["tasks"]
+    assert task["state"] == "cancelled"
+    assert task["ending"].startswith(
+        f"It was cancelled; what it had by then is kept in results/{name}: design.h5,"
+    )
+    assert task["pages"] == ["index.html"]
+    assert "KeyboardInterrupt" not in task["output"]
+    assert "interrupted: this is the best that the search had" in task["output"]
+    assert (tmp_path / "results" / name / "design.h5").is_file()
+
+
+def test_a_task_is_cancelled_before_it_has_a_process(tmp_path):
+    place = tmp_path / "results" / "run-pendulum-1"
+    place.mkdir(parents=True)
+    (place / "task.json").write_text('{"command": "strut run pendulum", "subject": "pendulum", "began": 0}')
+    (place / "output.txt").touch()
+    (place / "cancel").touch()
+    command = [
+        sys.executable,
+        "-m",
+        "strut.studio.runner",
+        str(place),
+        "run",
+        "pendulum",
+        f"--output={place}",
+    ]
+    assert subprocess.run(command, timeout=60).returncode == 130
+    (task,) = Tasks(tmp_path / "results", tmp_path).list()
+    assert task.state == "cancelled"
+    assert "before it had anything to keep" in task.ending
 
 
 def test_a_killed_task_is_told_as_lost(studios, tmp_path):

@@ -77,6 +77,25 @@ def test_marks_stand_where_the_mistake_is():
     assert find_marks("a.py", "import os; os.remove('x')\n") == []  # parsed, never run
 
 
+LONG = """name = "leg"
+[bodies.thigh]
+mas = 1.0
+"""
+
+
+def test_a_mark_says_neither_file_nor_line_and_quotes_nothing_that_stands_beside():
+    (mark,) = find_marks("leg/own.toml", LONG)
+    assert (mark.line, mark.column) == (3, 1)
+    assert mark.message.startswith("[bodies.thigh] 'mas' is unknown here: did you mean 'mass'?")
+    assert "\n" not in mark.message
+    said = answer({"do": "describe", "name": "leg/own.toml", "text": LONG})["error"]
+    assert said == f"line 3: {mark.message}"
+    (mark,) = find_marks("own.toml", 'name = "leg"\nplanar = \n')
+    assert mark.message.startswith("not TOML: ")
+    (mark,) = find_marks("own.toml", "[bodies.thigh]\nmass = 1.0\n")
+    assert "own.toml" not in mark.message
+
+
 def test_marks_of_programs_name_what_strut_does_not_have():
     program = """import os
 from strut import walkers, simulat

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from strut.cli.answer import CommandAnswer, answer_scope, finish, warn
+from strut.cli.answer import CommandAnswer, answer_scope, finish, note, warn
 from strut.cli.options import Digits, Json, Watch
 from strut.cli.progress import ACTIVITY
 from strut.errors import StrutError
@@ -93,6 +93,8 @@ def run_command(answer: CommandAnswer, function: Callable[[], None]) -> None:
             raise
         except KeyboardInterrupt:
             answer.error = {"kind": "KeyboardInterrupt", "text": "interrupted"}
+            kept = "what was written by then is kept" if answer.files else "nothing is kept"
+            note(f"interrupted: {kept}")
             raise
         except Exception as error:
             answer.error = {"kind": type(error).__name__, "text": str(error)}

@@ -32,6 +32,8 @@ STOPPED = "The table shows where the search stopped, which is no motion of the m
 """What is said of the numbers of a search that failed."""
 PLAN_ROWS = 201
 """Moments of a plan that are written as plan.csv."""
+DESIGN_FILE = "design.h5"
+"""Name of the file, in the folder of a design, from which it is loaded."""
 GAIT_FOLDER = "gait"
 """Name of the folder, inside that of a start or a stop, in which its gait is."""
 
@@ -59,6 +61,7 @@ def run_design(order: Order) -> None:
     if order.sensitivity and not result.result.is_interrupted:
         sensitivity_text(result)
     if result.result.is_interrupted:
+        keep_interrupted(result, order)
         raise typer.Exit(INTERRUPTED_EXIT)
     if order.transition is not None and result.result.problem.repeats is not None:
         complain(f"no {order.transition[0]} was looked for: this gait, which it needs, is not ok")
@@ -70,6 +73,18 @@ def run_design(order: Order) -> None:
         export_design(result, order.export)
     if not result.ok:
         raise typer.Exit(1)
+
+
+def keep_interrupted(result: Design, order: Order) -> None:
+    """Write the numbers of the best that an interrupted search had, where a folder was asked, and say so; its
+    page would take a while."""
+    if order.output is None:
+        return
+    if not result.result.success:
+        note(f"no motion was found yet: nothing is kept in {order.output}")
+        return
+    write_numbers(result, order.output)
+    hint(f"the best that the search had is kept: strut view {order.output / DESIGN_FILE} shows it")
 
 
 def check_stairs(order: Order) -> None:
@@ -172,14 +187,19 @@ def write_design(result: Design, order: Order, directory: Path) -> None:
 
     page = design_result(result, order.command, sensitivity=order.sensitivity)
     folder = replace(page, again=again).folder(directory)
+    write_numbers(result, directory)
+    for why in folder.missing:
+        warn(why)
+
+
+def write_numbers(result: Design, directory: Path) -> None:
+    """Write the numbers of a design as design.json and plan.csv; and all of it as design.h5."""
     put(directory / "design.json", documents.dumps(plain_data(result.data()), indent=1) + "\n")
     t = np.linspace(0, result.result.duration, PLAN_ROWS)
     columns = result.result.at(t)
     rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
     put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
-    result.save(directory / "design.h5")
-    for why in folder.missing:
-        warn(why)
+    result.save(directory / DESIGN_FILE)
 
 
 __all__ = ["run_design"]

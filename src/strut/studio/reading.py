@@ -32,6 +32,8 @@ PICTURE_PIXELS = (640.0, 300.0)
 """Width and height into which a picture is drawn [px]: in a tall one lines would be too thin to be seen."""
 DRAWN_SIZES = 1.5
 """How far a machine goes in the picture of a preview at most, in its own sizes: farther, it is a speck."""
+QUOTE_INDENT = "    "
+"""Stands before a line of a model file that a message quotes."""
 PREVIEW_TOLERANCE = 1e-6
 """Relative and absolute tolerance of a preview: pictures need no more."""
 
@@ -72,8 +74,24 @@ def find_marks(name: str, text: str) -> list[TextMark]:
             for p in error.problems
         ]
     except StrutError as error:
-        return [TextMark(_line_of(str(error), text), 0, str(error))]
+        return [mark_of(name, text, str(error))]
     return []
+
+
+def mark_of(name: str, text: str, message: str) -> TextMark:
+    """Return a message about a text as a mark in it: where the text stands beside, neither the file and the
+    line nor what stands in it are said once more, nor shown with a caret."""
+    head, line, column = message, 0, 0
+    begin = re.match(rf"{re.escape(name)}(?:, line (\d+))?[:,] +(?:is not TOML: )?", message)
+    if begin is not None:
+        not_toml = "not TOML: " if begin[0].endswith("TOML: ") else ""
+        head, line = not_toml + message[begin.end() :], int(begin[1] or 0)
+    lines = head.split("\n")
+    quote = QUOTE_INDENT + text.splitlines()[line - 1] if line else ""
+    if quote and len(lines) > 2 and lines[-2] == quote and lines[-1].strip() == "^":
+        column = len(lines[-1]) - len(QUOTE_INDENT)
+        lines = lines[:-2]
+    return TextMark(line or _line_of(message, text), column, "\n".join(lines))
 
 
 def facts_of(name: str, system: System | None, *, is_job: bool = False) -> dict[str, bool | None]:
@@ -138,7 +156,7 @@ def describe_text(name: str, text: str | None, read: Callable[[], System]) -> di
     try:
         system = read()
     except StrutError as error:
-        return {"error": str(error), "has": facts_of(name, None)}
+        return {"error": _sentence_of(name, text, str(error)), "has": facts_of(name, None)}
     return {**describe(system), "has": facts_of(name, system)}
 
 
@@ -244,6 +262,14 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _has_table(text: str, name: str) -> bool:
     return re.search(rf"^\s*\[\[?\s*{name}\b", text, re.MULTILINE) is not None
+
+
+def _sentence_of(name: str, text: str | None, message: str) -> str:
+    """What is wrong with a model, beside its text: with its line alone where that is known."""
+    if text is None or not message.startswith(f"{name}, line "):
+        return message
+    mark = mark_of(name, text, message)
+    return f"line {mark.line}: {mark.message}"
 
 
 def _line_of(message: str, text: str) -> int:

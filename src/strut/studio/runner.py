@@ -12,20 +12,25 @@ import time as clock
 from pathlib import Path
 
 from strut.files import put
-from strut.studio.tasks import END_FILE
+from strut.studio.tasks import CANCEL_FILE, DESIGN_FILE, END_FILE, INTERRUPTED_EXIT
 
 
 def main(place: Path, words: list[str]) -> int:
-    """Run a command as `python -m strut` does, and write its exit code beside what it wrote; of a job that
-    writes its file alone, write the page, too."""
+    """Run a command as `python -m strut` does, and write its exit code beside what it wrote; of a job,
+    and of a design that was cancelled, which write their files alone, write the page, too."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     put(place / "pid", str(os.getpid()))
-    code = 1
+    code = INTERRUPTED_EXIT
     try:
+        if (place / CANCEL_FILE).exists():  # asked before there was a process to tell
+            return code
         code = _run(words)
-        job = next(place.glob("*.db"), None)
-        if job is not None:
-            _run(["view", str(job), f"--output={place / 'index.html'}", "--no-open"])
+        page = place / "index.html"
+        made = next((path for path in (*place.glob("*.db"), place / DESIGN_FILE) if path.is_file()), None)
+        if made is not None and not page.exists():
+            if made.name == DESIGN_FILE:  # who cancels does not wait for the compiler of a live page
+                os.environ["STRUT_LIVE"] = "off"
+            _run(["view", str(made), f"--output={page}", "--no-open"])
     finally:
         put(place / END_FILE, json.dumps({"code": code, "ended": clock.time()}))
     return code
@@ -38,7 +43,7 @@ def _run(words: list[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED_EXIT
     return 0
 
 

@@ -24,8 +24,16 @@ from strut.studio.forms import CommandForm
 
 TASK_FILE, OUTPUT_FILE, END_FILE = "task.json", "output.txt", "end.json"
 """In the folder of a task: what was asked, what it printed, and how it ended."""
+CANCEL_FILE, PID_FILE = "cancel", "pid"
+"""In the folder of a task: there where it was asked to end, and the number of its process."""
+DESIGN_FILE = "design.h5"
+"""In the folder of a design: all of it."""
+INTERRUPTED_EXIT = 130
+"""What a command exits with that was interrupted."""
 MAX_OUTPUT = 20_000
 """[bytes] How much of what a task printed is shown: its end."""
+MAX_FILES_NAMED = 4
+"""Files that are named of what a cancelled task left, at most."""
 PROGRESS_MARK = "progress: "
 """Begins a line that says how far a task is."""
 
@@ -36,8 +44,8 @@ class StartedTask:
 
     state: running, done, failed, cancelled or lost (its process is gone and left no word). command: as one
     would type it. began: [s] since 1970. seconds: that it took, or has taken so far. progress: its last word
-    while it runs. output: the end of what it printed. pages: files that a browser can show, the main one
-    first.
+    while it runs. ending: of one that was cancelled, what is kept of it, in a sentence. output: the end of
+    what it printed. pages: files that a browser can show, the main one first.
     """
 
     name: str
@@ -47,6 +55,7 @@ class StartedTask:
     began: float
     seconds: float
     progress: str
+    ending: str
     output: str
     pages: tuple[str, ...]
 
@@ -103,10 +112,10 @@ class Tasks:
     def cancel(self, name: str) -> None:
         """Interrupt a task, so that it keeps what it has; one that was interrupted before is killed."""
         place = self._place(name)
-        asked = place / "cancel"
+        asked = place / CANCEL_FILE
         again = asked.exists()
         asked.touch()
-        pid = _number(place / "pid")
+        pid = _number(place / PID_FILE)
         if pid and self._is_alive(name, pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL if again else signal.SIGINT)
@@ -198,6 +207,7 @@ class Tasks:
             began=began,
             seconds=max(seconds, 0.0),
             progress=progress[-1] if progress and state == "running" else "",
+            ending=self._ending(place) if state == "cancelled" else "",
             output=text,
             pages=_pages(place),
         )
@@ -206,14 +216,24 @@ class Tasks:
         child = self._children.get(name)
         if child is not None:
             return child.poll() is None
-        pid = _number(place / "pid")
+        pid = _number(place / PID_FILE)
         return bool(pid) and self._is_alive(name, pid)
+
+    def _ending(self, place: Path) -> str:
+        """Say what is kept of a task that was cancelled."""
+        own = (TASK_FILE, OUTPUT_FILE, END_FILE, CANCEL_FILE, PID_FILE)
+        files = sorted(path.name for path in place.iterdir() if path.name not in own)
+        if not files:
+            return "It was cancelled before it had anything to keep; what it said is below."
+        more = f" and {len(files) - MAX_FILES_NAMED} more" if len(files) > MAX_FILES_NAMED else ""
+        names = ", ".join(files[:MAX_FILES_NAMED]) + more
+        return f"It was cancelled; what it had by then is kept in {place.relative_to(self.cwd)}: {names}."
 
 
 def _state(place: Path, end: dict[str, float] | None, running: bool) -> str:
     if end is None and running:
         return "running"
-    if (place / "cancel").exists():
+    if (place / CANCEL_FILE).exists():
         return "cancelled"
     if end is None:
         return "lost"

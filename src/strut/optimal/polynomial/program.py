@@ -17,6 +17,8 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess, Stretch
+from strut.optimal.solver.interrupt_warning import hide_interrupt_warning
+from strut.optimal.solver.mesh_solve import EXCEPTION
 from strut.optimal.totals import Initial, Jumps
 from strut.system import sx, time
 
@@ -241,14 +243,17 @@ class Program:
         start, low, high = (
             np.concatenate(parts) for parts in (self.unknowns.start, self.unknowns.low, self.unknowns.high)
         )
-        outcome = run(
-            x0=np.clip(start, low, high),
-            lbx=low,
-            ubx=high,
-            lbg=np.array(self.rows.low),
-            ubg=np.array(self.rows.high),
-        )
+        with hide_interrupt_warning():
+            outcome = run(
+                x0=np.clip(start, low, high),
+                lbx=low,
+                ubx=high,
+                lbg=np.array(self.rows.low),
+                ubg=np.array(self.rows.high),
+            )
         stats = run.stats()
+        if stats["return_status"] == EXCEPTION:  # somebody pressed Ctrl-C
+            raise KeyboardInterrupt
         free, *each = ca.Function("unknowns", [v], self.unknowns.symbols)(outcome["x"])
         totals = ca.Function("totals", [v], [ca.vertcat(*self.totals.values(), ca.MX(0, 1))])(outcome["x"])
         return ProgramSolution(

@@ -13,6 +13,7 @@ from strut.errors import ValueRangeError
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scaled import Scales, scaled_functions
 from strut.optimal.solver.bound_multipliers import collect_multipliers
+from strut.optimal.solver.interrupt_warning import hide_interrupt_warning
 from strut.optimal.solver.kkt import ConditionedProgram, fixed_multipliers, residuals, worst
 from strut.optimal.solver.mesh_motion import motions, totals
 from strut.optimal.solver.one_thread import use_one_thread
@@ -108,7 +109,8 @@ def run_solver(
     warm = {}
     if multipliers is not None:
         warm = dict(zip(("lam_x0", "lam_g0"), scales.inward(*multipliers), strict=True))
-    outcome = run(x0=begin / S, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high, **warm)
+    with hide_interrupt_warning():  # the status says it, and who asked for the search in a sentence
+        outcome = run(x0=begin / S, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high, **warm)
     wall, cpu = clock.perf_counter() - built, clock.process_time() - before
     v, lam_g, lam_x = (np.array(outcome[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
     lam_x, lam_g = scales.outward(lam_x, lam_g)

@@ -20,6 +20,8 @@ from strut.gait.exchange import mirrored_states
 from strut.gait.section import section_of
 from strut.gait.transport import distance, forward_states
 from strut.optimal.solver.guess import Curve
+from strut.optimal.solver.interrupt_warning import hide_interrupt_warning
+from strut.optimal.solver.mesh_solve import EXCEPTION
 from strut.optimal.walk.even_stride import PERIOD_FACTOR, EvenStride
 from strut.optimal.walk.frozen_branch import Point, compares, freeze_at
 from strut.optimal.walk.read_walk import gravity_of, position_places
@@ -378,7 +380,10 @@ def nearest_posture(
     missed = ca.Function("missed", [q], [ca.norm_inf(asked)])
     for k in range(POSTURE_STARTS):
         begin = own + k / POSTURE_STARTS * POSTURE_SPREAD * random.standard_normal(len(own))
-        solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], **limits)
+        with hide_interrupt_warning():
+            solution = solve(x0=begin, lbx=bounds[0], ubx=bounds[1], **limits)
+        if solve.stats()["return_status"] == EXCEPTION:  # somebody pressed Ctrl-C
+            raise KeyboardInterrupt
         # Of a search that broke off, the solver does not say by how much the rows are missed.
         if float(missed(solution["x"])) <= MAX_POSTURE_ERROR:
             return np.array(solution["x"]).reshape(-1)

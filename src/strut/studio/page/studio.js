@@ -115,19 +115,41 @@ const check = later(TYPING_MS, async () => {
     const answer = await ask("check", { name, text });
     if (!state.open || state.open.name !== name || byId("text").value !== text) return;
     const marks = answer.error ? [{ line: 0, column: 0, message: answer.error }] : answer.marks;
+    const keep = linesInSight([caretLine(), ...marks.map(mark => mark.line)]);
     drawGutter(marks);
     byId("tab-look").classList.toggle("stale", marks.length > 0);
     byId("marks").replaceChildren(...(marks.length ? marks.map(mark => element("li", { onclick: () => goTo(mark) }, (mark.line ? `line ${mark.line}: ` : "") + mark.message)) : [element("li", { class: "fine" }, "no mistakes")]));
+    keep.forEach(showLine);
     if (!marks.length && !byId("tab-look").hidden) look();
     if (!marks.length && !byId("tab-graph").hidden) showGraph();
   } catch (error) { say(error.message); }
 });
+
+// What is said of a text takes room from it: lines that were seen, of the mistakes and of who types, stay so.
+const caretLine = () => byId("text").value.slice(0, byId("text").selectionStart).split("\n").length;
+
+function lineEdges(line) {
+  const style = getComputedStyle(byId("text")), height = parseFloat(style.lineHeight), top = parseFloat(style.paddingTop) + (line - 1) * height;
+  return { top, bottom: top + height };
+}
+
+function linesInSight(lines) {
+  const { scrollTop, clientHeight } = byId("text");
+  return lines.filter(line => line > 0 && lineEdges(line).top < scrollTop + clientHeight && lineEdges(line).bottom > scrollTop).reverse();
+}
+
+function showLine(line) {
+  const text = byId("text"), { top, bottom } = lineEdges(line);
+  if (bottom > text.scrollTop + text.clientHeight) text.scrollTop = bottom - text.clientHeight;
+  if (top < text.scrollTop) text.scrollTop = top;
+}
 
 function goTo(mark) {
   const text = byId("text"), lines = text.value.split("\n");
   const at = lines.slice(0, Math.max(mark.line - 1, 0)).reduce((sum, line) => sum + line.length + 1, 0) + Math.max(mark.column - 1, 0);
   text.focus();
   text.setSelectionRange(at, at);
+  if (mark.line) showLine(mark.line);
 }
 
 async function save() {
@@ -321,6 +343,7 @@ function drawResults() {
 
 function resultView(task) {
   const view = element("div", {}, element("h2", {}, task.name), element("p", { class: `state-${task.state}`, "data-state": task.state }, `${task.state} ${task.progress}`), element("p", {}, element("code", {}, task.command)));
+  if (task.ending) view.append(element("p", { class: "ending" }, task.ending));
   if (task.state === "running") view.append(element("button", { "data-cancel": task.name, onclick: () => ask("cancel", { task: task.name }).then(refresh, error => say(error.message)) }, "Cancel"));
   if (task.pages.length && task.state !== "running") {
     const address = page => `/results/${encodeURIComponent(task.name)}/${task.key}/${page.split("/").map(encodeURIComponent).join("/")}`;
