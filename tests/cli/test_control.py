@@ -94,3 +94,34 @@ def test_a_value_without_a_gait_is_a_row(capsys):
 def test_sweeps_that_cannot_be_are_refused(capsys, arguments, sentence):
     _, said = run(capsys, *arguments, code=2)
     assert sentence in " ".join(said.split())
+
+
+def test_what_is_survived_can_be_left_out_and_efforts_are_said_in_words_of_the_command_line(capsys, tmp_path):
+    words = ("compass", "--set", "slope=4.5deg", "--limit", "hip_torque=0.1", "--no-survival")
+    printed, _ = run(capsys, *words, "--json", "-o", str(tmp_path / "held"))
+    answer = json.loads(printed)
+    names = [row["name"] for row in answer["result"]["comparison"]]
+    assert names[0] == "largest multiplier"
+    assert not any("survived" in name for name in names)
+    assert "survived" not in (tmp_path / "held" / "index.html").read_text()
+    assert not any(
+        "survived" in name for name, *_ in control.HeldGait.load(tmp_path / "held" / "held.h5").rows()
+    )
+    (warning,) = [each["text"] for each in answer["messages"] if each["kind"] == "warning"]
+    assert warning.startswith("the loop asks more than it can have: hip_torque: one acceptable deviation")
+    assert warning.endswith("a smaller --effort hip_torque=NUMBER makes a softer loop")
+    assert "{" not in warning
+    assert "effort={" not in str(answer)
+
+
+def test_leaving_out_what_is_survived_is_of_one_gait(capsys):
+    _, said = run(capsys, "compass", "--sweep", "slope=3deg,5deg", "--no-survival", code=2)
+    assert "--no-survival is for one gait" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"), [(["--slope", "0"], "0"), (["--slope=-2deg"], "-2deg"), (["--slope"], "3deg")]
+)
+def test_a_slope_is_hinted_at_with_the_value_that_was_given(capsys, words, meant):
+    _, said = run(capsys, "compass-driven", *words, code=2)
+    assert f"did you mean '--set slope={meant}'?" in said

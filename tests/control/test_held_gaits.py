@@ -204,9 +204,11 @@ def test_the_largest_effort_is_that_of_the_loop_itself(brisk):
 def test_an_effort_beyond_the_limits_is_warned_of(brisk):
     """A regulator that may ask for anything asks for more than the motor has; a softer one does not."""
     limits = {"hip_torque": 12.0}
-    with pytest.warns(control.EffortWarning, match=r"'compass' asks more than it can have: hip_torque: one"):
+    asked = r"'compass' asks more than it can have: hip_torque: one.*a smaller effort=\{'hip_torque': \.\.\.\} makes"
+    with pytest.warns(control.EffortWarning, match=asked):
         held = control.lqr(brisk, limits=limits)
     (fault,) = held.effort_faults
+    assert "effort=" not in fault  # who asks on the command line is told in other words
     assert f"up to {held.efforts['hip_torque']:.4g} beyond the plan" in fault
     assert "its limits are -12 to 12" in fault
     assert "asks hip_torque for more than limits allow, see effort_faults" in repr(held)

@@ -190,7 +190,7 @@ def usage_sentence(error: Any, words: list[str]) -> str:
     # an option that takes no value has one of these names, too: only unknown ones have possibilities
     if option and hasattr(error, "possibilities"):
         flags = [flag for each in error.ctx.command.params for flag in each.opts] if error.ctx else []
-        other = OTHER_WORDS.get((first, option))
+        other = _other_word(first, option, words)
         hint = f"did you mean '{other}'?" if other else did_you_mean(option, flags).partition("known:")[0]
         if option == "--sweep":
             hint = f"the commands that sweep are {', '.join(SWEEPING[:-1])} and {SWEEPING[-1]};"
@@ -202,6 +202,19 @@ def usage_sentence(error: Any, words: list[str]) -> str:
     if "--watch" in words and extra and "extra argument" in message:
         message += f"; --watch runs again when a file changes: to print '{extra[-1]}' over time, --print"
     return f"{message[:1].lower()}{message[1:]}; {where} --help says more"
+
+
+def _other_word(command: str, option: str, words: list[str]) -> str:
+    """Return what a word that people try for an option is called here, with the value that they gave it;
+    empty where nothing else does it."""
+    other = OTHER_WORDS.get((command, option), "")
+    name, equals, _ = other.partition("=")
+    if not other.startswith("--set ") or not equals:
+        return other
+    given = next((word for word in words if word.partition("=")[0] == option), option)
+    after = words[words.index(given) + 1 :] if given in words else []
+    value = given.partition("=")[2] or next((word for word in after[:1] if word[:2] != "--"), "")
+    return f"{name}={value}" if value else other
 
 
 __all__ = ["COMMANDS", "application", "main"]

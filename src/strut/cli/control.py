@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -132,6 +134,14 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             "off. That of the motor, or of the design, unless given.",
         ),
     ] = [],
+    no_survival: Annotated[
+        bool,
+        typer.Option(
+            "--no-survival",
+            help="Do not ask which steps, rough ground, pushes and wrong parameters are survived, which "
+            "takes minutes where a machine has many links; multipliers and costs are said.",
+        ),
+    ] = False,
     sweep: Sweep = "",
     root: Root = [],
     export: Annotated[
@@ -165,6 +175,8 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
       strut control compass --speed 0.8 --controller track --stiffness 200 --damping 20
 
       strut control compass --speed 0.8 --noise stance=0.001 --noise swing=0.001 --disturbance hip_torque=1
+
+      strut control compass --speed 0.8 --no-survival
 
       strut control compass --sweep slope=3deg:5deg:5 -o held/
 
@@ -207,7 +219,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
         check_directory(output)
     weights: dict[str, Any] = {"deviation": read_numbers("--deviation", deviation)}
 
-    def close_loop(source: Gait | Design) -> HeldGait:
+    def choose_loop(source: Gait | Design) -> HeldGait:
         if controller == "lqr":
             return loops.lqr(source, **weights, effort=read_numbers("--effort", effort), **loop_options)
         if controller == "step":
@@ -215,11 +227,22 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             return loops.step_lqr(source, names, **weights, change=read_numbers("--effort", effort))
         return loops.track(source, stiffness, damping, **loop_options)
 
+    def close_loop(source: Gait | Design) -> HeldGait:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", loops.EffortWarning)  # it speaks of arguments in Python
+            held = choose_loop(source)
+        warn_of_efforts(held)
+        return replace(held, survival=not no_survival)
+
     design_speed = number(speed, "m/s") if speed else 0.0
     if sweep:
         if export is not None:
             raise ModelError(
                 "--export writes one closed loop, and --sweep makes several: leave one of them out"
+            )
+        if no_survival:
+            raise ModelError(
+                "--no-survival is for one gait: --sweep asks of each one thing alone, which push it survives"
             )
         if Path(model).suffix in RESULT_SUFFIXES:
             raise ModelError(f"'{model}' is one gait, and --sweep holds one for each value: give its machine")
@@ -246,6 +269,16 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     if not result.stable:
         complain("not held: a multiplier is 1 or more")
         raise typer.Exit(1)
+
+
+def warn_of_efforts(held: HeldGait) -> None:
+    """Say which inputs are asked for more than they can give, and which option makes a softer loop."""
+    if held.effort_faults:
+        name = held.effort_faults[0].partition(":")[0]
+        warn(
+            f"the loop asks more than it can have: {'; '.join(held.effort_faults)}; a smaller --effort "
+            f"{name}=NUMBER makes a softer loop"
+        )
 
 
 def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path, ...]) -> Gait | Design:

@@ -35,8 +35,7 @@ def effort_faults(
     return tuple(
         f"{name}: one acceptable deviation asks for up to {effort:.4g} beyond the plan, which takes "
         f"{planned.get(name, 0.0):.4g} itself, and its limits are {limits[name][0]:.4g} to "
-        f"{limits[name][1]:.4g}, beyond which it is cut off: a smaller effort={{'{name}': ...}} makes a "
-        f"softer loop"
+        f"{limits[name][1]:.4g}, beyond which it is cut off"
         for name, effort in efforts.items()
         if name in limits and effort > max(abs(bound) for bound in limits[name])
     )
@@ -45,7 +44,11 @@ def effort_faults(
 def warn_of_efforts(faults: Sequence[str], system: str) -> None:
     """Warn of efforts that inputs of a system cannot give, of all at once."""
     if faults:
-        text = f"the loop of '{system}' asks more than it can have: {'; '.join(faults)}"
+        name = faults[0].partition(":")[0]
+        text = (
+            f"the loop of '{system}' asks more than it can have: {'; '.join(faults)}; a smaller "
+            f"effort={{'{name}': ...}} makes a softer loop"
+        )
         warnings.warn(text, EffortWarning, 4)
 
 

@@ -63,6 +63,7 @@ class HeldGait(SavedResult, Tabular, Packed):
     efforts: by input, the largest that one acceptable deviation, in the worst direction and at the worst
         moment, asks for beyond the plan, in its unit; of regulators. effort_faults: which of them are more
         than the input can give, in sentences.
+    survival: whether `comparison` asks what is survived, which takes minutes where a machine has many links.
     system: the closed loop, a machine that walks by itself. stable: whether it is held.
     comparison: multipliers, and the largest step down, push and wrong parameters that are survived. costs:
         what feedback takes.
@@ -76,6 +77,7 @@ class HeldGait(SavedResult, Tabular, Packed):
     estimate: EstimateQuality | None = None
     efforts: Mapping[str, float] = field(default_factory=dict)
     effort_faults: tuple[str, ...] = ()
+    survival: bool = True
 
     @property
     def system(self) -> System:
@@ -90,7 +92,8 @@ class HeldGait(SavedResult, Tabular, Packed):
     @cached_property
     def comparison(self) -> tuple[Compared, ...]:
         """The largest multiplier, and the largest step down and up, roughest ground, largest push and wrong
-        parameter that are survived, before and after. What feedback costs is in `costs`."""
+        parameter that are survived, before and after; without `survival` the multiplier alone. What feedback
+        costs is in `costs`."""
         return self.compare()
 
     def compare(self, progress: Callable[[str, float], None] | None = None) -> tuple[Compared, ...]:
@@ -106,6 +109,8 @@ class HeldGait(SavedResult, Tabular, Packed):
             **{f"wrong {name}": partial(self._wrong_parameter, name) for name in names},
         }
         rows = [Compared("largest multiplier", *largest)]
+        if not self.survival:
+            questions = {}
         for k, (word, question) in enumerate(questions.items()):
             if progress is not None:
                 progress(word, k / len(questions))

@@ -38,13 +38,14 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
     walked = {**page_headline(run), "stable": f"{'yes' if held.stable else 'no'}, {after:.5g}"}
     head = ("", "before", "after", "unit")
     rows = [(c.name, _text(c.before), _text(c.after), c.unit) for c in held.comparison]
+    of_rows = "What is survived, with all that is smaller" if held.survival else "Stability"
     costs = [(c.name, _text(c.before), _text(c.after), c.unit) for c in held.costs]
     chapters = [
         Chapter(
             "Before and after",
             "",
             [
-                Rows(head, rows, "What is survived, with all that is smaller"),
+                Rows(head, rows, of_rows),
                 Rows(head, costs, "What it costs"),
             ],
             note=" ".join(
