@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -171,6 +172,41 @@ class Walk:
         )
 
 
+def _check_is_one_of(system: str, name: str, where: str, kind: str, choices: list[str]) -> None:
+    """Raise unless a name in a walk is empty or one of some things of its system, of a kind. where: it
+    stands."""
+    if not isinstance(name, str):
+        raise ModelError(
+            f"{where} of the walk of system '{system}' is {name!r}: give the name of a {kind}, a text"
+        )
+    if name and name not in choices:
+        raise UnknownNameError(
+            f"{where} of the walk of system '{system}' is '{name}', which is no {kind}: "
+            f"{did_you_mean(name, choices)}"
+        )
+
+
+def _check_foot(foot: Foot, walk: Walk, system: str, allowed: Mapping[str, list[str]]) -> None:
+    """Raise unless a foot stands once in a walk, and all that it names is there. allowed: names by kind."""
+    names = [each.name for each in walk.feet]
+    if names.count(foot.name) > 1:
+        raise ModelError(
+            f"foot '{foot.name}' stands twice in the walk of system '{system}': give every foot its own name"
+        )
+    check_is_one_of = partial(_check_is_one_of, system)
+    for event in foot.events:
+        check_is_one_of(event, f"an event of foot '{foot.name}'", "event", allowed["events"])
+    for output in foot.outputs:
+        check_is_one_of(
+            output, f"an output of foot '{foot.name}'", "output", [*allowed["outputs"], *allowed["z"]]
+        )
+    for field in ("stands", "leaves", "ground", "armed"):
+        where = f"'{field}' of foot '{foot.name}'"
+        check_is_one_of(getattr(foot, field), where, "discrete state", allowed["z"])
+    check_is_one_of(foot.coefficient, f"'coefficient' of foot '{foot.name}'", "parameter", allowed["p"])
+    check_is_one_of(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", names)
+
+
 def check_walk(
     walk: Walk | None,
     system: str,
@@ -192,20 +228,10 @@ def check_walk(
             f"progress of the walk of system '{system}' is {walk.progress!r}: give the names of states in a "
             f'tuple, ("x",)'
         )
-    allowed = {kind: list(names) for kind, names in groups.items()} | {"events": [e.name for e in events]}
+    allowed = {kind: list(dict.fromkeys(names)) for kind, names in groups.items()}
+    allowed["events"] = [e.name for e in events]
     states = [*allowed["x"], *allowed["z"]]
-
-    def check_is_one_of(name: str, where: str, kind: str, choices: list[str]) -> None:
-        if not isinstance(name, str):
-            raise ModelError(
-                f"{where} of the walk of system '{system}' is {name!r}: give the name of a {kind}, a text"
-            )
-        if name and name not in choices:
-            raise UnknownNameError(
-                f"{where} of the walk of system '{system}' is '{name}', which is no {kind}: "
-                f"{did_you_mean(name, choices)}"
-            )
-
+    check_is_one_of = partial(_check_is_one_of, system)
     check_is_one_of(walk.section, "section", "event", allowed["events"])
     check_is_one_of(walk.step_length, "step_length", "discrete state", allowed["z"])
     check_is_one_of(walk.slope, "slope", "parameter", allowed["p"])
@@ -216,27 +242,8 @@ def check_walk(
         check_is_one_of(name, "progress", "state", states)
     for name in walk.ground_step or ():
         check_is_one_of(name, "ground_step", "parameter", allowed["p"])
-    seen: set[str] = set()
     for foot in walk.feet:
-        if foot.name in seen:
-            raise ModelError(
-                f"foot '{foot.name}' stands twice in the walk of system '{system}': give every foot its own "
-                f"name"
-            )
-        seen.add(foot.name)
-        for event in foot.events:
-            check_is_one_of(event, f"an event of foot '{foot.name}'", "event", allowed["events"])
-        for output in foot.outputs:
-            check_is_one_of(
-                output, f"an output of foot '{foot.name}'", "output", [*allowed["outputs"], *allowed["z"]]
-            )
-        check_is_one_of(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", allowed["z"])
-        check_is_one_of(foot.coefficient, f"'coefficient' of foot '{foot.name}'", "parameter", allowed["p"])
-        check_is_one_of(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", allowed["z"])
-        check_is_one_of(foot.ground, f"'ground' of foot '{foot.name}'", "discrete state", allowed["z"])
-        check_is_one_of(foot.armed, f"'armed' of foot '{foot.name}'", "discrete state", allowed["z"])
-        names = [f.name for f in walk.feet]
-        check_is_one_of(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", names)
+        _check_foot(foot, walk, system, allowed)
     where = "an expression of the state and parameters"
     feet = tuple(
         replace(foot, at=allow(sx(foot.at), f"the place of foot '{foot.name}'", "xzp", where, 3))
