@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from strut import Input, Ledger, State, System, evolve
+from strut import Input, Ledger, State, System, evolve, gait, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.evolve.job_lock import request_of_job
 from strut.system import Discrete, Foot, Param, Walk, time
@@ -310,6 +310,36 @@ def test_a_foot_on_rigid_ground_stands_by_its_flag():
     values = dict(zip(evaluation.measures, answer.measures[0], strict=True))
     assert values["airborne_time"] == 0
     assert values["stance"] == pytest.approx(1.0, abs=2e-3)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "rk4", "step": 1e-3}])
+def test_measures_of_a_walk_on_rigid_ground_are_those_of_its_contacts(options):
+    """A compass on feet that are free: one of them stands at any time, as the events say."""
+    cycle = gait.find(walkers.compass_duindam())
+    walker = cycle.system.using(dict(cycle.x0))
+    measured = evolve.walk_measures(
+        walker, 4.0, feet={"l": ["foot_l"], "r": ["foot_r"]}, torques=["hip_torque"], speed="foot_x_rate"
+    )
+    evaluation = evolve.of_system(measured.system, 4.0, measured.expressions, **options)
+    answer = evaluation.evaluate(("hip",), np.array([[cycle.x0["hip"]]]), np.zeros(1, dtype=np.uint64))
+    values = dict(zip(evaluation.measures, answer.measures[0], strict=True))
+    assert values["time"] == 4.0
+    assert values["airborne_time"] == values["double_support"] == 0
+    assert values["stance"] == pytest.approx(0.5, abs=1e-9 if not options else 1e-4)
+
+
+def test_legs_that_change_places_stand_by_their_part():
+    """The leg called stance always stands; the other scuffs in its swing, and does not stand there."""
+    cycle = gait.find(walkers.compass(slope=np.radians(3)))
+    walker = cycle.system.using(dict(cycle.x0))
+    measured = evolve.walk_measures(
+        walker, 4.0, feet={"a": ["stance"], "b": ["swing"]}, torques=["hip_torque"], speed="stance_rate"
+    )
+    evaluation = evolve.of_system(measured.system, 4.0, measured.expressions)
+    answer = evaluation.evaluate(("swing",), np.array([[cycle.x0["swing"]]]), np.zeros(1, dtype=np.uint64))
+    values = dict(zip(evaluation.measures, answer.measures[0], strict=True))
+    assert values["airborne_time"] == values["double_support"] == 0
+    assert values["stance"] == pytest.approx(0.5, abs=1e-9)
 
 
 def test_wrong_names_of_a_walk_are_told():

@@ -11,7 +11,7 @@ import casadi as ca
 from strut.checks import checked, finite, positive
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.metabolic import muscle_metabolic_power, work_metabolic_power
-from strut.system import System, sx
+from strut.system import Foot, System, sx
 
 OUTPUT_PREFIX = "walk"
 """What names of the outputs begin with that measures integrate."""
@@ -170,7 +170,7 @@ def _metabolic_powers(
 
 
 def _is_down(system: System, foot: str, contacts: Sequence[str]) -> ca.SX:
-    """1 while one of the contacts of a foot is on the ground, by its flag or else by its gap."""
+    """1 while one of the contacts of a foot is on the ground."""
     contacts_by_name = {} if system.walk is None else {each.name: each for each in system.walk.feet}
     up = ca.SX(1)
     for contact in contacts:
@@ -178,13 +178,24 @@ def _is_down(system: System, foot: str, contacts: Sequence[str]) -> ca.SX:
             raise UnknownNameError(
                 f"foot '{foot}' has the contact '{contact}': {did_you_mean(contact, list(contacts_by_name))}"
             )
-        point = contacts_by_name[contact]
-        # on rigid ground the gap of a standing foot is rounding of either sign: its flag counts
-        stands = system[point.stands] > 0 if point.stands else system[point.gap] <= 0
-        up = up * (1 - stands)
+        up = up * (1 - _stands(system, contacts_by_name[contact]))
     if not len(contacts):
         raise ModelError(f"foot '{foot}' has no contacts: name some, as system.walk.feet has them")
     return 1 - up
+
+
+def _stands(system: System, contact: Foot) -> ca.SX:
+    """1 while a contact is on the ground: by its flag, as on rigid ground the gap of a standing foot is
+    rounding of either sign; else by its gap, where the ground gives way. A walker whose legs change places in
+    a landing, and that has no flags, always stands on the foot that never lands, and never on the other,
+    which may dip below the ground on its way."""
+    if contact.stands:
+        return sx(system[contact.stands] > 0)
+    if not contact.gap:
+        return ca.SX(1)
+    states = {q.name for q in system.x}
+    changes_places = bool(contact.lands) and bool(states & set(system.event(contact.lands).reset))
+    return ca.SX(0) if changes_places else sx(system[contact.gap] <= 0)
 
 
 __all__ = ["WalkMeasures", "walk_measures"]
