@@ -52,8 +52,8 @@ def driven(system: System, kind: str) -> System:
 
 @checked
 def constants(system: System, kind: str) -> dict[str, tuple[float, float]]:
-    """Parameters of the springs of a system that is driven so, with the bounds within which a design finds
-    them. `system` is the one before `driven`."""
+    """Return the parameters of the springs of `driven(system, kind)` by name, with the bounds within which a
+    design finds them: what `optimal.design` takes as `free`. system: as it is before it is driven."""
     if not _FREE_PARAMETERS.get(kind):
         return {}
     variant, chosen = driven(system, kind), drives(system)

@@ -87,7 +87,8 @@ def check_polishable(problem: SearchProblem) -> None:
 def polish(
     problem: SearchProblem, begin: Individual | Mapping[str, float], *, iterations: int = 100
 ) -> PolishedIndividual:
-    """Improve an individual by exact gradients of the goal that it is at (L-BFGS-B within the bounds).
+    """Improve an individual by exact gradients of the goal that it is at (L-BFGS-B within the bounds), and
+    return what came of it.
 
     Derivatives go through the simulation: variational equations along the flow, saltation matrices at events;
     of a function they are those that it gives. For the goal only measures that vary smoothly may be read: of

@@ -57,7 +57,8 @@ def equilibrium(
     hold: Sequence[str] = (),
     t: float = 0.0,
 ) -> Equilibrium:
-    """Find states near `x0` whose flow is zero, by the Levenberg-Marquardt method with exact derivatives.
+    """Find states near `x0` whose flow is zero, by the Levenberg-Marquardt method with exact derivatives, and
+    return them with how well they are at rest.
 
     x0, z0, u, p: by name or as whole vectors, where not the system's own. hold: names of states that stay as
     they are. t: the time [s]. Discrete states and inputs are held. What is found may be unstable: see

@@ -68,7 +68,8 @@ class LinkageMotion:
 def follow_postures(
     topology: Topology, values: np.ndarray, postures: np.ndarray, margin: float = 0.0
 ) -> LinkageMotion:
-    """Assemble linkages along a motion of their limb, all designs at once.
+    """Assemble linkages along a motion of their limb, all designs at once; return their angles, and which
+    could be assembled.
 
     values: of `pin_parameters`, a row for each design. postures: angles of the limb's joints [rad], a row for
     each sample of the motion. margin: [rad] by which the angles of the limb may also differ from these, alone

@@ -62,7 +62,8 @@ def screen(
     min_strength: float = MIN_STRENGTH,
     min_regularity: float = MIN_REGULARITY,
 ) -> Screening:
-    """Measure how far linkages stay from singularities along a motion and around it.
+    """Measure how far linkages stay from singularities along a motion and around it; return the measures of
+    each, and which pass.
 
     actuators: joints of the linkage, as many as the limb has. min_strength, min_regularity: what a design
     must keep to pass, see `Screening`.

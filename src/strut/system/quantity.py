@@ -79,7 +79,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
 def check_name(name: str, what: str) -> str:
-    """Names are dotted identifiers, so that `left.hip` is a part's state and nothing needs quoting."""
+    """Return a name that is made of dotted identifiers, and raise for any other: `left.hip` is a part's
+    state, and nothing needs quoting."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return name
     if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):

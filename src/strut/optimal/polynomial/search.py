@@ -169,7 +169,8 @@ def gait_search(
     tolerance: float = 1e-8,
     iterations: int = 500,
 ) -> Search:
-    """Search a motion among polynomials of time, one for each position and phase, inputs by inverse dynamics.
+    """Search the motion of least cost among polynomials of time, one for each position and phase, inputs by
+    inverse dynamics, and return it with what the search says of it.
 
     The system has an input for each of its positions. degree: of the polynomials; a sequence raises it in
         stages, as Duindam does.

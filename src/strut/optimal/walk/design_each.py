@@ -82,7 +82,7 @@ def design_each(
     report: Callable[[str, Design | str], None] | None = None,
     **options: Any,
 ) -> DesignsByName:
-    """Design several machines for the same task, one after another.
+    """Design several machines for the same task, one after another; return the designs by name.
 
     machines: by name: {name: actuator.dc_motors(walker, motor, ...) for name, motor in MOTORS.items()}.
     free, cost, options: as of `design`, the same for all. Costs of transport are per weight of each machine:

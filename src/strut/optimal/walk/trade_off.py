@@ -180,7 +180,7 @@ def trade_off(
     progress: Progress | None = None,
     **options: Any,
 ) -> TradeOff:
-    """Design a walker for every value of something.
+    """Design a walker for every value of something, and return the designs as a `TradeOff`.
 
     name: a requirement on a step ('speed', 'slope', ...: see `StepGoal` and `design`), a parameter of the
         walker, or the weight of a cost: with cost={"squared-torque": 1, "energy": 1} it has parameters
