@@ -239,7 +239,7 @@ def test_without_a_driver_it_says_so_and_runs_here(monkeypatch):
     assert batch.device == "cpu"
 
 
-def test_without_a_compiler_it_says_so_and_runs_here(fake_driver, monkeypatch):
+def test_without_a_compiler_it_says_so_and_runs_here(fake_driver, fresh_cache, monkeypatch):
     monkeypatch.setattr(batch_on_card, "find_cuda_compiler", lambda cuda: None)
     with pytest.warns(RuntimeWarning, match=r"no CUDA compiler found .*strut\[cuda\].*: the batch goes on"):
         assert strut.simulate_batch(walkers.pendulum(), 1.0, device="cuda").ok.all()

@@ -12,8 +12,9 @@ import typer
 
 from strut import evolve as populations
 from strut.cli.answer import note, note_written, number_text, present
+from strut.cli.compile_ahead import check_compile_for, compile_ahead
 from strut.cli.model import Reading, find_model
-from strut.cli.options import Device, Root, RunCode, Workers
+from strut.cli.options import CompileFor, Device, Root, RunCode, Workers
 from strut.cli.progress import tell_progress
 from strut.cli.tables import table
 from strut.errors import ModelError, did_you_mean
@@ -63,6 +64,7 @@ def evolve(  # noqa: PLR0913 options of a command
         ),
     ] = False,
     device: Device = "cpu",
+    compile_for: CompileFor = "",
     on: Annotated[
         str,
         typer.Option(
@@ -110,6 +112,10 @@ def evolve(  # noqa: PLR0913 options of a command
     described = read_described_job(job, run_code=run_code, roots=tuple(root))
     if device != "cpu":
         described = described.on_device(device)
+    if compile_for:
+        check_compile_for(compile_for, device)
+        compile_ahead(described.name, [described.problem.evaluation], compile_for)
+        return
     path = output or Path(f"{described.name}.db")
     where = _workers(on, workers, address=address, token_file=token_file, priority=priority)
     with closing(where) as crew:

@@ -131,6 +131,17 @@ Device = Annotated[
         "--device", metavar="WHERE", help="Where many runs are done: cpu, or cuda, a graphics card."
     ),
 ]
+CompileFor = Annotated[
+    str,
+    typer.Option(
+        "--compile-for",
+        metavar="CARD",
+        help="With --device cuda: compile for cards of this compute capability, 9.0 or sm_90, of which none "
+        "need be here, and do nothing else; where the card is, the same command without it finds that in the "
+        "cache.",
+        show_default=False,
+    ),
+]
 
 # ---- what comes out ----
 

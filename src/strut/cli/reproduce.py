@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from strut.cli.answer import note, present
+from strut.cli.compile_ahead import check_compile_for, compile_ahead
 from strut.cli.console import out
-from strut.cli.options import Device
+from strut.cli.options import CompileFor, Device
 from strut.cli.progress import tell_progress
 from strut.cli.tables import table
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
@@ -99,6 +100,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         int | None, typer.Option(metavar="N", help="Seed of random numbers; the study's own unless given.")
     ] = None,
     device: Device = "cpu",
+    compile_for: CompileFor = "",
     precision: Annotated[
         str, typer.Option(metavar="KIND", help="Of the numbers of these runs: double, or single.")
     ] = "double",
@@ -161,6 +163,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
 
       strut reproduce kieboom-human -o short/ --parts 1 --runs 1 --generations 20
 
+      strut reproduce kieboom-coman --device cuda --precision single --compile-for sm_90
+
       strut reproduce dallali-walk -o walk/ --trials 100 --seed 3
 
       strut reproduce kieboom-descent -o gentle/ --peak-power 400 --peak-force 1500
@@ -185,6 +189,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         "peak-force": peak_force,
     }
     _check_values(device, precision, crew, positive_numbers)
+    if compile_for:
+        check_compile_for(compile_for, device)
     if isinstance(study, SearchStudy):
         order = SearchOrder(
             folder=_folder(study, output),
@@ -205,6 +211,11 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             verify=verify,
         )
         _check_order(study, order)
+        if compile_for:
+            if study.evaluations is None:
+                raise ValueRangeError(f"'{name}' has nothing to compile ahead: leave out --compile-for")
+            compile_ahead(name, study.evaluations(order), compile_for)
+            return
         outcome = _search(study, order)
         _present_rows(study, outcome.rows)
         return

@@ -10,15 +10,19 @@ if TYPE_CHECKING:
     from strut.codegen.background import build_in_background, is_begun, wait_for_builds
     from strut.codegen.c import emit
     from strut.codegen.c_tables import literal
-    from strut.codegen.cache import build, cache_directory, compiler, is_cached, key_of
+    from strut.codegen.cache import build, cache_directory, compiler, find_content, is_cached, key_of
     from strut.codegen.cuda import (
         CREWS,
+        NO_CUDA_COMPILER,
         PRECISIONS,
         CudaCompiler,
+        absent_card,
         build_device_library,
         check_device_model,
         choose_crew,
         find_cuda_compiler,
+        kernels_of,
+        read_capability,
     )
     from strut.codegen.cuda_driver import NO_MEMORY, Card, Driver, DriverError, forget_driver, open_driver
     from strut.codegen.device_library import (
@@ -72,6 +76,7 @@ __all__ = [
     "INTEGRATORS",
     "JUMP_FIELDS",
     "LANES",
+    "NO_CUDA_COMPILER",
     "NO_MEMORY",
     "PRECISIONS",
     "REPORT_FIELDS",
@@ -113,6 +118,7 @@ __all__ = [
     "Tableau",
     "Virtual",
     "WasmModule",
+    "absent_card",
     "address",
     "arithmetic",
     "build",
@@ -131,6 +137,7 @@ __all__ = [
     "compile_system",
     "compiler",
     "emit",
+    "find_content",
     "find_cuda_compiler",
     "find_wasm_compiler",
     "forget_driver",
@@ -140,6 +147,7 @@ __all__ = [
     "is_begun",
     "is_cached",
     "keep_prebuilt",
+    "kernels_of",
     "key_of",
     "literal",
     "load_library",
@@ -147,6 +155,7 @@ __all__ = [
     "make_private",
     "names_of_kind",
     "open_driver",
+    "read_capability",
     "required_compiler",
     "runtime_sources",
     "solve_qp",
@@ -164,15 +173,19 @@ import_on_demand(
         "background": ("build_in_background", "is_begun", "wait_for_builds"),
         "c": ("emit",),
         "c_tables": ("literal",),
-        "cache": ("build", "cache_directory", "compiler", "is_cached", "key_of"),
+        "cache": ("build", "cache_directory", "compiler", "find_content", "is_cached", "key_of"),
         "cuda": (
             "CREWS",
+            "NO_CUDA_COMPILER",
             "PRECISIONS",
             "CudaCompiler",
+            "absent_card",
             "build_device_library",
             "check_device_model",
             "choose_crew",
             "find_cuda_compiler",
+            "kernels_of",
+            "read_capability",
         ),
         "cuda_driver": ("NO_MEMORY", "Card", "Driver", "DriverError", "forget_driver", "open_driver"),
         "device_library": ("ACCOUNT", "DeviceLibrary", "PopulationAccount", "RowsOnCard", "load_library"),

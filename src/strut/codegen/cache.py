@@ -160,6 +160,7 @@ def build(  # noqa: PLR0913 what is built, by whom, and with which care
     quick: bool = False,
     flags: Sequence[str] | None = None,
     produce: Callable[[Path, Path], None] | None = None,
+    content: str = "",
 ) -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
@@ -167,7 +168,8 @@ def build(  # noqa: PLR0913 what is built, by whom, and with which care
     interrupted leaves nothing; an entry whose checksum is wrong is built again. patient: nobody waits for it,
     so the compiler runs at low priority, nothing is said, and `stop_compilers` stops it. quick: with `QUICK`,
     under a key of its own (`key_of`). flags: of another compiler than one of C. produce: compiles the
-    unit in a folder into a file, and checks it, in the place of a C compiler.
+    unit in a folder into a file, and checks it, in the place of a C compiler. content: by which
+    `find_content` finds it, whichever compiler made it.
     """
     directory = cache_directory()
     library = directory / f"{key}.so"
@@ -191,6 +193,7 @@ def build(  # noqa: PLR0913 what is built, by whom, and with which care
                         quick=quick,
                         flags=flags,
                         produce=produce,
+                        content=content,
                     )
     except OSError as error:
         if isinstance(error, CompileError):
@@ -200,6 +203,23 @@ def build(  # noqa: PLR0913 what is built, by whom, and with which care
             f"one you can write to"
         ) from error
     return library
+
+
+def find_content(content: str) -> Path | None:
+    """Return a library of the cache whose content, as `build` was told, begins so, whichever compiler made
+    it; None if there is none."""
+    directory = cache_directory()
+    if not directory.is_dir():
+        return None
+    check_private_directory(directory)
+    for seal in sorted(directory.glob("*.json")):
+        try:
+            seal_content = str(json.loads(seal.read_text()).get("content", ""))
+        except DAMAGE:
+            continue
+        if seal_content.startswith(content) and _intact(seal.with_suffix(".so")):
+            return seal.with_suffix(".so")
+    return None
 
 
 def _seal(library: Path) -> Path:
@@ -218,7 +238,7 @@ def _intact(library: Path) -> bool:
         return False
 
 
-def _compile(
+def _compile(  # noqa: PLR0913 as of `build`
     library: Path,
     sources: dict[str, str],
     main: str,
@@ -228,6 +248,7 @@ def _compile(
     quick: bool = False,
     flags: Sequence[str] | None = None,
     produce: Callable[[Path, Path], None] | None = None,
+    content: str = "",
 ) -> None:
     for left in library.parent.glob(
         f"build-{library.stem}-*"
@@ -252,6 +273,7 @@ def _compile(
             "compiler": " ".join(cc),
             "flags": used,
             "seconds": clock.perf_counter() - began,
+            **({"content": content} if content else {}),
         }
         (Path(scratch) / "seal").write_text(json.dumps(seal))
         product.chmod(0o700)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strut.codegen.backends import runtime_and_digest
-from strut.codegen.cache import build, compiler, key_of
+from strut.codegen.cache import build, compiler, find_content, key_of
 from strut.codegen.crew_text import NEAR_NUMBERS, RUNS_PER_BLOCK
 from strut.codegen.cuda_driver import Card
 from strut.codegen.lower import Lowered
@@ -29,6 +30,11 @@ NVCC_FLAGS = ("-O3", "-cubin")
 """Of nvcc alone: machine code of a card, without a program around it."""
 EMULATION_FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-x", "c++")
 """Of a C++ compiler that compiles the same text for the processor."""
+NO_CUDA_COMPILER = (
+    "no CUDA compiler found (install nvcc, or NVRTC with pip install 'strut[cuda]'), and the cache has no "
+    "kernels of this machine that were compiled elsewhere"
+)
+"""What is said where there is none."""
 UNIT_FILE = "model.cu"
 """Name of the file of the unit that is compiled."""
 ELF_MAGIC = b"\x7fELF"
@@ -71,9 +77,10 @@ def build_device_library(
     method: of integration; only this one is compiled. precision: 'double' or 'single'. capability: of the
     card it is for (90 for 9.0); None compiles the same text for the processor, which runs it thread by
     thread: for tests. ledger: whether runs keep an account of energy. crew: how many
-    threads do the long functions of each run together. chosen: the compiler; found by default.
-    Raises `DeviceError` for a system or method that no card runs, `CompileError` where there is no compiler
-    or it fails.
+    threads do the long functions of each run together. chosen: the compiler; found by default. Without
+    one, kernels are taken that the cache has of another compiler, of another machine (`compile_for_card`).
+    Raises `DeviceError` for a system or method that no card runs, `CompileError` where there is neither a
+    compiler nor such kernels, or it fails.
     """
     check_device_model(low)
     if precision not in PRECISIONS:
@@ -101,12 +108,12 @@ def build_device_library(
             flags=flags,
         )
     chosen = chosen or find_cuda_compiler()
+    content = f"{kernels_of(capability)} {precision} {crew} {low.digest} {generator}"
     if chosen is None:
-        raise CompileError(
-            "no CUDA compiler found: install the CUDA toolkit, so that nvcc is on the path or CUDA_HOME says "
-            "where it is, or the wheel nvidia-cuda-nvrtc (pip install 'strut[cuda]'); or leave out "
-            "device='cuda'"
-        )
+        path = find_content(content)
+        if path is None:
+            raise CompileError(NO_CUDA_COMPILER)
+        return path
     flags = (*CUDA_FLAGS, *(NVCC_FLAGS if chosen.kind == "nvcc" else ()), f"-arch=sm_{capability}")
     flags = (*flags, *precision_flags)
     cc = (str(chosen.path),)
@@ -119,7 +126,25 @@ def build_device_library(
         title,
         flags=flags,
         produce=produce,
+        content=content,
     )
+
+
+def kernels_of(capability: int) -> str:
+    """Return how the content of kernels for cards of a compute capability (90 for 9.0) begins."""
+    return f"kernels of sm_{capability}"
+
+
+def read_capability(text: str) -> int:
+    """Return the compute capability (90) that a text names: '9.0', 'sm_90' or '90'. Raises `DeviceError` for
+    any other."""
+    match = re.fullmatch(r"(?:sm_)?(\d{1,2})\.?(\d)", text)
+    if match is None:
+        raise DeviceError(
+            f"'{text}' is no compute capability of a card: give it as 9.0 or sm_90 (nvidia-smi --query-gpu="
+            f"compute_cap --format=csv tells that of a card)"
+        )
+    return 10 * int(match[1]) + int(match[2])
 
 
 Produce = Callable[[Path, Path], None]
@@ -162,8 +187,19 @@ double precision. Measured on an H200: with 45,000 they are 1.5 times as fast, 3
 15,000 they take 1.6 times as long. In single precision one thread is faster."""
 CREW_MEMORY = 8 * RUNS_PER_BLOCK * NEAR_NUMBERS
 """[bytes] Memory of a multiprocessor that the threads of a crew share, at most."""
+SHARED_BYTES = {80: 163 << 10, 87: 163 << 10, 90: 227 << 10, 100: 227 << 10, 103: 227 << 10}
+"""[bytes] What threads of a block can share, by compute capability; 99 KiB of others."""
+LEAST_SHARED_BYTES = 99 << 10
+"""[bytes] Of cards that are not among these."""
 BEST_CREW = 4
 """Threads that do each run of such a system: as many as a multiprocessor has schedulers."""
+
+
+def absent_card(capability: int) -> Card:
+    """Return what is known of cards of a compute capability (90 for 9.0), of which none need be here."""
+    name = f"compute capability {capability // 10}.{capability % 10}"
+    shared = SHARED_BYTES.get(capability, LEAST_SHARED_BYTES)
+    return Card(name=name, multiprocessors=0, capability=capability, cuda=0, shared=shared)
 
 
 def choose_crew(low: Lowered, card: Card, precision: str) -> int:
@@ -190,10 +226,14 @@ def check_device_model(low: Lowered) -> None:
 
 __all__ = [
     "CREWS",
+    "NO_CUDA_COMPILER",
     "PRECISIONS",
     "CudaCompiler",
+    "absent_card",
     "build_device_library",
     "check_device_model",
     "choose_crew",
     "find_cuda_compiler",
+    "kernels_of",
+    "read_capability",
 ]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from strut.simulate.batch import Batch, simulate_batch, summarise_batch
     from strut.simulate.batch_on_card import DEVICES
     from strut.simulate.batch_summary import BatchSummary, MeasureSummary
+    from strut.simulate.compile_ahead import compile_for_card
     from strut.simulate.live_result import LiveResult
     from strut.simulate.options import METHODS, Hold, Options
     from strut.simulate.saved_result import SavedResult, load_result
@@ -51,6 +52,7 @@ __all__ = [
     "Schedule",
     "StabilityWarning",
     "Trajectory",
+    "compile_for_card",
     "load_result",
     "push",
     "simulate",
@@ -65,6 +67,7 @@ import_on_demand(
         "batch": ("Batch", "simulate_batch", "summarise_batch"),
         "batch_on_card": ("DEVICES",),
         "batch_summary": ("BatchSummary", "MeasureSummary"),
+        "compile_ahead": ("compile_for_card",),
         "live_result": ("LiveResult",),
         "options": ("METHODS", "Hold", "Options"),
         "saved_result": ("SavedResult", "load_result"),

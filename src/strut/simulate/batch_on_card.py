@@ -9,6 +9,7 @@ from collections.abc import Callable
 from strut.codegen import (
     CREWS,
     INTEGRATORS,
+    NO_CUDA_COMPILER,
     NO_MEMORY,
     PRECISIONS,
     DeviceLibrary,
@@ -19,8 +20,10 @@ from strut.codegen import (
     build_device_library,
     check_device_model,
     choose_crew,
+    find_content,
     find_cuda_compiler,
     forget_driver,
+    kernels_of,
     load_library,
     open_driver,
 )
@@ -32,8 +35,6 @@ from strut.simulate.options import STIFF, Options
 
 DEVICES = ("cpu", "cuda")
 """Where the runs of a batch can be done."""
-NO_CUDA_COMPILER = "no CUDA compiler found (install nvcc, or NVRTC with pip install 'strut[cuda]')"
-"""What is said where there is none."""
 LAUNCH_TIME = 2.0
 """[s] About how long a launch takes: an interrupt is heard between launches, and progress is told there."""
 FIRST_LAUNCH_WAVES = 4
@@ -102,16 +103,19 @@ def lack_of_card() -> str:
         driver = open_driver()
     except DeviceError as error:
         return str(error)
-    return "" if find_cuda_compiler(driver.card.cuda) else NO_CUDA_COMPILER
+    if find_cuda_compiler(driver.card.cuda) or find_content(kernels_of(driver.card.capability)):
+        return ""
+    return NO_CUDA_COMPILER
 
 
 def open_library(low: Lowered, options: Options, precision: str, crew: int | str = "auto") -> DeviceLibrary:
     """Return the kernels of a system on the card, compiled if need be. crew: how many threads do each run;
     'auto' for as many as are fastest. Raises `DeviceError` where there is no
-    card, or its driver is too old, `CompileError` where there is no compiler or it fails."""
+    card, or its driver is too old, `CompileError` where there is no compiler, nor kernels that were compiled
+    elsewhere, or it fails."""
     driver = open_driver()
     chosen = find_cuda_compiler(driver.card.cuda)
-    if chosen is None:
+    if chosen is None and find_content(kernels_of(driver.card.capability)) is None:
         raise CompileError(NO_CUDA_COMPILER)
     path = build_device_library(
         low,

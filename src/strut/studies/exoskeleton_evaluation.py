@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -412,6 +413,15 @@ class ExoskeletonEvaluation:
     def compile(self) -> None:
         """Compile the machines of all topologies, side by side; then load them here."""
         self._pool.begin()
+
+    def compile_for(self, capability: str) -> list[Path]:
+        """Compile the machines of all topologies, side by side, for cards of a compute capability, as of
+        `SystemEvaluation.compile_for`; return the files."""
+        return self._pool.compile_for(capability)
+
+    def compile_runner(self, number: int, capability: str) -> Path:
+        """Compile the machine of one topology for cards of a compute capability."""
+        return self.runners[number].compile_for(capability)[0]
 
 
 __all__ = [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -40,6 +41,15 @@ class ForkedPool:
         assert self._pool is not None
         futures = [self._pool.submit(_call, method, task) for task in tasks]
         return [future.result() for future in futures]
+
+    def compile_for(self, capability: str) -> list[Path]:
+        """Compile machines side by side for cards of a compute capability; nothing is loaded."""
+        numbers = list(self.owner.runners)
+        if self.count == 1:
+            return [self.owner.compile_runner(number, capability) for number in numbers]
+        with self._fork_pool(min(self.count, len(numbers))) as pool:
+            futures = [pool.submit(_call, "compile_runner", (number, capability)) for number in numbers]
+            return [future.result() for future in futures]
 
     def begin(self) -> None:
         """Compile machines side by side, which leaves them in the cache, load them here, and fork the

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from strut import evolve
-from strut.studies.coman_gait import DURATION, GENERATIONS
+from strut.studies.coman_gait import DURATION, GENERATIONS, STARTS, coman_problems, coman_walker
 from strut.studies.coman_pictures import coman_with, draw_walks
 from strut.studies.coman_search import (
     LIMITED_FOLDER,
@@ -25,7 +25,14 @@ from strut.studies.gait_pictures import part_plots
 from strut.studies.gait_verification import Verified, candidates_of, verify_bests
 from strut.studies.human_beyond import stability_rows
 from strut.studies.human_stability import judge_bests
-from strut.studies.mode_searches import check_continuation, load_parts, run_options, search_if_possible
+from strut.studies.mode_searches import (
+    card_options,
+    check_continuation,
+    load_parts,
+    machine_of,
+    run_options,
+    search_if_possible,
+)
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-coman"
@@ -89,6 +96,11 @@ def best_of_modes(
     return bests
 
 
+def evaluations(order: SearchOrder) -> list[evolve.EncodedEvaluation]:
+    """Return with what all parts evaluate: one machine, whose goals alone differ."""
+    return [machine_of(coman_problems(coman_walker("table"), STARTS, **card_options(order)))]
+
+
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
     return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
@@ -103,4 +115,5 @@ STUDY = SearchStudy(
     carry_out=carry_out,
     takes=("runs", "generations", "parts", "seed", "device", "precision", "crew", "step"),
     parts=NUMBER_OF_PARTS,
+    evaluations=evaluations,
 )

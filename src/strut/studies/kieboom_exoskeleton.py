@@ -40,6 +40,7 @@ from strut.studies.exoskeleton_refined import judge_all, refine_all, refined_row
 from strut.studies.exoskeleton_rival import (
     RIVAL,
     RIVAL_FILE,
+    rival_problem,
     rival_run_again,
     search_rival,
 )
@@ -57,8 +58,8 @@ from strut.studies.exoskeleton_search import (
 )
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.exoskeleton_table import WornDesign, design_rows, rival_design
-from strut.studies.mode_searches import progress_text
-from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
+from strut.studies.mode_searches import card_options, machine_of, progress_text
+from strut.studies.study import CompilableEvaluation, Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-exoskeleton"
 """Where the study keeps its searches unless it is told."""
@@ -391,6 +392,14 @@ def check_rows(
     return rows
 
 
+def evaluations(order: SearchOrder) -> list[CompilableEvaluation]:
+    """Return with what exoskeletons and their rival are evaluated."""
+    way = card_options(order) | {"limits": order.limits or None}
+    linkages = exoskeleton_problem(**way).evaluation
+    assert isinstance(linkages, ExoskeletonEvaluation)
+    return [linkages, machine_of({RIVAL: rival_problem(**way)})]
+
+
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
     return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
@@ -404,4 +413,5 @@ STUDY = SearchStudy(
     rows,
     carry_out=carry_out,
     takes=("runs", "generations", "population", "seed", "device", "precision", "crew", "step", *LIMIT_WORDS),
+    evaluations=evaluations,
 )

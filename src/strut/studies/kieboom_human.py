@@ -52,9 +52,11 @@ from strut.studies.human_table import human_rows
 from strut.studies.human_verification import human_ways
 from strut.studies.mode_searches import (
     SearchMark,
+    card_options,
     check_continuation,
     has_searches,
     load_parts,
+    machine_of,
     progress_teller,
     run_options,
     runs_of,
@@ -193,6 +195,14 @@ def _load(order: SearchOrder) -> list[dict[str, evolve.Evolution]]:
     return load_parts(dict(list(marks.items())[: order.parts]))
 
 
+def evaluations(order: SearchOrder) -> list[evolve.EncodedEvaluation]:
+    """Return with what the parts evaluate: the first, and those with margins, which measure a little
+    more."""
+    way = card_options(order)
+    first, others = human_problems(**way), human_problems(margins=True, **way)
+    return [machine_of(first), *([machine_of(others)] if order.parts != 1 else [])]
+
+
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
     return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
@@ -207,4 +217,5 @@ STUDY = SearchStudy(
     carry_out=carry_out,
     takes=("runs", "generations", "parts", "seed", "device", "precision", "crew", "step"),
     parts=NUMBER_OF_PARTS,
+    evaluations=evaluations,
 )

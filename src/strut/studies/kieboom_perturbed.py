@@ -24,6 +24,7 @@ from strut.studies.coman_search import (
     LIMITED_FOLDER,
     known_solutions,
     pushed_mark,
+    pushed_walker,
     search_pushed_gaits,
     undisturbed_mark,
 )
@@ -31,7 +32,7 @@ from strut.studies.coman_verification import FRESH_DRAWS, FRESH_SEED, PushedWalk
 from strut.studies.gait_pictures import progress_plots
 from strut.studies.gait_verification import candidates_of
 from strut.studies.known_gaits import known_gait
-from strut.studies.mode_searches import MUTATION, has_searches, load_parts
+from strut.studies.mode_searches import MUTATION, card_options, has_searches, load_parts, machine_of
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 
@@ -211,6 +212,11 @@ def _pushed_rows(mode: str, walk: PushedWalks, calm: PushedWalks) -> list[Row]:
     ]
 
 
+def evaluations(order: SearchOrder) -> list[evolve.EncodedEvaluation]:
+    """Return with what the search evaluates."""
+    return [machine_of(coman_problems(pushed_walker(), SwingPushes(), limits=True, **card_options(order)))]
+
+
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
     return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
@@ -225,4 +231,5 @@ STUDY = SearchStudy(
     rows,
     carry_out=carry_out,
     takes=("runs", "generations", "seed", "device", "precision", "crew", "step"),
+    evaluations=evaluations,
 )

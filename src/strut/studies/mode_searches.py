@@ -27,6 +27,21 @@ MIN_ELAPSED_TIME = 1e-9
 """[s] By which a number of evaluations is divided, at least."""
 
 
+def card_options(order: SearchOrder) -> dict[str, Any]:
+    """Return how individuals are run on a card, as options of `simulate_batch`, whether or not one is
+    here."""
+    step = {} if order.step is None else {"step": order.step}
+    return {"device": "cuda", "crew": order.crew, "precision": order.precision, **step}
+
+
+def machine_of(problems: Mapping[str, evolve.SearchProblem]) -> evolve.EncodedEvaluation:
+    """Return with what searches that go side by side are evaluated: that of the first, whose machine all
+    have."""
+    evaluation = next(iter(problems.values())).evaluation
+    assert isinstance(evaluation, evolve.EncodedEvaluation)
+    return evaluation
+
+
 def run_options(order: SearchOrder) -> dict[str, Any]:
     """Return where and how individuals are run, as options of `simulate_batch`. Where a card is asked for and
     there is none, a warning says so, and they are run as on device 'cpu'."""
@@ -226,10 +241,12 @@ def mutated_populations(
 __all__ = [
     "MUTATION",
     "SearchMark",
+    "card_options",
     "check_continuation",
     "has_searches",
     "load_part",
     "load_parts",
+    "machine_of",
     "mutated_populations",
     "progress_teller",
     "progress_text",

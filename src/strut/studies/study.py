@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
+from typing import Protocol
 
 from strut.errors import ValueRangeError
 from strut.html import card
@@ -167,15 +168,24 @@ class SearchOutcome:
     films: Mapping[str, Trajectory] = field(default_factory=dict)
 
 
+class CompilableEvaluation(Protocol):
+    """What evaluates individuals by runs that a card can do."""
+
+    def compile_for(self, capability: str) -> list[Path]:
+        """Compile what runs on a card of a compute capability, and return the files."""
+
+
 @dataclass(frozen=True)
 class SearchStudy(Study):
     """A study that searches for long, and goes on with what it has. carry_out: does what is asked, and says
     how far it is, a line at a time. takes: what of a `SearchOrder` may be said of it, besides what all
-    take. parts: how many its search has, one after the other."""
+    take. parts: how many its search has, one after the other. evaluations: with what it evaluates, all that
+    an order needs, to be compiled for a card of another machine."""
 
     carry_out: Callable[[SearchOrder, Callable[[str], None]], SearchOutcome] | None = None
     takes: tuple[str, ...] = ("runs", "generations", "device", "precision", "crew", "step")
     parts: int = 1
+    evaluations: Callable[[SearchOrder], Sequence[CompilableEvaluation]] | None = None
 
 
 def cost_verdict(published: str, ours: float) -> str:

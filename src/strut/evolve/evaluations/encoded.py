@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -127,6 +128,10 @@ class EncodedEvaluation:
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:
         """Run the population."""
         return evaluate_together([(self, names, x)], seeds)[0]
+
+    def compile_for(self, capability: str) -> list[Path]:
+        """As of the system's runs."""
+        return self.inner.compile_for(capability)
 
 
 Part = tuple[EncodedEvaluation, tuple[str, ...], np.ndarray]

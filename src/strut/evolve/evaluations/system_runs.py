@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from strut.evolve.evaluations.evaluation import OK, Evaluated, check_measures
 from strut.evolve.evaluations.run_measures import ENERGY_TOTALS, RunMeasures, parse_measures
 from strut.evolve.job_spec import PLACE, PLACE_OPTIONS
 from strut.evolve.space import ParameterSpace
-from strut.simulate import simulate_batch
+from strut.simulate import compile_for_card, simulate_batch
 from strut.simulate.batch import Batch
 from strut.system import Quantity, System, start
 
@@ -146,6 +147,13 @@ class SystemEvaluation:
         endings = {"done", *batch.names.jumps}
         status = [OK if str(each) in endings else f"the run broke off: {each}" for each in batch.status]
         return check_measures(rows, status, self.measures)
+
+    def compile_for(self, capability: str) -> list[Path]:
+        """Compile what runs it on a card of a compute capability, which need not be here, and return the
+        files, which the cache keeps. capability: as '9.0' or 'sm_90'."""
+        elsewhere = ("threads", "device", "check_steps", "backend", "lanes", "progress")
+        options = {name: value for name, value in self.options.items() if name not in elsewhere}
+        return [compile_for_card(self.run_measures.system, capability, **options)]
 
     def own_values(self, group: str) -> dict[str, float]:
         """Return the system's own values by label. group: 'p', 'x', 'z' or 'u'."""
