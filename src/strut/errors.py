@@ -82,14 +82,19 @@ class NoGaitError(StrutError):
     """No gait was found: the message says how close the search came, and what ended the steps that failed.
 
     closest: the smallest change of the state over one step that was seen (inf if no step was ever completed).
-    fell: how often each reason ended a step.
+    fell: how often each reason ended a step. nearest: the states by name from which that step began, a guess
+    for another search; empty where there is none.
     """
 
     def __init__(
-        self, message: str, closest: float = float("inf"), fell: "dict[str, int] | None" = None
+        self,
+        message: str,
+        closest: float = float("inf"),
+        fell: "dict[str, int] | None" = None,
+        nearest: "dict[str, float] | None" = None,
     ) -> None:
         super().__init__(message)
-        self.closest, self.fell = closest, fell or {}
+        self.closest, self.fell, self.nearest = closest, fell or {}, nearest or {}
 
 
 class MissingExtraError(StrutError, ImportError):

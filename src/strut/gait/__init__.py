@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from strut.gait.return_map import ReturnMap
     from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down, step_up, wrong_parameter
     from strut.gait.rough_ground import RoughWalk, walk_over
+    from strut.gait.search_log import BudgetWarning, GaitSearchInterrupted
     from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
 
 __all__ = [
@@ -30,8 +31,10 @@ __all__ = [
     "Bifurcation",
     "BifurcationMap",
     "Branch",
+    "BudgetWarning",
     "Energetics",
     "Gait",
+    "GaitSearchInterrupted",
     "ImpactLoss",
     "NoGaitError",
     "ReturnMap",
@@ -82,6 +85,7 @@ import_on_demand(
             "wrong_parameter",
         ),
         "rough_ground": ("RoughWalk", "walk_over"),
+        "search_log": ("BudgetWarning", "GaitSearchInterrupted"),
         "transport": ("COST_MEANINGS", "distance", "weight", "weight_of"),
     },
 )

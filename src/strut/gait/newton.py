@@ -3,13 +3,16 @@ of several steps by multiple shooting a fixed point of another map."""
 
 from __future__ import annotations
 
+import time as clock
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
+from strut.gait.deadline import Deadline
 from strut.gait.return_map import ReturnMap
 
 MAX_RESIDUAL = 1e-13
@@ -41,6 +44,10 @@ MAX_EVALUATIONS = 80
 """Steps evaluated from each of many starts."""
 MAX_EVALUATIONS_OF_ONE = 200
 """Steps evaluated from a single start."""
+PORTION_TIME = 1.0
+"""How long the rows that are evaluated together should take [s]: so often a search looks at the clock."""
+FIRST_PORTION, MIN_PORTION, MAX_PORTION = 64, 16, 4096
+"""How many rows are evaluated together at first, at least and at most."""
 
 
 class Evaluations(Protocol):
@@ -77,15 +84,34 @@ class FixedPoints:
 
     y: the free states. ahead: where the next Newton step would lead from there; `y` itself where the residual
         is no more than the error of integration. converged: whether `y` is a fixed point, as exactly as was
-        asked.
-    closest: the smallest residual that was seen, 2-norm. fell: how often each reason ended a step.
+        asked. ended: whether there was time to go on until it is, or leads nowhere.
+    residual: the change of the state over a step from `y`, 2-norm; inf where there was none. closest: the
+        smallest of them. fell: how often each reason ended a step.
     """
 
     y: np.ndarray
     ahead: np.ndarray
     converged: np.ndarray
+    ended: np.ndarray = field(repr=False)
+    residual: np.ndarray = field(repr=False)
     closest: float
     fell: Counter[str] = field(repr=False)
+
+
+class Portions:
+    """How many rows are evaluated together: as many as take about `PORTION_TIME`, so that a search of many
+    slow steps can end in between."""
+
+    def __init__(self) -> None:
+        self.size = FIRST_PORTION
+
+    @contextmanager
+    def time(self, rows: int) -> Iterator[None]:
+        """Learn from how long the block takes to evaluate so many rows."""
+        began = clock.perf_counter()
+        yield
+        seconds = max(clock.perf_counter() - began, 1e-6)
+        self.size = int(np.clip(rows * PORTION_TIME / seconds, MIN_PORTION, MAX_PORTION))
 
 
 def newton(
@@ -95,41 +121,51 @@ def newton(
     evaluations: int = MAX_EVALUATIONS,
     rough: bool = False,
     progress: Callable[[float], None] | None = None,
+    deadline: Deadline | None = None,
 ) -> FixedPoints:
-    """Damped Newton on y -> step(y) - y from every row of `starts`.
+    """Damped Newton on y -> step(y) - y from every row of `starts`, the first rows first.
 
     A trial that falls, or whose residual is not smaller (Armijo's condition), is halved; steps are never
     longer than half of the state. evaluations: of the step, at most, from each start. rough: integrate
     roughly, and end near fixed points (`MAX_ROUGH_RESIDUAL`). progress: called with the part of the starts
-    that has ended [1].
+    that has ended [1]. deadline: where they have not all ended by then, the others stay where they are; so
+    they do where Ctrl-C ends the search that the deadline is of.
     """
     goal = MAX_ROUGH_RESIDUAL if rough else MAX_RESIDUAL
     y = np.array(starts, dtype=float)
     rows, m = y.shape
-    first = step.many(y, rough=rough)
-    F, J, alive = first.y - y, first.by_y - np.eye(m), first.ok.copy()
-    fell = Counter(str(s) for s in first.status[~first.ok])
-    size = np.where(alive, np.linalg.norm(np.nan_to_num(F), axis=1), np.inf)
-    closest = float(size.min(initial=np.inf))
-    converged = _small(F, y, goal) & alive
-    scale, direction = np.ones(rows), np.zeros_like(y)
-    fresh = np.ones(rows, dtype=bool)
-    for _ in range(evaluations):
-        busy = np.flatnonzero(alive & ~converged)
+    F, J = np.zeros_like(y), np.zeros((rows, m, m))
+    size, direction, scale = np.full(rows, np.inf), np.zeros_like(y), np.ones(rows)
+    alive, fresh, converged = np.ones(rows, bool), np.ones(rows, bool), np.zeros(rows, bool)
+    used = np.zeros(rows, int)  # the first evaluation is where it begins
+    fell: Counter[str] = Counter()
+    portions = Portions()
+    while deadline is None or not deadline.is_over:
+        busy = np.flatnonzero(alive & ~converged & (used <= evaluations))
         if not len(busy):
             break
         if progress is not None:
             progress(1.0 - len(busy) / rows)
+        busy = busy[: portions.size]
         # rows that moved have a new direction; the others try a part of their last one
-        for k in busy[fresh[busy]]:
+        for k in busy[fresh[busy] & (used[busy] > 0)]:
             direction[k], scale[k] = limited_direction(J[k], F[k], y[k], rough)
         trial_y = y[busy] + scale[busy, None] * direction[busy]
-        trial = step.many(trial_y, rough=rough)
+        try:
+            with portions.time(len(busy)):
+                trial = step.many(trial_y, rough=rough)
+        except KeyboardInterrupt:
+            if deadline is None:
+                raise
+            deadline.interrupt()  # what there is so far is not lost
+            break
+        first = used[busy] == 0
+        used[busy] += 1
         fell.update(str(s) for s in trial.status[~trial.ok])
         trial_F = trial.y - trial_y
         trial_size = np.where(trial.ok, np.linalg.norm(np.nan_to_num(trial_F), axis=1), np.inf)
         better = trial_size < (1 - ARMIJO_SLOPE * scale[busy]) * size[busy]
-        stalled = ~better & _small(F[busy], y[busy], _least_residual(J[busy], rough)[:, None])
+        stalled = ~better & ~first & _small(F[busy], y[busy], _least_residual(J[busy], rough)[:, None])
         converged[busy[stalled]] = True
         fresh[busy] = better
         moved = busy[better]
@@ -140,14 +176,21 @@ def newton(
             trial_size[better],
         )
         scale[busy[~better]] /= 2
-        alive[busy[~better & ~stalled & (scale[busy] < MIN_STEP_SCALE)]] = False
-        converged |= _small(F, y, goal) & alive
-        closest = min(closest, float(size.min(initial=np.inf)))
+        alive[busy[~better & ~stalled & (first | (scale[busy] < MIN_STEP_SCALE))]] = False
+        converged[moved] = _small(F[moved], y[moved], goal)
     ahead = y.copy()
     for k in np.flatnonzero(converged & ~_small(F, y, MAP_NOISE[rough])):
         change, part = limited_direction(J[k], F[k], y[k], rough)
         ahead[k] = y[k] + part * change
-    return FixedPoints(y=y, ahead=ahead, converged=converged, closest=closest, fell=fell)
+    return FixedPoints(
+        y=y,
+        ahead=ahead,
+        converged=converged,
+        ended=~(alive & ~converged & (used <= evaluations)),
+        residual=size,
+        closest=float(size.min(initial=np.inf)),
+        fell=fell,
+    )
 
 
 def fixed_points(
@@ -155,26 +198,30 @@ def fixed_points(
     starts: np.ndarray,
     evaluations: int = MAX_EVALUATIONS,
     *,
-    leap: bool = False,
-    progress: Callable[[float], None] | None = None,
+    deadline: Deadline | None = None,
 ) -> FixedPoints:
     """Fixed points of a map from every row of `starts`: `newton` with rough steps until it is near, in at
     most so many `evaluations`, then with exact ones.
 
-    leap: let the exact ones begin where the next rough Newton step would lead. It saves an evaluation, and
-        loses a start that falls there. progress: as of `newton`, of the rough steps.
+    The exact ones begin where the next rough Newton step would lead. It saves an evaluation, and loses a
+    start that falls there.
     """
-    near = newton(step, starts, evaluations=evaluations, rough=True, progress=progress)
+    near = newton(step, starts, evaluations=evaluations, rough=True, deadline=deadline)
     rows = np.flatnonzero(near.converged)
     if not len(rows):
         return near
-    exact = newton(step, (near.ahead if leap else near.y)[rows])
-    y, ahead, converged = near.y.copy(), near.ahead.copy(), near.converged.copy()
+    exact = newton(step, near.ahead[rows], deadline=deadline)
+    y, ahead, converged, residual = (
+        part.copy() for part in (near.y, near.ahead, near.converged, near.residual)
+    )
     y[rows], ahead[rows], converged[rows] = exact.y, exact.ahead, exact.converged
+    residual[rows] = exact.residual
     return FixedPoints(
         y=y,
         ahead=ahead,
         converged=converged,
+        ended=near.ended,
+        residual=residual,
         closest=min(near.closest, exact.closest),
         fell=near.fell + exact.fell,
     )
@@ -272,4 +319,4 @@ def _small(F: np.ndarray, y: np.ndarray, goal: float | np.ndarray) -> np.ndarray
     return small
 
 
-__all__ = ["FixedPoints", "fixed_points", "newton", "shoot"]
+__all__ = ["FixedPoints", "Portions", "fixed_points", "newton", "shoot"]

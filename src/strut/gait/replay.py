@@ -134,6 +134,8 @@ def replay_to_event(
         atol=MAP_TOLERANCES["atol"],
         max_steps=step_budget(step.system, MAX_REPLAY_STEPS),
     )
+    if run.status == "interrupted":
+        raise KeyboardInterrupt
     times = np.array([event.t for event in run.events])
     near = times[np.abs(times - period) <= within]
     return replay(step, x, z, float(near[np.abs(near - period).argmin()]) if len(near) else period)

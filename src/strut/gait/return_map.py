@@ -325,6 +325,8 @@ class ReturnMap:
             threads=threads,
             **_integrator(rough, self.budget),
         )
+        if batch.interrupted:  # the batch would return what it has; a search is to end
+            raise KeyboardInterrupt
         return batch.x, batch.z, batch.t, batch.status
 
 
