@@ -10,6 +10,7 @@ import pytest
 
 from strut import view
 from strut.cli import main
+from strut.gait import random_search
 
 
 def run(capsys, *arguments, code=0):
@@ -129,3 +130,31 @@ def test_a_device_is_for_basins_and_must_be_one(capsys):
     assert "--device cuda is for the runs of a basin: give --basin too" in " ".join(said.split())
     said = run(capsys, "compass", "--basin", "--device", "gpu", code=2).err
     assert "device 'gpu' is unknown" in " ".join(said.split())
+
+
+def test_a_search_that_is_interrupted_shows_what_it_had(capsys, monkeypatch):
+    """The gait that was found by then is in the answer, and the command says that it did not end by itself."""
+    verify, calls = random_search.verified_gait, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return verify(*arguments)
+
+    monkeypatch.setattr(random_search, "verified_gait", interrupted)
+    words = ("compass", "--set", "slope=4deg", "--all", "--starts", "100")
+    document = json.loads(run(capsys, *words, "--json", code=130).out)
+    assert not document["ok"]
+    assert len(document["result"]["gaits"]) == 1
+    assert any(each["text"].startswith("interrupted: 1 found") for each in document["messages"])
+    calls.clear()
+    answer = run(capsys, *words, code=130)
+    assert "stable" in answer.out
+    assert "interrupted: 1 found" in answer.err
+
+
+def test_a_budget_that_is_over_is_said(capsys):
+    words = ("compass", "--set", "slope=0deg", "--all", "--starts", "200000", "--budget", "0.5")
+    answer = run(capsys, *words, code=2)
+    assert "random states when the budget of 0.5 s was over" in " ".join(answer.err.split())

@@ -17,6 +17,7 @@ from rich.markup import escape
 from strut import gait as gaits
 from strut.cli.answer import note, present, warn
 from strut.cli.console import out
+from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
 from strut.cli.options import Device, Drive, Model, Root, Section, Seed, Settings, Sweep
 from strut.cli.progress import part_teller, tell_progress
@@ -33,6 +34,9 @@ from strut.simulate import DEVICES
 from strut.system import System
 from strut.view.figures.swept_axis import SweptAxis, swept_axis
 from strut.view.units import shown_unit, title_with_unit
+
+SEARCH_BUDGET = 60.0
+"""How long a search for gaits may work unless asked otherwise [s]: ready-made walkers need two."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,14 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         int, typer.Option(metavar="N", min=0, help="Random states that the search begins from.")
     ] = 400,
     seed: Seed = 0,
+    budget: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="How long to look for gaits \\[s], once the machine is compiled; it is said what was not "
+            "tried by then.",
+        ),
+    ] = SEARCH_BUDGET,
     section: Section = "",
     drive: Drive = "rigid",
     root: Root = [],
@@ -111,7 +123,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
 
     With --sweep the gait is followed as a parameter changes, in N gaits or more, past folds and from
     doublings on; it begins at the first value. With -o it also walks at 120 values from A to B, at each from
-    where the walk before ended (brute-force bifurcation diagram).
+    where the walk before ended (brute-force bifurcation diagram). Ctrl-C ends the search and shows the gaits
+    found by then.
 
     [bold]Examples[/bold]
 
@@ -136,12 +149,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         system = system.using({name: low})
     tell_progress("looking for a gait" if not everything else "looking for all gaits")
     try:
-        gaits_found = (
-            gaits.find_all(system, section or None, starts=starts, seed=seed, progress=tell_progress)
-            if everything
-            else [
-                gaits.find(system, section=section or None, starts=starts, seed=seed, progress=tell_progress)
-            ]
+        gaits_found = search_gaits(
+            system, section, everything=everything, starts=starts, seed=seed, budget=budget
         )
     except NoGaitError as error:
         if not sweep:
@@ -150,7 +159,7 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
             f"{error}. A sweep begins at its first value, {name} = {axis.text(low)}: let it begin where "
             f"there is a gait"
         )
-        raise NoGaitError(more, error.closest, error.fell) from error
+        raise NoGaitError(more, error.closest, error.fell, error.nearest) from error
     branches = []
     for k, g in enumerate(gaits_found if sweep else []):
         tell = part_teller(f"following gait {k + 1} of {len(gaits_found)} over {name}", k, len(gaits_found))
@@ -173,6 +182,7 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         "cells": (cells, 100),
         "starts": (starts, 400),
         "seed": (seed, 0),
+        "budget": (budget, SEARCH_BUDGET),
         "section": (section, ""),
         "drive": (drive, "rigid"),
     }
@@ -180,6 +190,24 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         tell_progress(f"writing {output}")
         write_files(output, findings, command_line(model, settings, options), python_of(model, drive))
     present(findings.data, lambda: findings_text(findings))
+
+
+def search_gaits(
+    system: System, section: str, *, everything: bool, starts: int, seed: int, budget: float
+) -> list[Gait]:
+    """Return all gaits, or the one that `gait.find` returns. Where Ctrl-C ends the search, what it had is
+    shown, and the command ends."""
+    options: dict[str, Any] = {"starts": starts, "seed": seed, "budget": budget, "progress": tell_progress}
+    try:
+        if everything:
+            return gaits.find_all(system, section or None, **options)
+        return [gaits.find(system, section=section or None, **options)]
+    except gaits.GaitSearchInterrupted as interrupt:
+        findings = Findings(list(interrupt.gaits), [], [], [], [], SweptAxis("", ""))
+        data = findings.data() | {"nearest": dict(interrupt.nearest), "closest": interrupt.closest}
+        present(data, lambda: findings_text(findings))
+        note(f"interrupted: {interrupt}")
+        raise typer.Exit(INTERRUPTED_EXIT) from interrupt
 
 
 def findings_text(findings: Findings) -> None:
