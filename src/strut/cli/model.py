@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut import actuator, contact, mechanism
-from strut.cli.answer import note, warn
+from strut.cli.answer import note, number_text, warn
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
-from strut.system import System
+from strut.system import Input, State, System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS, ROBOTS
 
@@ -302,7 +302,24 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
             values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
         except ValueRangeError as error:
             raise ValueRangeError(f"--set {setting}: {error}") from None
+        _warn_outside_range(system, setting, name, values[name])
     return system.using(values) if values else system
+
+
+def _warn_outside_range(system: System, setting: str, name: str, value: float | list[float]) -> None:
+    """Say where a value is outside of the range of a joint or a motor, which plans keep and runs do not."""
+    quantity = next(q for q in system.quantities() if q.name == name.split("[")[0])
+    if not isinstance(quantity, State | Input):
+        return
+    low, high = quantity.limits
+    if all(low <= each <= high for each in np.ravel(value)):
+        return
+    scale, unit = (np.rad2deg(1.0), "deg") if quantity.unit == "rad" else (1.0, quantity.unit)
+    what = "joint" if isinstance(quantity, State) else "motor"
+    warn(
+        f"--set {setting} is outside of the range of this {what}, {number_text(low * scale)} to "
+        f"{number_text(high * scale)} {unit}: plans keep it; a run does not, unless there is a stop"
+    )
 
 
 def with_parameters(machine: Mechanism, settings: Iterable[str]) -> Mechanism:

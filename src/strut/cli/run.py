@@ -13,6 +13,7 @@ from strut import ports
 from strut.cli.answer import complain, current_answer, note, present, print_columns
 from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.finite import check_finite
+from strut.cli.ground_start import warn_of_sunk_points
 from strut.cli.model import (
     Reading,
     Times,
@@ -149,6 +150,7 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
         run_sweep(system, sweep, times, options, printed=printed, output=output, asked=asked)
         return
     result = _simulate(system, times, end_of(model, system, times), options)
+    warn_of_sunk_points(result)
     printed = [label for name in printed for label in components(result, name)]
     asked, python = shlex.join(words), python_of(model, drive)
     made_of = find_network(model, reading.roots) if output and model.endswith(".cdn") else graph
