@@ -211,9 +211,9 @@ def _other_word(command: str, option: str, words: list[str]) -> str:
     name, equals, _ = other.partition("=")
     if not other.startswith("--set ") or not equals:
         return other
-    given = next((word for word in words if word.partition("=")[0] == option), option)
-    after = words[words.index(given) + 1 :] if given in words else []
-    value = given.partition("=")[2] or next((word for word in after[:1] if word[:2] != "--"), "")
+    option_word = next((word for word in words if word.partition("=")[0] == option), option)
+    after = words[words.index(option_word) + 1 :] if option_word in words else []
+    value = option_word.partition("=")[2] or next((word for word in after[:1] if word[:2] != "--"), "")
     return f"{name}={value}" if value else other
 
 

@@ -93,8 +93,8 @@ def run_command(answer: CommandAnswer, function: Callable[[], None]) -> None:
             raise
         except KeyboardInterrupt:
             answer.error = {"kind": "KeyboardInterrupt", "text": "interrupted"}
-            kept = "what was written by then is kept" if answer.files else "nothing is kept"
-            note(f"interrupted: {kept}")
+            files_text = "what was written by then is kept" if answer.files else "nothing is kept"
+            note(f"interrupted: {files_text}")
             raise
         except Exception as error:
             answer.error = {"kind": type(error).__name__, "text": str(error)}

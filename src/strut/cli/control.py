@@ -230,9 +230,9 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
     def close_loop(source: Gait | Design) -> HeldGait:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", loops.EffortWarning)  # it speaks of arguments in Python
-            held = choose_loop(source)
-        warn_of_efforts(held)
-        return replace(held, survival=not no_survival)
+            loop = choose_loop(source)
+        warn_of_efforts(loop)
+        return replace(loop, survival=not no_survival)
 
     design_speed = number(speed, "m/s") if speed else 0.0
     if sweep:

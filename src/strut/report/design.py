@@ -42,8 +42,8 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
     asked: the command that was given. title: the heading, if not the system's name. sensitivity: whether to
     say what a unit more of every parameter that stays would cost.
     """
-    plan, gait, of = design.result, design.gait, design.system
-    stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
+    plan, gait = design.result, design.gait
+    stable = gait is not None and gait.stable
     chapters = [
         _design_chapter(design),
         *([_sensitivity(design)] if sensitivity and design.sensitivities else []),
@@ -52,15 +52,50 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         *([_stability(gait)] if gait is not None else []),
         _trust(design),
     ]
-    multiplier = f"{abs(gait.multipliers[0]):.5g}" if gait is not None and len(gait.multipliers) else ""
+    return Result(
+        title or f"{design.system.name}: a design",
+        "Found" if design.ok else "Not found" if not plan.success else "Not trusted",
+        _verdict(design, stable),
+        design.ok,
+        _remarks(design, sensitivity=sensitivity),
+        asked,
+        _facts(design),
+        chapters,
+        walk(design),
+        data=design.data() | (design.sensitivity_data() if sensitivity else {}),
+        headline=_headline(design),
+    )
+
+
+WHERE_IT_STOPPED = ", where it stopped"
+"""Behind the names of numbers that are no result."""
+
+
+def _largest_multiplier(gait: Gait | None) -> str:
+    """The modulus of the largest multiplier of a gait; empty where there is none."""
+    return f"{abs(gait.multipliers[0]):.5g}" if gait is not None and len(gait.multipliers) else ""
+
+
+def _headline(design: Design) -> dict[str, str]:
+    """What one wants to know first: pace, cost, stability, and what the step asks of the ground."""
+    gait, of, cost = design.gait, design.system, f"cost ({design.cost.name})"
+    stable = "yes" if gait is not None and gait.stable else "no"
     headline = {
         "speed": quantity(of, f"{design.speed:.5g}", "m/s"),
         "step length": quantity(of, f"{design.step_length:.5g}", "m"),
         "step time": quantity(of, f"{design.step_time:.5g}", "s"),
         cost: _text_of(next(value for name, value, _ in design.rows() if name == cost)),
-        "stable": "no gait" if gait is None else f"{'yes' if stable else 'no'}, {multiplier}",
+        "stable": "no gait" if gait is None else f"{stable}, {_largest_multiplier(gait)}",
         **_of_the_ground(design),
     }
+    if design.result.success:
+        return headline
+    return {name if name == cost else f"{name}{WHERE_IT_STOPPED}": value for name, value in headline.items()}
+
+
+def _facts(design: Design) -> dict[str, str]:
+    """The verdict, what was free, the ground, and how the search went."""
+    plan, of = design.result, design.system
     facts = {
         "verdict": design.verdict,
         **{
@@ -69,33 +104,34 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         },
         **{name: quantity(of, f"{value:.6g}", unit) for name, (value, unit) in design.ground.items()},
         **({"steps": str(design.steps)} if design.steps > 1 else {}),
-        "largest multiplier": multiplier or "no gait",
+        "largest multiplier": _largest_multiplier(design.gait) or "no gait",
         "starts": plan.agreement_text,
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
-    if not plan.success:
-        facts = {
-            name if name in ("verdict", "solver", "starts") else f"{name}, where it stopped": value
-            for name, value in facts.items()
-        }
-        headline = {
-            name if name == cost else f"{name}, where it stopped": value for name, value in headline.items()
-        }
-    word = "Found" if design.ok else "Not found" if not plan.success else "Not trusted"
-    named = title or f"{design.system.name}: a design"
-    if not plan.success:
-        remarks = (
+    if plan.success:
+        return facts
+    of_the_search = ("verdict", "solver", "starts")
+    return {
+        name if name in of_the_search else f"{name}{WHERE_IT_STOPPED}": value for name, value in facts.items()
+    }
+
+
+def _remarks(design: Design, *, sensitivity: bool) -> str:
+    """What a reader must know of a design, a line each: what is wrong with it, which defaults decide, what
+    helps, and what is shown."""
+    gait = design.gait
+    picture_note = ""
+    if not design.result.success:
+        picture_note = (
             "What follows is where the search stopped, which is no motion of the machine: no number of "
             "it is a result."
         )
-    elif stable:
-        remarks = ""
     elif gait is None:
-        remarks = (
+        picture_note = (
             f"Only what the simulator made of the plan is shown, of a single time: {design.replay.no_gait}."
         )
-    else:
-        remarks = (
+    elif not gait.stable:
+        picture_note = (
             "Only the planned step is shown: the gait is not stable, and nothing yet brings a "
             "disturbed walker back to it."
         )
@@ -104,23 +140,10 @@ def design_result(design: Design, asked: str = "", title: str = "", *, sensitivi
         for each in design.active_limits
         if each.source == "default"
     ]
-    wrong = design.wrong if plan.success else ()
+    wrong = design.wrong if design.result.success else ()
     slopes = f"{design.no_sensitivities}." if sensitivity and design.no_sensitivities else ""
-    parts = (*wrong, *design.turned_joints, *defaults, *design.advice.splitlines(), slopes, remarks)
-    remarks = "\n".join(part for part in parts if part)
-    return Result(
-        named,
-        word,
-        _verdict(design, stable),
-        design.ok,
-        remarks,
-        asked,
-        facts,
-        chapters,
-        walk(design),
-        data=design.data() | (design.sensitivity_data() if sensitivity else {}),
-        headline=headline,
-    )
+    parts = (*wrong, *design.turned_joints, *defaults, *design.advice.splitlines(), slopes, picture_note)
+    return "\n".join(part for part in parts if part)
 
 
 def _of_the_ground(design: Design) -> dict[str, str]:

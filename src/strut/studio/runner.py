@@ -26,11 +26,11 @@ def main(place: Path, words: list[str]) -> int:
             return code
         code = _run(words)
         page = place / "index.html"
-        made = next((path for path in (*place.glob("*.db"), place / DESIGN_FILE) if path.is_file()), None)
-        if made is not None and not page.exists():
-            if made.name == DESIGN_FILE:  # who cancels does not wait for the compiler of a live page
+        results = next((path for path in (*place.glob("*.db"), place / DESIGN_FILE) if path.is_file()), None)
+        if results is not None and not page.exists():
+            if results.name == DESIGN_FILE:  # who cancels does not wait for the compiler of a live page
                 os.environ["STRUT_LIVE"] = "off"
-            _run(["view", str(made), f"--output={page}", "--no-open"])
+            _run(["view", str(results), f"--output={page}", "--no-open"])
     finally:
         put(place / END_FILE, json.dumps({"code": code, "ended": clock.time()}))
     return code

@@ -207,7 +207,7 @@ class Tasks:
             began=began,
             seconds=max(seconds, 0.0),
             progress=progress[-1] if progress and state == "running" else "",
-            ending=self._ending(place) if state == "cancelled" else "",
+            ending=self._cancelled_text(place) if state == "cancelled" else "",
             output=text,
             pages=_pages(place),
         )
@@ -219,7 +219,7 @@ class Tasks:
         pid = _number(place / PID_FILE)
         return bool(pid) and self._is_alive(name, pid)
 
-    def _ending(self, place: Path) -> str:
+    def _cancelled_text(self, place: Path) -> str:
         """Say what is kept of a task that was cancelled."""
         own = (TASK_FILE, OUTPUT_FILE, END_FILE, CANCEL_FILE, PID_FILE)
         files = sorted(path.name for path in place.iterdir() if path.name not in own)
