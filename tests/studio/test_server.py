@@ -104,6 +104,32 @@ def test_a_task_runs_and_is_there_after_a_restart(studios, tmp_path):
     assert (tmp_path / "results" / name / "run.h5").is_file()
 
 
+@pytest.mark.parametrize(
+    ("files", "order"),
+    [
+        (
+            ["gait-1-live.html", "gait-1.html", "gait-2.html"],
+            ["gait-1.html", "gait-2.html", "gait-1-live.html"],
+        ),
+        (
+            ["index-live.html", "index.html", "design-1.html"],
+            ["index.html", "design-1.html", "index-live.html"],
+        ),
+        (["result-live.html"], ["result-live.html"]),
+    ],
+)
+def test_the_page_of_a_result_comes_before_its_live_page(tmp_path, files, order):
+    place = tmp_path / "results" / "gait-compass-1"
+    place.mkdir(parents=True)
+    asked = {"command": "strut gait compass", "subject": "compass", "words": [], "began": 0.0}
+    (place / "task.json").write_text(json.dumps(asked))
+    (place / "output.txt").touch()
+    for name in files:
+        (place / name).write_text("<!doctype html>")
+    (task,) = Tasks(tmp_path / "results", tmp_path).list()
+    assert list(task.pages) == order
+
+
 def test_results_are_compared_on_one_page(studios, tmp_path):
     studio = studios.start(tmp_path)
     for angle in ("0.3", "0.6"):

@@ -20,6 +20,7 @@ from typing import Any
 
 from strut.errors import StorageError, UnknownNameError
 from strut.files import put
+from strut.simulate.live_result import live_place
 from strut.studio.forms import CommandForm
 
 TASK_FILE, OUTPUT_FILE, END_FILE = "task.json", "output.txt", "end.json"
@@ -266,6 +267,12 @@ def _tail(path: Path) -> str:
 
 
 def _pages(place: Path) -> tuple[str, ...]:
-    """The pages in a task's folder, the main one first."""
-    pages = [path.relative_to(place).as_posix() for path in place.rglob("*.html")]
-    return tuple(sorted(pages, key=lambda page: (page != "index.html", page.count("/"), page)))
+    """The pages in a task's folder, the main one first, live pages of others last."""
+    paths = list(place.rglob("*.html"))
+    live_pages = {live_place(path) for path in paths}
+
+    def order(path: Path) -> tuple[bool, int, bool, str]:
+        name = path.relative_to(place).as_posix()
+        return name != "index.html", name.count("/"), path in live_pages, name
+
+    return tuple(path.relative_to(place).as_posix() for path in sorted(paths, key=order))
