@@ -29,7 +29,7 @@ from strut.studies.coman_verification import FRESH_SEED, PushedWalks, bear_pushe
 from strut.studies.gait_pictures import impedance_curves, part_plots, progress_plots
 from strut.studies.gait_verification import WAYS, Verified
 from strut.studies.mode_searches import has_searches, mutated_populations
-from strut.studies.nested_modes import embed_constant
+from strut.studies.nested_modes import average_impedance, embed_constant
 from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
 from strut.system import Disturbance, Foot, Param, Walk, start, time
 
@@ -383,4 +383,22 @@ def test_pushes_begin_with_gaits_within_the_limits_of_rates():
         assert gait.measures["fast_time"] == 0
         assert 0.3 < gait.measures["speed"] < 0.5  # [m/s] that of the published walks
     rows = kieboom_perturbed.as_rows(gaits)
+    assert {mode: len(own) for mode, own in rows.items()} == dict.fromkeys(MODES, len(MODES))
     np.testing.assert_array_equal(rows["step"][0], list(gaits["step"].parameters.values()))
+
+
+def test_gaits_of_other_modes_keep_references_and_frequency_and_have_means_of_their_impedances():
+    """Also where a mode contains another: what is constant comes back as it was."""
+    names = {mode: FrequencyTables(control.phase_tables(JOINTS, mode)).names for mode in MODES}
+    row = np.arange(1.0, 1 + len(names["ppoly"]))[None]
+    own = dict(zip(names["ppoly"], row[0], strict=True))
+    means = average_impedance(names["ppoly"], row, names["const"])
+    level = dict(zip(names["const"], means[0], strict=True))
+    assert level["knee_stiffness"] == np.mean([own[f"knee_stiffness_{k}"] for k in (1, 2, 3, 4)])
+    for name in ("frequency", "ankle_reference_2", "hip_reference_share_0"):
+        assert level[name] == own[name]
+    for mode in ("step", "ppoly"):
+        there = embed_constant(names["const"], means, names[mode])
+        np.testing.assert_array_equal(average_impedance(names[mode], there, names["const"]), means)
+    with pytest.raises(ModelError, match="'hip_stiffness' is not among the 1 numbers"):
+        average_impedance(["a"], np.ones((1, 1)), ["hip_stiffness"])

@@ -33,6 +33,7 @@ from strut.studies.gait_pictures import progress_plots
 from strut.studies.gait_verification import candidates_of
 from strut.studies.known_gaits import known_gait
 from strut.studies.mode_searches import MUTATION, card_options, has_searches, load_parts, machine_of
+from strut.studies.nested_modes import average_impedance, embed_constant
 from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 from strut.studies.swing_pushes import MEAN_DURATION, MEAN_FORCE, SwingPushes
 
@@ -41,7 +42,10 @@ FOLDER = "kieboom-perturbed"
 UNDISTURBED_FOLDER = "coman"
 """In that folder, where undisturbed gaits may be, as `kieboom-coman` leaves them."""
 SEVERAL_KNOWN = f"the {KNOWN_OF_RUN} best of every undisturbed run within the limits of rates"
-ONE_KNOWN = "the one kept gait of each mode within the limits of rates (strut reproduce kieboom-gaits)"
+ONE_KNOWN = (
+    "the kept gait of each mode within the limits of rates (strut reproduce kieboom-gaits), those of the "
+    "other modes with means of their impedances"
+)
 """With which gaits a first population begins, besides mutations."""
 PUBLISHED = {"const": (165, 0.37, 14), "step": (154, 0.38, 58), "ppoly": (192, 0.30, 9)}
 """[J/m, m/s, %] Cost and speed of the best, and the part of generations at the last goal, of table 4.7."""
@@ -104,8 +108,24 @@ def kept_gaits() -> dict[str, evolve.Individual]:
 
 
 def as_rows(gaits: Mapping[str, evolve.Individual]) -> dict[str, np.ndarray]:
-    """Return the parameters of one gait of each mode, a row each."""
-    return {mode: np.array([list(gait.parameters.values())]) for mode, gait in gaits.items()}
+    """Return by mode the parameters of one gait of each mode, a row each: that of the mode first, then those
+    of the others, with constant impedances, which every mode contains, of the means of theirs."""
+    names = {mode: list(gait.parameters) for mode, gait in gaits.items()}
+    values = {mode: np.array([list(gait.parameters.values())]) for mode, gait in gaits.items()}
+    constant = {mode: average_impedance(names[mode], values[mode], names["const"]) for mode in gaits}
+    return {
+        mode: np.vstack(
+            [
+                values[mode],
+                *[
+                    embed_constant(names["const"], constant[other], names[mode])
+                    for other in gaits
+                    if other != mode
+                ],
+            ]
+        )
+        for mode in gaits
+    }
 
 
 def _steadiest(

@@ -3,6 +3,7 @@ searches may begin with its gaits, and what they save is told run by run."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -43,6 +44,23 @@ def embed_constant(
                 f"'{name}' is nothing that a constant impedance has: names are of another machine"
             )
         columns.append(column)
+    return np.array(columns).T
+
+
+def average_impedance(names: Sequence[str], rows: np.ndarray, constant_names: Sequence[str]) -> np.ndarray:
+    """Return individuals of any mode as those of mode 'const': with their references, and with the means of
+    the values between which stiffness and damping change. They do not do the same.
+
+    names, constant_names: of the parameters of both modes. rows: individuals x parameters.
+    """
+    columns = []
+    for name in constant_names:
+        own = [
+            k for k, each in enumerate(names) if each == name or re.fullmatch(rf"{re.escape(name)}_\d+", each)
+        ]
+        if not own:
+            raise ModelError(f"'{name}' is not among the {len(names)} numbers: names are of another machine")
+        columns.append(rows[:, own].mean(axis=1))
     return np.array(columns).T
 
 
@@ -87,4 +105,4 @@ def gain_rows(evolutions: Mapping[str, evolve.Evolution], goal: str) -> list[Row
     return rows
 
 
-__all__ = ["embed_constant", "embed_populations", "gain_rows"]
+__all__ = ["average_impedance", "embed_constant", "embed_populations", "gain_rows"]
