@@ -19,7 +19,8 @@ needs_node = pytest.mark.skipif(
     reason="Node, or a compiler for WebAssembly (clang and lld, or ziglang), is not installed",
 )
 EQUAL = 1e-10
-"""Difference from native code after 10 s, relative to 1 + the largest state: what was asked. Sines of browsers
+"""Difference from native code after 10 s, relative to 1 + the largest state, and of the time [s] of every event on the
+way, relative to 1 + that time: what was asked. Sines of browsers
 and of the C library differ in the last digit, which an unstable machine magnifies."""
 QUICK = (
     "bouncing-ball",
@@ -72,9 +73,12 @@ def test_ten_seconds_are_those_of_the_processor(name, tmp_path):
     assert exported.files == ("machine.wasm", "machine.js")
     options = FINER.get(name, {})
     native = strut.simulate(system, t=10.0, **options)
-    module = run_in_node(tmp_path / "machine.wasm", options=options)
+    module = run_in_node(tmp_path / "machine.wasm", options=options, events=True)
     assert module["status"] == native.status
     assert sum(module["counts"].values()) == len(native.events) + len(native.samples)
+    print(
+        f"{name} ran {native.t1:.5g} s, {len(native.events)} events, {len(native.samples)} samples: {native.status}"
+    )
     x, z = (np.array(module[group]) for group in "xz")
     size = 1 + np.abs(native.end["x0"]).max(initial=0.0)
     allowed = EQUAL
@@ -85,6 +89,12 @@ def test_ten_seconds_are_those_of_the_processor(name, tmp_path):
         other = strut.simulate(system, t=10.0, x0=np.nextafter(begin, np.inf))
         allowed = 10 * np.abs(other.end["x0"] - native.end["x0"]).max() / size
         assert 1e-11 < allowed < 1e-6
+    clocked = set(native.samples.names)
+    jumps = [(event, t) for event, t in module["jumps"] if event not in clocked]
+    assert [event for event, _ in jumps] == list(native.events.names)
+    late = np.abs(np.array([t for _, t in jumps]) - native.events.t)
+    assert np.all(late <= allowed * (1 + native.events.t))
+    assert abs(module["t"] - native.t1) <= allowed * (1 + native.t1)
     assert np.abs(x - native.end["x0"]).max(initial=0.0) <= allowed * size
     assert np.abs(z - native.end["z0"]).max(initial=0.0) <= allowed * (1 + np.abs(z).max(initial=0.0))
     outputs = [float(np.ravel(native[label])[-1]) for label in system.labels("outputs")]
