@@ -21,6 +21,7 @@ COMMON = {
     "gc_pause",
     "html",
     "import_on_demand",
+    "interrupts",
     "recording",
     "tabular",
     "units",

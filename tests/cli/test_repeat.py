@@ -40,6 +40,8 @@ def watching(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background of a script, Ctrl-C is ignored, by what they start, too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         yield process, tmp_path
         if process.poll() is None:

@@ -148,6 +148,7 @@ MADE_BY_STRUT = [
     "Problem",
     "Integral",
     "Jumps",
+    "BudgetWarning",
     "EffortWarning",
     "LedgerWarning",
     "StabilityWarning",

@@ -98,8 +98,9 @@ def test_a_budget_ends_a_search_about_then():
 
 
 def test_gaits_found_by_the_end_of_a_budget_are_returned_with_a_warning():
-    with pytest.warns(gait.BudgetWarning, match=r"after its budget of 1 s, when \d+ of 200000 random states"):
-        gaits = gait.find_all(SLOPED, starts=200_000, budget=1.0)
+    # Newton's method comes to the gait in a fraction of a second; a busy machine needs several times that.
+    with pytest.warns(gait.BudgetWarning, match=r"after its budget of 5 s, when \d+ of 200000 random states"):
+        gaits = gait.find_all(SLOPED, starts=200_000, budget=5.0)
     assert any(each.stable for each in gaits)
 
 

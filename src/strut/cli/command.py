@@ -16,6 +16,7 @@ from strut.cli.answer import CommandAnswer, answer_scope, finish, note, warn
 from strut.cli.options import Digits, Json, Watch
 from strut.cli.progress import ACTIVITY
 from strut.errors import StrutError
+from strut.interrupts import reveal_interrupts
 
 INDENT_MARK = "[default][/default]"
 """Stands before an indented line of a help, shows nothing and keeps the indentation, which is else removed
@@ -83,8 +84,9 @@ def run_command(answer: CommandAnswer, function: Callable[[], None]) -> None:
         warnings.showwarning = show
         ok = False
         try:
-            function()
-            ok = True
+            with reveal_interrupts():
+                function()
+                ok = True
         except typer.Exit as ending:
             ok = ending.exit_code == 0
             raise

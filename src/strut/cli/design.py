@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from strut import actuator
+from strut.cli.completion import (
+    complete_control,
+    complete_cost,
+    complete_file,
+    complete_motors,
+    complete_quantity,
+    complete_sweep,
+    complete_transcription,
+)
 from strut.cli.design_order import Order
 from strut.cli.design_run import run_design
 from strut.cli.design_texts import (
@@ -21,7 +30,7 @@ from strut.cli.design_texts import (
     source_of,
 )
 from strut.cli.model import Reading, find_model, with_drive, with_settings
-from strut.cli.options import Drive, Model, Root, Section, Seed, Settings, Sweep, Workers
+from strut.cli.options import Budget, Drive, Model, Root, Section, Seed, Settings, Sweep, Workers
 from strut.cli.save import check_directory
 from strut.errors import ModelError
 from strut.optimal import COSTS, StepGoal
@@ -87,6 +96,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             metavar="A,B",
             help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds. None unless given.",
             show_default=False,
+            autocompletion=complete_quantity("p"),
         ),
     ] = "",
     cost: Annotated[
@@ -97,6 +107,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT. "
             "squared-torque unless given, here or in --goal.",
             show_default=False,
+            autocompletion=complete_cost,
         ),
     ] = "",
     goal_file: Annotated[
@@ -108,6 +119,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             "torque, ...), and requirements of your own: \\[\\[require]] name, expression, low, high, equal, "
             "at (path, begin, end, after, integral), phase; \\[within] NAME = [LOW, HIGH]; \\[free]; "
             '\\[cost] with expressions; track = "angles.csv". Flags stand before the file.',
+            autocompletion=complete_file(".toml", ".json"),
         ),
     ] = None,
     drive: Drive = "rigid",
@@ -120,6 +132,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             help="How inputs change over an interval of the mesh: constant, linear, quadratic or cubic; "
             "cubic unless given, with hermite-simpson quadratic.",
             show_default=False,
+            autocompletion=complete_control,
         ),
     ] = "",
     transcription: Annotated[
@@ -128,6 +141,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             metavar="NAME",
             help="How the motion becomes finitely many unknowns: radau, gauss or hermite-simpson "
             "(collocation), or shooting.",
+            autocompletion=complete_transcription,
         ),
     ] = "radau",
     section: Section = "",
@@ -148,12 +162,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
         ),
     ] = None,
     seed: Seed = 0,
-    budget: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", help="How long to go on after the first solution, to make it exact \\[s]."
-        ),
-    ] = BUDGET,
+    budget: Budget = BUDGET,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -173,6 +182,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             help=f"One design with each of these motors of the catalogue ({', '.join(actuator.MOTORS)}), in "
             f"the place of ideal torques, with the gear ratio that suits it: which costs least? The cost is "
             f"electrical unless given.",
+            autocompletion=complete_motors,
         ),
     ] = "",
     gear: Annotated[
@@ -220,6 +230,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
             show_default=False,
             help="One machine for N values of a slope, a steady push or a parameter, all as likely: with the "
             "least expected cost.",
+            autocompletion=complete_sweep,
         ),
     ] = "",
     export: Annotated[

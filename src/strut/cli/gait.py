@@ -19,7 +19,7 @@ from strut.cli.answer import note, present, warn
 from strut.cli.console import out
 from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
-from strut.cli.options import Device, Drive, Model, Root, Section, Seed, Settings, Sweep
+from strut.cli.options import Budget, Device, Drive, Model, Root, Section, Seed, Settings, Sweep
 from strut.cli.progress import part_teller, tell_progress
 from strut.cli.save import check_directory
 from strut.cli.sweeps import read_sweep
@@ -97,14 +97,7 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         int, typer.Option(metavar="N", min=0, help="Random states that the search begins from.")
     ] = 400,
     seed: Seed = 0,
-    budget: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            help="How long to look for gaits \\[s], once the machine is compiled; it is said what was not "
-            "tried by then.",
-        ),
-    ] = SEARCH_BUDGET,
+    budget: Budget = SEARCH_BUDGET,
     section: Section = "",
     drive: Drive = "rigid",
     root: Root = [],

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import glob
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-MODEL_SUFFIXES = (".toml", ".py", ".cdn", ".urdf", ".xml")
-"""Suffixes of files that describe machines."""
-
-
-def complete_model(incomplete: str) -> list[str]:
-    """Return the ready-made machines, and files here that may describe one, whose names begin so: for the tab
-    key."""
-    from strut.catalogue import SYSTEM_DESCRIPTIONS
-
-    pattern = glob.escape(incomplete)
-    files = [path for kind in MODEL_SUFFIXES for path in sorted(glob.glob(f"{pattern}*{kind}"))]
-    return [name for name in (*SYSTEM_DESCRIPTIONS, *files) if name.startswith(incomplete)]
-
+from strut.cli.completion import (
+    FULL_MACHINE_GROUPS,
+    complete_drive,
+    complete_model,
+    complete_quantity,
+    complete_sweep,
+    complete_word,
+)
 
 # ---- what a command is about ----
 
@@ -41,6 +35,7 @@ Settings = Annotated[
         metavar="NAME=VALUE",
         help="Another value for a parameter, an initial state or an input, in its unit or with one: "
         "slope=3deg, stiffness=20kN. May be given more than once.",
+        autocompletion=complete_quantity(FULL_MACHINE_GROUPS, "="),
     ),
 ]
 Drive = Annotated[
@@ -51,6 +46,7 @@ Drive = Annotated[
         help="How motors act: rigid; series, through a spring, the motor having an inertia; parallel, with a "
         "spring beside them; or a motor of the catalogue, driven by voltage: rbe1211-csd17, "
         "maxon-re40-gp42c. strut design finds the springs, unless --set holds them.",
+        autocompletion=complete_drive,
     ),
 ]
 Section = Annotated[
@@ -109,6 +105,7 @@ Sweep = Annotated[
         help="N values of a parameter from A to B, in its unit or with one: slope=2deg:5deg:7; or these: "
         "slope=2deg,3deg.",
         show_default=False,
+        autocompletion=complete_sweep,
     ),
 ]
 Print = Annotated[
@@ -118,9 +115,19 @@ Print = Annotated[
         "--print",
         metavar="NAME",
         help="Print this state or output over time, in columns. May be given more than once.",
+        autocompletion=complete_quantity("xzu", outputs=True),
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random numbers.")]
+Budget = Annotated[
+    float,
+    typer.Option(
+        "--budget",
+        metavar="SECONDS",
+        help="How long a search may work \\[s]: for a gait once the machine is compiled, for a design after "
+        "its first solution. What was left out by then is said.",
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Processes; as many as there are cores unless given."),
@@ -128,7 +135,10 @@ Workers = Annotated[
 Device = Annotated[
     str,
     typer.Option(
-        "--device", metavar="WHERE", help="Where many runs are done: cpu, or cuda, a graphics card."
+        "--device",
+        metavar="WHERE",
+        help="Where many runs are done: cpu, or cuda, a graphics card.",
+        autocompletion=complete_word("cpu", "cuda"),
     ),
 ]
 CompileFor = Annotated[

@@ -14,6 +14,9 @@ from strut.gait.verify import verified_gait
 FIRST_SHARE, ROUGH_SHARE, EXACT_SHARE = 0.4, 0.75, 0.6
 """The part of the time left [1] for the first step from every random state, then for the way to fixed points,
 then for making them exact; what remains is for replays."""
+BLOCK_SIZE = 400
+"""Random states that are followed to their gaits at one time: when the time is over, those of earlier blocks
+are done."""
 
 
 def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:
@@ -43,14 +46,20 @@ def search_from_random_states(step: ReturnMap, starts: int, seed: int, log: Sear
     family."""
     gaits: list[Gait] = []
     log.starts += starts
-    log.tell(f"Newton's method from {starts} random states")
-    points = newton_from_many(step, random_starts(step, starts, seed), log)
-    for k, y in enumerate(points):
-        if k and log.deadline.is_over:
+    states = random_starts(step, starts, seed)
+    for begin in range(0, starts, BLOCK_SIZE):
+        if begin and log.deadline.is_over:
             break
-        log.tell(f"simulating what Newton's method found, {k + 1} of {len(points)}", k / len(points))
-        if is_new(y, gaits) and (gait := verified_gait(step, y, log)) is not None:
-            gaits.append(gait)
+        block = states[begin : begin + BLOCK_SIZE]
+        of_all = f"{begin + 1} to {begin + len(block)} of {starts}" if starts > BLOCK_SIZE else str(starts)
+        log.tell(f"Newton's method from random states: {of_all}")
+        points = newton_from_many(step, block, log)
+        for k, y in enumerate(points):
+            if k and log.deadline.is_over:
+                break
+            log.tell(f"simulating what Newton's method found, {k + 1} of {len(points)}", k / len(points))
+            if is_new(y, gaits) and (gait := verified_gait(step, y, log)) is not None:
+                gaits.append(gait)
     family = [g for g in gaits if g.neutral]
     own = step.free(step.start.x)
     gaits = [g for g in gaits if not g.neutral] + sorted(

@@ -16,6 +16,7 @@ import numpy as np
 from strut.checks import checked, seed_number
 from strut.codegen import Native, Virtual, compile_system, lower_system
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.interrupts import reveal_interrupts
 from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Hold, check_method, check_system, chosen_options, interval
 from strut.simulate.record import DONE, NOT_FINITE, STATUS, TERMINAL, Raw
@@ -149,19 +150,25 @@ def _run_to_end(
     """Run from `begin` to `end` [s], with or without a controller, and return the record; an interrupt ends
     it early and loses nothing."""
     try:
-        if control is None and not inputs.times:
-            run.go(end, progress)
-        elif control is not None and is_native(control.function):
-            _run_with_c_controller(
-                system, run, control, begin=begin, end=end, inputs=inputs, progress=progress
-            )
-        else:
-            _run_with_changing_inputs(
-                system, run, control, begin=begin, end=end, values=values, inputs=inputs, progress=progress
-            )
-    except (KeyboardInterrupt, SystemError) as error:
-        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
-            raise  # CasADi wraps an interrupt that arrives inside it
+        with reveal_interrupts():
+            if control is None and not inputs.times:
+                run.go(end, progress)
+            elif control is not None and is_native(control.function):
+                _run_with_c_controller(
+                    system, run, control, begin=begin, end=end, inputs=inputs, progress=progress
+                )
+            else:
+                _run_with_changing_inputs(
+                    system,
+                    run,
+                    control,
+                    begin=begin,
+                    end=end,
+                    values=values,
+                    inputs=inputs,
+                    progress=progress,
+                )
+    except KeyboardInterrupt:
         return run.raw(interrupted=True)
     return run.raw()
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from strut.checks import checked, integer, positive, seed_number
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.interrupts import reveal_interrupts
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.stage_source import StageSource
@@ -155,7 +156,8 @@ def solve(  # noqa: PLR0913 -- options of a public function
         worth_refining=worth_refining,
     )
     try:
-        return task.search(make_guess(problem, guess), Starts(starts, spread, seed))
+        with reveal_interrupts():
+            return task.search(make_guess(problem, guess), Starts(starts, spread, seed))
     except KeyboardInterrupt:
         if watch is not None or own_watch.best is None:
             raise  # whoever watches knows what to do, or nobody can

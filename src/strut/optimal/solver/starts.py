@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from strut.interrupts import reveal_interrupts
+
 SAME_COST = 1e-4
 """Two starts agree where their costs do, relative to their size."""
 
@@ -83,7 +85,9 @@ def _result_of(receiver: Any, k: int) -> Any:
 def _start_in_child(one_start: Callable[[int], Any], k: int, sender: Any) -> None:
     """Run one start in a process of its own, and send what it returns or raises."""
     try:
-        sender.send(one_start(k))
+        with reveal_interrupts():
+            result = one_start(k)
+        sender.send(result)
     except KeyboardInterrupt:
         return  # whoever asked says so
     except Exception as error:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from strut.interrupts import reveal_interrupts
 from strut.optimal.solver.guess import Guess, make_guess
 from strut.optimal.solver.other_starts import solve_other_starts
 from strut.optimal.solver.result import INTERRUPTED, Solution
@@ -39,16 +40,17 @@ def compare_starts(
     begins += [first.guess()] if first.result.success or not begins else []
     watch.tell("other starts", f"{starts.count - 1} of them")
     try:
-        others = solve_other_starts(
-            first.result,
-            begins=[Guess(begin.phases, begin.parameters) for begin in begins],
-            starts=starts,
-            settings=_ipopt_settings(settings) | watch.solver_limit(),
-            backend=settings.get("backend"),
-            mesh=watch.mesh_of(first.result),
-        )
-        good = sorted([each for each in others if each.success], key=lambda each: each.cost)
-        best = _verified_best(first, good, settings, watch)
+        with reveal_interrupts():
+            others = solve_other_starts(
+                first.result,
+                begins=[Guess(begin.phases, begin.parameters) for begin in begins],
+                starts=starts,
+                settings=_ipopt_settings(settings) | watch.solver_limit(),
+                backend=settings.get("backend"),
+                mesh=watch.mesh_of(first.result),
+            )
+            good = sorted([each for each in others if each.success], key=lambda each: each.cost)
+            best = _verified_best(first, good, settings, watch)
     except KeyboardInterrupt:  # what there was before is whole
         return replace(first, result=replace(first.result, status=INTERRUPTED))
     result, size = best.result, best.result.cost_size

@@ -19,6 +19,7 @@ from typing import Any
 from strut.checks import checked, integer, positive, seed_number
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait import Gait
+from strut.interrupts import reveal_interrupts
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
@@ -253,24 +254,25 @@ def attempt(
     watch = task.watch
     watch.best = None
     try:
-        guess = reference.guess_for(len(events), None if sequence is None else sequence.guess)
-        if reference.ground is not None and sequence is None:
-            guess = begin_on_soft_ground(limits.require(problem_within(limits), "speed"), guess, task)
-        guided = GuidedSearch(task, problem_within, verifiable)
-        direct = guided.begin(limits, guess)
-        # A default that only guides must not make a step impossible: stages would only lead up to it.
-        strongest = [*stronger_limits(limits)][-1:]
-        if strongest and task.in_stages and not direct.success and watch.may_go_on:
-            watch.tell("with larger torques")
-            limits = strongest[0]
+        with reveal_interrupts():
+            guess = reference.guess_for(len(events), None if sequence is None else sequence.guess)
+            if reference.ground is not None and sequence is None:
+                guess = begin_on_soft_ground(limits.require(problem_within(limits), "speed"), guess, task)
+            guided = GuidedSearch(task, problem_within, verifiable)
             direct = guided.begin(limits, guess)
-        first = verifiable(limits, reach_in_stages(problem_within(limits), limits, guess, task, direct))
-        watch.best = first.result
-        if task.is_beginning:
-            return first
-        best = widen_guides(first, guided.within_wider, guided.refine, guided.has_time)
-        watch.best = best.result
-        return sharpen(best, task)
+            # A default that only guides must not make a step impossible: stages would only lead up to it.
+            strongest = [*stronger_limits(limits)][-1:]
+            if strongest and task.in_stages and not direct.success and watch.may_go_on:
+                watch.tell("with larger torques")
+                limits = strongest[0]
+                direct = guided.begin(limits, guess)
+            first = verifiable(limits, reach_in_stages(problem_within(limits), limits, guess, task, direct))
+            watch.best = first.result
+            if task.is_beginning:
+                return first
+            best = widen_guides(first, guided.within_wider, guided.refine, guided.has_time)
+            watch.best = best.result
+            return sharpen(best, task)
     except KeyboardInterrupt:
         if watch.best is None:
             raise

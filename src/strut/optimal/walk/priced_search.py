@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from strut.interrupts import reveal_interrupts
 from strut.optimal.solver.result import INTERRUPTED
 from strut.optimal.walk.costs import CostChoice, add_weight_parameters
 from strut.optimal.walk.design import Design
@@ -48,8 +49,9 @@ def search_priced(task: DesignTask, find: FindDesign) -> Design:
         return alone  # as accurate as was asked for, if not as a simulator would have it
     last = alone
     try:
-        for priced in lower_prices(task, unit, find):
-            last = priced
+        with reveal_interrupts():
+            for priced in lower_prices(task, unit, find):
+                last = priced
     except KeyboardInterrupt:  # what there was before is whole
         return replace(last, result=replace(last.result, status=INTERRUPTED))
     return last

@@ -20,6 +20,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ValueRangeError
+from strut.interrupts import reveal_interrupts
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.stage_source import StageSource
 from strut.optimal.problem import Problem
@@ -103,22 +104,25 @@ def stabilise(
     mesh = [np.diff(m.t) / m.duration for m in result.phases]
     path: BoundPath | None = None
     try:
-        # As it is, with variations: how much do disturbances grow?
-        own_watch.tell("with its variations")
-        first = task.solve(None, lift_guess(varied.problem, result.guess()), mesh)
-        if not first.success:
-            return replace(result, success=False, status=f"{NO_GROWTH}: {first.status}")
-        now = float(value_at_end(first, task.grows)[0, 0])
-        if limit is not None and now <= limit:
-            return result
-        own_watch.count_down()
-        # To the bound in stages, or as far as it goes; then on finer meshes, until it is as accurate again.
-        path = BoundPath(bound=now, best=first)
-        if limit is None:
-            path.find_least(task, mesh)
-        else:
-            path.follow(task, mesh, limit)
-        path.refine(task, mesh, lambda best: _is_accurate(drop_variations(best, problem), result.accuracy))
+        with reveal_interrupts():
+            # As it is, with variations: how much do disturbances grow?
+            own_watch.tell("with its variations")
+            first = task.solve(None, lift_guess(varied.problem, result.guess()), mesh)
+            if not first.success:
+                return replace(result, success=False, status=f"{NO_GROWTH}: {first.status}")
+            now = float(value_at_end(first, task.grows)[0, 0])
+            if limit is not None and now <= limit:
+                return result
+            own_watch.count_down()
+            # To the bound in stages, or as far as it goes; then on finer meshes, until it is accurate again.
+            path = BoundPath(bound=now, best=first)
+            if limit is None:
+                path.find_least(task, mesh)
+            else:
+                path.follow(task, mesh, limit)
+            path.refine(
+                task, mesh, lambda best: _is_accurate(drop_variations(best, problem), result.accuracy)
+            )
     except KeyboardInterrupt:
         best = result if path is None else drop_variations(path.best, problem)
         return replace(best, accuracy=result.accuracy, status=INTERRUPTED)

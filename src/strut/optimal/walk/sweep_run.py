@@ -17,6 +17,7 @@ from strut.checks import is_number
 from strut.errors import StrutError, ValueRangeError
 from strut.gait import Gait
 from strut.gait.section import default_section
+from strut.interrupts import reveal_interrupts
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import INTERRUPTED
 from strut.optimal.solver.starts import can_fork
@@ -215,7 +216,8 @@ class SweepRun:
     def solve_all_or_interrupted(self) -> tuple[dict[float, SweepPoint], bool]:
         """Return the points by value, and whether Ctrl-C came before all of them were solved."""
         try:
-            return self.solve_all(), False
+            with reveal_interrupts():
+                return self.solve_all(), False
         except KeyboardInterrupt:
             return self.file.points(), True
 
@@ -313,7 +315,8 @@ def halve_chains(chains: list[list[float]], workers: int) -> list[list[float]]:
 def _solve_chain_in_child(run: SweepRun, chain: list[float], begin: Guess | None, errors: Any) -> None:
     """Solve a chain in a process of its own; what goes wrong is put into the queue `errors`."""
     try:
-        run.task.solve_chain(chain, begin, run.file)
+        with reveal_interrupts():
+            run.task.solve_chain(chain, begin, run.file)
     except KeyboardInterrupt:
         return  # whoever asked says so
     except StrutError as error:

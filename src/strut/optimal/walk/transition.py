@@ -13,6 +13,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait import Gait
 from strut.gait.exchange import mirrored_states
 from strut.gait.section import section_of
+from strut.interrupts import reveal_interrupts
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import INTERRUPTED, Solution
@@ -259,16 +260,17 @@ def find_transition(
         return Design(solve(problem, sequence.guess, watch=watch, **settings), priced, of.passive, limits)
 
     try:
-        watch.tell(f"{kind} in {steps} step{'s' if steps > 1 else ''}")
-        best = attempt(task.limits)
-        for stronger in stronger_limits(task.limits):
-            if best.result.success or not watch.may_go_on:
-                break
-            watch.tell("with larger torques")
-            best = attempt(stronger)
-        watch.best = best.result
-        reference = ReferenceStep(of.section, sequence.guess)
-        best = sharpen(best, DesignTask(walker, (), cost, reference, settings, watch))
+        with reveal_interrupts():
+            watch.tell(f"{kind} in {steps} step{'s' if steps > 1 else ''}")
+            best = attempt(task.limits)
+            for stronger in stronger_limits(task.limits):
+                if best.result.success or not watch.may_go_on:
+                    break
+                watch.tell("with larger torques")
+                best = attempt(stronger)
+            watch.best = best.result
+            reference = ReferenceStep(of.section, sequence.guess)
+            best = sharpen(best, DesignTask(walker, (), cost, reference, settings, watch))
     except KeyboardInterrupt:
         if watch.best is None:
             raise
