@@ -2,6 +2,7 @@
 place of the robot. The whole ones are slow."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -188,6 +189,25 @@ def test_a_study_that_counts_trials_is_a_job(tmp_path, bowl_study, capsys):
     main_exits([*command[:-1], "3"], 2)
     assert "trials.db" in capsys.readouterr().err
     assert bowl_study.rows()[0].ours == "20"
+
+
+def test_the_page_is_there_before_rows_that_take_long(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "slow"
+    pages = []
+
+    def compute_rows():
+        pages.append((folder / "index.html").read_text())
+        return [Row("multipliers", "", "0.75")]
+
+    def slow_bowl(order, tell):
+        return replace(bowl(order, tell), later_rows=compute_rows)
+
+    monkeypatch.setitem(STUDIES, "slow", trial_study("slow", "a bowl", "nobody", slow_bowl))
+    main_exits(["reproduce", "slow", "-o", str(folder), "--json"], 0)
+    assert "least" in pages[0]
+    assert "multipliers" not in pages[0]
+    assert "multipliers" in (folder / "index.html").read_text()
+    assert json.loads(capsys.readouterr().out)["result"]["rows"][-1]["ours"] == "0.75"
 
 
 def test_one_that_is_stopped_says_so_and_goes_on_to_the_same_end(tmp_path, bowl_study):

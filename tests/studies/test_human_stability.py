@@ -1,6 +1,7 @@
 """Gaits of the human: multipliers against central differences of another machine, pushes, laws, and tables."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import casadi as ca
@@ -11,7 +12,8 @@ from strut import State, System, walkers
 from strut.errors import NoGaitError, StorageError
 from strut.gait import find
 from strut.simulate import simulate
-from strut.studies.human_beyond import force_peaks, push_rows, stability_rows
+from strut.studies.gait_verification import Verified, at_last_goal
+from strut.studies.human_beyond import force_peaks, push_rows, stability_rows, unjudged_rows
 from strut.studies.human_gait import FREQUENCY, human_walker, table_values
 from strut.studies.human_pushes import PushLimits
 from strut.studies.human_stability import (
@@ -142,6 +144,20 @@ def test_a_foot_that_does_not_land_sets_no_phase_right(monkeypatch):
     machine, gait = SimpleNamespace(labels=lambda kind: ()), SimpleNamespace(vector=np.zeros(1))
     with pytest.raises(NoGaitError, match="^the left foot does not land within a period$"):
         reset_gait(machine, gait, {"left": ("left_toe",)})
+
+
+def test_stability_is_asked_of_bests_that_hold_or_are_at_the_last_goal():
+    """A search of two generations has none, and no multipliers are looked for in its page; how many are left out
+    is a row."""
+    verified = {}
+    for run, (stage, kept) in enumerate([(6, 6), (6, 5), (5, 6), (5, 5), (2, 2)]):
+        best = made_up_evolution("const", [1.0] * 5).best_of_run[run]
+        best = replace(best, stage=stage)
+        verified["const", run] = Verified("const", best, {}, {"fine": kept}, 6)
+    assert list(at_last_goal(verified)) == [("const", 0), ("const", 1), ("const", 2)]
+    (row,) = unjudged_rows(verified)
+    assert (row.quantity, row.ours) == ("const: bests of which stability is not asked", "2 of 5")
+    assert not unjudged_rows({("const", 0): verified["const", 0]})
 
 
 def test_answers_are_read_again_and_a_damaged_file_is_told(tmp_path, monkeypatch):

@@ -283,6 +283,10 @@ def _search(study: SearchStudy, order: SearchOrder) -> SearchOutcome:
     outcome = study.carry_out(order, tell_progress)
     if order.verify:
         _write_page(study, outcome, str(order.folder / PAGE))
+    if outcome.later_rows is not None:
+        tell_progress(f"the page is written; what takes longer follows in {order.folder / PAGE}")
+        outcome = outcome.with_later_rows()
+        _write_page(study, outcome, str(order.folder / PAGE))
     note(f"searches are in {order.folder}; the same command goes on with them")
     return outcome
 

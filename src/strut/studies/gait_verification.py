@@ -91,6 +91,15 @@ class Verified:
         return -self.kept_stage, self.individual.value
 
 
+def at_last_goal(verified: Mapping[tuple[str, int], Verified]) -> dict[tuple[str, int], evolve.Individual]:
+    """Return by mode and run the bests that hold, or that a search left at its last goal."""
+    return {
+        key: each.individual
+        for key, each in verified.items()
+        if each.holds or each.individual.stage == each.goals
+    }
+
+
 def difference_text(own: Sequence[Verified], way: str, measure: str) -> str:
     """Return by how much a measure of bests at the last goal differs in some way from what the search had of
     it, as text; empty where none is there. measure: the last goal."""
@@ -223,6 +232,7 @@ __all__ = [
     "WAY_WORDS",
     "Verified",
     "WayToRun",
+    "at_last_goal",
     "candidates_of",
     "difference_text",
     "verify_bests",

@@ -11,7 +11,7 @@ import numpy as np
 
 from strut.gait.metabolic import muscle_metabolic_power, walking_cost, work_metabolic_power
 from strut.simulate import Trajectory
-from strut.studies.gait_verification import Verified
+from strut.studies.gait_verification import Verified, at_last_goal
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, TARGET_SPEED
 from strut.studies.human_pictures import (
     SETTLING_PERIODS,
@@ -76,6 +76,26 @@ def stability_rows(judged: Mapping[tuple[str, int], GaitStability]) -> list[Row]
                 _reset_text(alone),
             )
         )
+    return rows
+
+
+def unjudged_rows(verified: Mapping[tuple[str, int], Verified]) -> list[Row]:
+    """Return by mode of how many bests stability is not asked: those that neither hold nor came to the last
+    goal."""
+    asked = at_last_goal(verified)
+    rows = []
+    for mode in dict.fromkeys(mode for mode, _ in verified):
+        own = [key for key in verified if key[0] == mode]
+        left_out = sum(key not in asked for key in own)
+        if left_out:
+            rows.append(
+                Row(
+                    f"{mode}: bests of which stability is not asked",
+                    "",
+                    f"{left_out} of {len(own)}",
+                    "the search did not bring them to the last goal",
+                )
+            )
     return rows
 
 
@@ -231,4 +251,5 @@ __all__ = [
     "metabolic_costs",
     "push_rows",
     "stability_rows",
+    "unjudged_rows",
 ]

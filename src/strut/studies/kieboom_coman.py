@@ -22,8 +22,8 @@ from strut.studies.coman_stability import COMAN
 from strut.studies.coman_table import coman_rows
 from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_pictures import part_plots
-from strut.studies.gait_verification import Verified, candidates_of, verify_bests
-from strut.studies.human_beyond import stability_rows
+from strut.studies.gait_verification import Verified, at_last_goal, candidates_of, verify_bests
+from strut.studies.human_beyond import stability_rows, unjudged_rows
 from strut.studies.human_stability import judge_bests
 from strut.studies.mode_searches import (
     card_options,
@@ -59,9 +59,13 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     tell("the best of each mode walks once more, for the page")
     machines = {mode: coman_with(mode, best.parameters) for mode, best in bests.items()}
     plots, film = draw_walks(machines, bests, begin=SETTLING_TIME)
-    judged_gaits = judge_bests(place, {key: each.individual for key, each in verified.items()}, tell, COMAN)
-    rows = [*coman_rows(order.folder, parts, verified), *stability_rows(judged_gaits)]
-    return SearchOutcome(rows, [*curves, *plots], film)
+
+    def rows_of_stability() -> list[Row]:
+        judged_gaits = judge_bests(place, at_last_goal(verified), tell, COMAN)
+        return [*stability_rows(judged_gaits), *unjudged_rows(verified)]
+
+    rows = coman_rows(order.folder, parts, verified)
+    return SearchOutcome(rows, [*curves, *plots], film, later_rows=rows_of_stability)
 
 
 def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
@@ -103,7 +107,7 @@ def evaluations(order: SearchOrder) -> list[evolve.EncodedEvaluation]:
 
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
-    return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
+    return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).with_later_rows().rows
 
 
 STUDY = SearchStudy(

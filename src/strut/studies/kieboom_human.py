@@ -11,13 +11,14 @@ from typing import Any
 
 from strut import evolve
 from strut.control import phase_tables
-from strut.studies.gait_verification import Verified, candidates_of, verify_bests
+from strut.studies.gait_verification import Verified, at_last_goal, candidates_of, verify_bests
 from strut.studies.human_beyond import (
     effort_rows,
     first_contact_rows,
     likeness_rows,
     push_rows,
     stability_rows,
+    unjudged_rows,
 )
 from strut.studies.human_gait import (
     DURATION,
@@ -95,21 +96,28 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     walks = walk_again(bests)
     plots = [*progress, *stride_plots(walks), *impedance_plots(bests)]
     film = walk_together(walks, bests)
-    gaits = {key: answer.individual for key, answer in verified.items()}
-    judged_gaits = judge_bests(order.folder, gaits, tell)
-    lasting = {key: answer.individual for key, answer in nested_verified.items() if answer.holds}
-    alike = judge_bests(further, lasting, tell)
-    judged_gaits |= {(f"{mode}, from the same gaits", run): each for (mode, run), each in alike.items()}
-    tell("the best of each mode is pushed")
-    beyond = [
+    rows = [
+        *human_rows(order.folder, parts, verified, nested, nested_verified),
         *first_contact_rows(verified.values()),
         *likeness_rows(walks, {mode: mode for mode in walks}),
-        *stability_rows(judged_gaits),
-        *push_rows(push_limits(bests)),
         *effort_rows(walks),
     ]
-    rows = human_rows(order.folder, parts, verified, nested, nested_verified)
-    return SearchOutcome([*rows, *beyond], plots, film)
+
+    def rows_of_stability() -> list[Row]:
+        asked = at_last_goal(verified)
+        judged_gaits = judge_bests(order.folder, asked, tell)
+        lasting = {key: answer.individual for key, answer in nested_verified.items() if answer.holds}
+        alike = judge_bests(further, lasting, tell)
+        judged_gaits |= {(f"{mode}, from the same gaits", run): each for (mode, run), each in alike.items()}
+        tell("the best of each mode is pushed")
+        pushed = {mode: best for mode, best in bests.items() if best in asked.values()}
+        return [
+            *stability_rows(judged_gaits),
+            *unjudged_rows(verified),
+            *push_rows(push_limits(pushed)),
+        ]
+
+    return SearchOutcome(rows, plots, film, later_rows=rows_of_stability)
 
 
 def _verify(
@@ -205,7 +213,7 @@ def evaluations(order: SearchOrder) -> list[evolve.EncodedEvaluation]:
 
 def rows() -> list[Row]:
     """Carry out the whole study, in a folder of its name."""
-    return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).rows
+    return carry_out(SearchOrder(Path(FOLDER)), lambda _: None).with_later_rows().rows
 
 
 STUDY = SearchStudy(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
@@ -158,7 +158,8 @@ class SearchOrder:
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
     """What a study knows after it searched: rows, curves, and a run to be shown as a moving picture, if there
-    is one; maps of what it searched; drawings; films: runs that move beside each other, by title."""
+    is one; maps of what it searched; drawings; films: runs that move beside each other, by title. later_rows:
+    computes rows that take long, such as multipliers; a page is written without them first."""
 
     rows: list[Row]
     plots: Sequence[Plot] = ()
@@ -166,6 +167,13 @@ class SearchOutcome:
     maps: Sequence[ColourMap] = ()
     pictures: Sequence[Picture] = ()
     films: Mapping[str, Trajectory] = field(default_factory=dict)
+    later_rows: Callable[[], list[Row]] | None = None
+
+    def with_later_rows(self) -> SearchOutcome:
+        """Return the same with the rows that take long, computed."""
+        if self.later_rows is None:
+            return self
+        return replace(self, rows=[*self.rows, *self.later_rows()], later_rows=None)
 
 
 class CompilableEvaluation(Protocol):
