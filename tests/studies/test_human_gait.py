@@ -163,6 +163,10 @@ def test_the_table_has_published_beside_ours():
     nested = {("step", 0): made_up_verified("step", 0, 150.0, 6)}
     table = human_rows(Path("here"), [evolutions], verified, evolutions, nested)
     rows = {row.quantity: row for row in table}
+    assert (rows["mass [kg]"].published, rows["mass [kg]"].ours) == ("70", "70")
+    height = rows["height of the centre of mass, upright [m]"]
+    assert height.published == "1.10 (from table 5.4)"
+    assert height.ours == "1.035"  # tests/walkers has it by hand
     assert rows["const: torque, mean (deviation)"].published == "232.3 (44.3)"
     assert rows["const: torque, mean (deviation)"].ours == "220.0 (28.3)"
     assert rows["step: runs that reach the last goal"].ours == "1 of 2"

@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 
-from strut import evolve
+from strut import evolve, walkers
+from strut.mechanism import Tree, observe
 from strut.studies.gait_verification import WAY_WORDS, difference_text
 from strut.studies.human_gait import GOAL_NAMES
 from strut.studies.human_refinement import STARTS
 from strut.studies.human_verification import LONG_DURATION, Verified
 from strut.studies.nested_modes import gain_rows
 from strut.studies.study import Row
+from strut.walkers.human import ANKLE_HEIGHT, HUMAN_HEIGHT, SEGMENTS
 
 PUBLISHED = {  # mean, its deviation, best torque (table 4.4); the thesis prints no unit
     "const": (232.3, 44.3, 161.6),
@@ -30,6 +33,9 @@ PARAMETERS = {"const": 33, "step": 45, "ppoly": 81}
 """Numbers that a search chooses (table 4.3)."""
 TORQUE_MEANING = "ours: mean over the second half of the sum of the sizes of six torques [N m]"
 """What our torque is; what the published one is, is not said."""
+PUBLISHED_MASS, PUBLISHED_COM_HEIGHT = 70.0, 1.10
+"""[kg, m] Of the body; the height follows from table 5.4: 1.07, 1.02 and 1.03 m with exoskeletons that change
+it by -0.03, -0.08 and -0.07 m."""
 POWER_FACTOR = 1.96 + 0.84
 """[1] Standard errors by which two means must differ to be told apart at a level of 5 % in four of five
 experiments: quantiles of the normal distribution, for both sides of 5 % and for 80 %."""
@@ -47,7 +53,7 @@ def human_rows(
     """Return the table. parts: of the search, by mode: bests are of the last. verified: bests that were run
     again, by mode and run; none where none was. nested: searches of all modes from the same gaits of mode
     const; none where there are none yet. nested_verified: bests of these that were run again."""
-    rows: list[Row] = []
+    rows = body_rows()
     for mode in parts[0]:
         rows += _mode_rows(mode, [part[mode] for part in parts], verified)
     rows.append(_order_row(parts[-1], verified))
@@ -70,6 +76,27 @@ def human_rows(
         )
     )
     return rows
+
+
+def body_rows() -> list[Row]:
+    """Return how heavy the body is, and how high its centre of mass where it stands upright."""
+    mechanism = walkers.human_mechanism()
+    tree, values = Tree(mechanism), mechanism.parameter_set()
+    of_body = ca.Function("body", [tree.q, values.symbols], [observe.mass(tree), observe.com(tree)[2]])
+    mass, over_hips = map(float, of_body(np.zeros(tree.nq), values.values))
+    hips = HUMAN_HEIGHT * (SEGMENTS["thigh"][1] + SEGMENTS["shank"][1] + ANKLE_HEIGHT)
+    return [
+        Row("mass [kg]", f"{PUBLISHED_MASS:g}", f"{mass:g}", f"a body of {HUMAN_HEIGHT:g} m"),
+        Row(
+            "height of the centre of mass, upright [m]",
+            f"{PUBLISHED_COM_HEIGHT:.2f} (from table 5.4)",
+            f"{hips + over_hips:.3f}",
+            "published: that of humans in exoskeletons less what these change; the thesis' own segments are "
+            "not legible. Ours are Winter's, on ankles at 3 % of the height as published (with his own, at "
+            "3.9 %, it would be 1.05): the trunk of the thesis must have its centre of mass about 0.1 m "
+            "higher",
+        ),
+    ]
 
 
 def _mode_rows(
@@ -232,4 +259,4 @@ def _seconds(evolution: evolve.Evolution) -> float:
     return float(evolution.seconds)
 
 
-__all__ = ["human_rows"]
+__all__ = ["body_rows", "human_rows"]
