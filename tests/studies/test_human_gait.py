@@ -193,6 +193,8 @@ def test_the_table_has_published_beside_ours():
         "from the search's it differs by 0.00 % in the median, 0.00 % at most"
     )
     assert "torque 241.0 N m" in rows["const: best of these, over 30 s"].ours
+    step = rows["const: step of that best"]  # 1.3 / 1.8 and 1.24 / 1.8
+    assert (step.published, step.ours) == ("0.722 m (stride 1.444 m)", "0.689 m (stride 1.378 m)")
     took = rows["evaluations, and how long they took"].ours
     assert took == "1080, in 3.0 min; then 1080 from 3 starts each, in 3.0 min"
     assert choose_bests(evolutions, verified)["const"].run == 1  # it keeps all goals
