@@ -1,4 +1,4 @@
-"""Names of the machines that come with strut, each with one line about it.
+"""Names of the machines that come with strut, each with one line about it, and of the studies.
 
 Plain data: `strut list` prints it without importing or building a machine. The walkers take their
 `description` from here.
@@ -36,3 +36,40 @@ MECHANISM_DESCRIPTIONS = {
     "human": "human in a plane: motors in hips, knees and ankles, toes, soft ground; needs a controller",
 }
 """One line about every mechanism, by its name in `walkers.MECHANISMS`."""
+
+STUDY_NAMES = (
+    "dallali-generation",
+    "dallali-ground",
+    "dallali-knee",
+    "dallali-sway",
+    "dallali-walk",
+    "duindam-bungee",
+    "duindam-compass",
+    "duindam-dribbel",
+    "duindam-foot-placement",
+    "duindam-gait-search",
+    "duindam-springs",
+    "duindam-tracking",
+    "garcia-simplest",
+    "goswami-bifurcation",
+    "kieboom-camel",
+    "kieboom-coman",
+    "kieboom-descent",
+    "kieboom-exoskeleton",
+    "kieboom-gaits",
+    "kieboom-gradients",
+    "kieboom-human",
+    "kieboom-landings",
+    "kieboom-metamorphic",
+    "kieboom-perturbed",
+    "kieboom-pushes",
+    "kieboom-tasks",
+    "kieboom-topologies",
+    "rijt-limits",
+    "rijt-sweeps",
+    "saurel-actuators",
+    "saurel-table1",
+    "rijt-baseline",
+    "rijt-final",
+)
+"""Every study, by its name in `studies.STUDIES`."""

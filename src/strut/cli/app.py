@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from rich.markup import escape
 
 from strut.cli.answer import CommandAnswer, send
 from strut.cli.command import help_text, with_shared_options
+from strut.cli.completion import words_to_complete
 from strut.cli.console import log_to_stderr, notes
 from strut.cli.exit_status import ERROR_EXIT
 from strut.errors import StrutError, did_you_mean
@@ -134,6 +136,16 @@ def application(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     return app
 
 
+def command_names() -> typer.Typer:
+    """Make a command line that has the names of all commands and nothing more: for the tab key, which would
+    wait for what they import."""
+    app = typer.Typer(add_completion=True)
+    app.callback()(common)
+    for name in COMMANDS:
+        app.command(name)(_print_version)
+    return app
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit; print an error that strut understands as one sentence, without a
     traceback.
@@ -163,13 +175,17 @@ def _run(words: list[str], own_process: bool) -> int:
     """Run the words of a command line, and return the exit status. own_process: whether the process ends
     with it, so that looking through what was imported for garbage, and at the end through everything, is
     time for nothing."""
-    names: Iterable[str] = words[:1] if words[0] in COMMANDS else COMMANDS
+    completed = words_to_complete(os.environ) if own_process else None
+    first = (words if completed is None else completed)[:1]
     with pause_gc():  # of what is imported, everything stays
-        app = application(names)
+        if first and first[0] in COMMANDS:
+            app = application(first)
+        else:
+            app = application(COMMANDS) if completed is None else command_names()
     if own_process:
         gc.freeze()
     try:
-        status = typer.main.get_command(app).main(args=words, standalone_mode=False)
+        status = typer.main.get_command(app).main(args=words, prog_name="strut", standalone_mode=False)
     finally:
         if own_process:
             gc.freeze()

@@ -9,6 +9,7 @@ import typer
 
 from strut import evolve, report
 from strut.cli.answer import present
+from strut.cli.completion import complete_file, complete_list
 from strut.cli.evolve import read_described_job
 from strut.cli.options import Root, RunCode
 from strut.cli.progress import tell_progress
@@ -21,7 +22,14 @@ COMPARABLE_SEARCHES = [word for word in SEARCHES if word not in SEARCHES_LEFT_OU
 
 
 def compare(
-    job: Annotated[Path, typer.Argument(metavar="JOB.toml", help="What is searched; its own search is one.")],
+    job: Annotated[
+        Path,
+        typer.Argument(
+            metavar="JOB.toml",
+            help="What is searched; its own search is one.",
+            autocompletion=complete_file(".toml"),
+        ),
+    ],
     *,
     searches: Annotated[
         str,
@@ -29,6 +37,7 @@ def compare(
             metavar="A,B",
             show_default=False,
             help=f"Which others, with commas between: {', '.join(COMPARABLE_SEARCHES)}; all unless given.",
+            autocompletion=complete_list(*COMPARABLE_SEARCHES),
         ),
     ] = "",
     seeds: Annotated[int, typer.Option(metavar="N", min=1, help="From how many seeds each begins.")] = 10,

@@ -16,6 +16,7 @@ from strut import control as loops
 from strut import gait as gaits
 from strut import optimal
 from strut.cli.answer import complain, hint, present, warn
+from strut.cli.completion import complete_quantity, complete_word
 from strut.cli.console import out
 from strut.cli.control_sweep import control_sweep
 from strut.cli.model import Reading, find_model, with_settings
@@ -55,12 +56,16 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             help="lqr: a linear-quadratic regulator from moment to moment; step: one from step to step, "
             "which sets what --by names; track: motors act as springs and dampers about the plan (joint "
             "impedance).",
+            autocompletion=complete_word(*CONTROLLERS),
         ),
     ] = "lqr",
     by: Annotated[
         str,
         typer.Option(
-            "--by", metavar="A,B", help="Of step: inputs and parameters that change from step to step."
+            "--by",
+            metavar="A,B",
+            help="Of step: inputs and parameters that change from step to step.",
+            autocompletion=complete_quantity("up"),
         ),
     ] = "",
     deviation: Annotated[
@@ -70,6 +75,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             metavar="NAME=VALUE",
             help="Of lqr and step: the largest acceptable deviation of a state, in its unit; a tenth of what "
             "states of its unit move in a step unless given.",
+            autocompletion=complete_quantity("x", "="),
         ),
     ] = [],
     effort: Annotated[
@@ -79,6 +85,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             metavar="NAME=VALUE",
             help="Of lqr and step: the largest acceptable input beyond the plan, or change of what --by "
             "names, in its unit. Smaller is softer.",
+            autocompletion=complete_quantity("up", "="),
         ),
     ] = [],
     stiffness: Annotated[
@@ -105,6 +112,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             metavar="NAME",
             help="Of lqr and track: what the motion is followed by: time, or a state that grows or falls all "
             "through a step; auto takes the steadiest.",
+            autocompletion=complete_quantity("x"),
         ),
     ] = "auto",
     noise: Annotated[
@@ -115,6 +123,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             help="Of lqr and track: what is measured, an output, a state or a landing, and the noise on it, "
             "in its unit per root of a hertz; an estimate of all states is then acted on (Kalman filter). "
             "All states are measured unless given.",
+            autocompletion=complete_quantity("x", "=", outputs=True),
         ),
     ] = [],
     disturbance: Annotated[
@@ -123,6 +132,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             "--disturbance",
             metavar="NAME=VALUE",
             help="With --noise: what disturbs a state, in its unit per root of a second, or an input.",
+            autocompletion=complete_quantity("xu", "="),
         ),
     ] = [],
     limit: Annotated[
@@ -132,6 +142,7 @@ def control(  # noqa: PLR0913 the options of a command are its arguments
             metavar="NAME=VALUE",
             help="Of lqr and track: the largest an input can be, in its unit; what is asked beyond it is cut "
             "off. That of the motor, or of the design, unless given.",
+            autocompletion=complete_quantity("u", "="),
         ),
     ] = [],
     no_survival: Annotated[

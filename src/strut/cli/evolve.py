@@ -13,6 +13,7 @@ import typer
 from strut import evolve as populations
 from strut.cli.answer import note, note_written, number_text, present
 from strut.cli.compile_ahead import check_compile_for, compile_ahead
+from strut.cli.completion import complete_file, complete_word
 from strut.cli.model import Reading, find_model
 from strut.cli.options import CompileFor, Device, Root, RunCode, Workers
 from strut.cli.progress import tell_progress
@@ -32,7 +33,14 @@ WORKER_OPTIONS = {
 
 
 def evolve(  # noqa: PLR0913 options of a command
-    job: Annotated[Path, typer.Argument(metavar="JOB.toml", help="What is searched, how and by what.")],
+    job: Annotated[
+        Path,
+        typer.Argument(
+            metavar="JOB.toml",
+            help="What is searched, how and by what.",
+            autocompletion=complete_file(".toml"),
+        ),
+    ],
     *,
     output: Annotated[
         Path | None,
@@ -71,6 +79,7 @@ def evolve(  # noqa: PLR0913 options of a command
             metavar="WHERE",
             help="here: this process, with all cores for machines and programs; processes; or ray: a "
             "cluster, joined by --address, or else started on this machine.",
+            autocompletion=complete_word(*WORKER_OPTIONS),
         ),
     ] = "here",
     workers: Workers = None,

@@ -9,6 +9,7 @@ import typer
 
 from strut import evolve as populations
 from strut.cli.answer import note, present
+from strut.cli.completion import complete_file
 from strut.cli.evolve import evolution_data, standing_text
 from strut.cli.tables import table
 from strut.errors import ModelError, StorageError, StrutError
@@ -35,6 +36,7 @@ def jobs(
         typer.Argument(
             metavar="RUN.db",
             help="Files that strut evolve wrote, or folders of such; those where you are unless given.",
+            autocompletion=complete_file(".db"),
         ),
     ] = None,
     *,

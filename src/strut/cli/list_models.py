@@ -9,7 +9,8 @@ import typer
 
 from strut.catalogue import MECHANISM_DESCRIPTIONS, SYSTEM_DESCRIPTIONS
 from strut.cli.answer import current_answer, note, present
-from strut.cli.options import Root, complete_model
+from strut.cli.completion import complete_model
+from strut.cli.options import Root
 from strut.cli.tables import table
 
 

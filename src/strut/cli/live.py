@@ -11,10 +11,11 @@ import strut
 from strut import gait as gaits
 from strut import optimal
 from strut.cli.answer import note, present
+from strut.cli.completion import complete_file, complete_live, complete_model
 from strut.cli.console import out
 from strut.cli.look import RUN_SUFFIXES, open_page
 from strut.cli.model import Reading, find_model, find_runnable, with_drive, with_settings
-from strut.cli.options import Drive, Ignore, Open, Root, Settings, Stops, complete_model
+from strut.cli.options import Drive, Ignore, Open, Root, Settings, Stops
 from strut.cli.progress import tell_progress
 from strut.cli.run import OWN_METHODS
 from strut.control import HeldGait
@@ -39,7 +40,7 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
             help="A machine, as of [bold]strut run[/bold]: a name from [bold]strut list[/bold] or a file. "
             "Or what was saved: a run, a gait, held or not, or a design (.h5, .json, or the folder), with "
             "whose parameters and state the page begins.",
-            autocompletion=complete_model,
+            autocompletion=complete_live,
         ),
     ],
     *,
@@ -58,6 +59,7 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
             "--machine",
             metavar="MODEL",
             help="The machine of a saved run, where it is no ready-made one: FILE.py:NAME, FILE.toml, ...",
+            autocompletion=complete_model,
         ),
     ] = "",
     gait: Annotated[
@@ -74,6 +76,7 @@ def live(  # noqa: PLR0913 the options of a command are its arguments
             "--page",
             metavar="FILE",
             help="A page of a run, a gait or a design (.html), which gets a switch to the live one.",
+            autocompletion=complete_file(".html"),
         ),
     ] = None,
     show: Open = False,

@@ -18,6 +18,7 @@ from rich.markup import escape
 
 import strut
 from strut.cli.answer import note, present, warn
+from strut.cli.completion import RESULT_SUFFIXES, complete_file, complete_word
 from strut.cli.console import out
 from strut.cli.options import Open
 from strut.cli.progress import tell_progress
@@ -64,6 +65,7 @@ def view(  # noqa: PLR0913 the options of a command are its arguments
             metavar="FILE...",
             help="What was saved: a run (.h5), a gait or design (.json), a job (.db), a table (.csv), a "
             "folder, a page or a picture. Several runs, gaits and designs are compared on one page.",
+            autocompletion=complete_file(*RESULT_SUFFIXES),
         ),
     ],
     output: Annotated[
@@ -109,6 +111,7 @@ def view(  # noqa: PLR0913 the options of a command are its arguments
             metavar="VIEW",
             help=f"Where a film is seen from: {', '.join(VIEW_ANGLES)}. It follows what walks away.",
             show_default="side; corner of machines in space",
+            autocompletion=complete_word(*VIEW_ANGLES),
         ),
     ] = "",
     live: Annotated[

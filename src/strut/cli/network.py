@@ -10,6 +10,7 @@ import typer
 
 from strut import network, ports
 from strut.cli.answer import complain, current_answer, present, print_columns, send
+from strut.cli.completion import complete_file
 from strut.cli.console import out
 from strut.cli.finite import check_finite
 from strut.cli.look import open_page
@@ -29,6 +30,7 @@ def check(
         typer.Argument(
             metavar="FILE...",
             help="Networks (.cdn), model files and bond graphs (.toml), robots (.urdf, .xml).",
+            autocompletion=complete_file(".cdn", ".toml", ".urdf", ".xml"),
         ),
     ],
     root: Root = [],
@@ -82,7 +84,9 @@ ALL_VARIABLES = "recurse(children) . variables"
 
 
 def monitor(
-    file: Annotated[Path, typer.Argument(metavar="FILE.cdn", help="A network.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.cdn", help="A network.", autocompletion=complete_file(".cdn"))
+    ],
     t: Times = "10",
     printed: Print = [],
     seed: Seed = 0,
@@ -144,7 +148,12 @@ def _variables(net: network.Network, selector: str) -> list[network.Variable]:
 
 def graph(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A network, FILE.cdn, or a bond graph, FILE.toml.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A network, FILE.cdn, or a bond graph, FILE.toml.",
+            autocompletion=complete_file(".cdn", ".toml"),
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -185,7 +194,10 @@ def graph(
 
 
 def repl(
-    file: Annotated[Path, typer.Argument(metavar="FILE.cdn", help="A network.")], root: Root = []
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.cdn", help="A network.", autocompletion=complete_file(".cdn"))
+    ],
+    root: Root = [],
 ) -> None:
     """Talk with a network: look at it, set values, calculate, let it run step by step, plot. Lines come from
     the terminal or a pipe.

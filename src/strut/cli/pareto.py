@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from strut.cli.answer import present
+from strut.cli.completion import complete_file
 from strut.cli.look import open_page
 from strut.cli.options import Open
 from strut.cli.progress import tell_progress
@@ -23,7 +24,9 @@ def pareto(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Candidates: a job (.db), the result of a sweep (.json), or a table (.csv)."
+            metavar="FILE",
+            help="Candidates: a job (.db), the result of a sweep (.json), or a table (.csv).",
+            autocompletion=complete_file(".db", ".json", ".csv"),
         ),
     ],
     *,

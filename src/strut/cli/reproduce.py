@@ -12,6 +12,7 @@ import typer
 
 from strut.cli.answer import note, present
 from strut.cli.compile_ahead import check_compile_for, compile_ahead
+from strut.cli.completion import complete_study, complete_word
 from strut.cli.console import out
 from strut.cli.options import CompileFor, Device
 from strut.cli.progress import tell_progress
@@ -46,7 +47,12 @@ BAND_COLOR = "#888888"
 
 def reproduce(  # noqa: PLR0913 -- options of a command
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of a study; --list shows them, and so does no name.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Of a study; --list shows them, and so does no name.",
+            autocompletion=complete_study,
+        ),
     ] = "",
     *,
     every: Annotated[bool, typer.Option("--list", help="Which studies there are.")] = False,
@@ -102,7 +108,12 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     device: Device = "cpu",
     compile_for: CompileFor = "",
     precision: Annotated[
-        str, typer.Option(metavar="KIND", help="Of the numbers of these runs: double, or single.")
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="Of the numbers of these runs: double, or single.",
+            autocompletion=complete_word("double", "single"),
+        ),
     ] = "double",
     crew: Annotated[
         int | None,

@@ -11,6 +11,7 @@ import typer
 import strut
 from strut import ports
 from strut.cli.answer import complain, current_answer, note, present, print_columns
+from strut.cli.completion import complete_integrator
 from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.finite import check_finite
 from strut.cli.ground_start import warn_of_sunk_points
@@ -70,6 +71,7 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
             metavar="NAME",
             help=f"How to integrate: {', '.join(METHODS)}. FILE.cdn may say itself.",
             show_default="dop853",
+            autocompletion=complete_integrator,
         ),
     ] = "",
     rtol: Annotated[
