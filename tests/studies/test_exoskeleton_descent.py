@@ -15,7 +15,7 @@ from strut.studies.exoskeleton_descent import (
     descend_design,
     kept_goals,
 )
-from strut.studies.exoskeleton_found import run_again
+from strut.studies.exoskeleton_found import check_screening, run_again
 from strut.studies.exoskeleton_search import exoskeleton_goals, exoskeleton_problem
 from strut.studies.known_exoskeletons import known_exoskeletons
 
@@ -100,6 +100,8 @@ def test_an_exoskeleton_is_refined():
     print(refined.before, refined.after, refined.message)
     assert refined.before["power_absolute"] == pytest.approx(372.7, abs=1.0)
     assert refined.after["power_absolute"] < 320.0
+    assert check_screening(refined.design)
+    assert refined.after["regularity"] >= 0.1
     fine = run_again(refined.design, "fine")
     assert fine["stage"] == 5.0
     assert fine["power_absolute"] == pytest.approx(refined.after["power_absolute"], rel=0.01)

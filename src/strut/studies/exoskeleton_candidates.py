@@ -14,7 +14,7 @@ from strut.simulate import simulate
 from strut.studies.exoskeleton_descent import DescendedMachine, descend_design, descend_rival
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups
 from strut.studies.exoskeleton_evaluation import DURATION
-from strut.studies.exoskeleton_found import FoundDesign, found_design, run_again
+from strut.studies.exoskeleton_found import FoundDesign, check_screening, found_design, run_again
 from strut.studies.exoskeleton_gait import FREQUENCY
 from strut.studies.exoskeleton_pictures import (
     PICTURE_STEP,
@@ -45,6 +45,9 @@ class Candidate(Protocol):
 
     def with_individual(self, individual: evolve.Individual) -> Candidate:
         """Return the same machine with other parameters."""
+
+    def carries_stride(self) -> bool:
+        """Whether it passes the finer screening, `exoskeleton_found.check_screening`."""
 
     def run_again(self, way: str) -> dict[str, float]:
         """Return its measures, run in a way of `exoskeleton_found.WAYS`."""
@@ -85,6 +88,10 @@ class LinkageCandidate:
         space = DesignSpace(chosen_groups([self.design.group.name]))
         return replace(self, design=found_design(space, individual, self.design.run, self.design.goals))
 
+    def carries_stride(self) -> bool:
+        """Whether it passes the finer screening."""
+        return check_screening(self.design)
+
     def run_again(self, way: str) -> dict[str, float]:
         """Return its measures, run in a way of `exoskeleton_found.WAYS`."""
         return run_again(self.design, way)
@@ -124,6 +131,10 @@ class RivalCandidate:
     def with_individual(self, individual: evolve.Individual) -> RivalCandidate:
         """Return the rival with other parameters."""
         return replace(self, individual=individual)
+
+    def carries_stride(self) -> bool:
+        """Whether it passes the finer screening: it has no dead points."""
+        return True
 
     def run_again(self, way: str) -> dict[str, float]:
         """Return its measures, run in a way of `exoskeleton_found.WAYS`."""

@@ -21,8 +21,14 @@ from strut import evolve
 from strut.errors import ModelError
 from strut.evolve.goals import StagedGoals
 from strut.extras import optional_module
+from strut.linkage.screening import MIN_REGULARITY, MIN_STRENGTH
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups
-from strut.studies.exoskeleton_evaluation import DURATION, MIN_SOUNDNESS, ExoskeletonEvaluation
+from strut.studies.exoskeleton_evaluation import (
+    DURATION,
+    FINE_SAMPLES,
+    MIN_SOUNDNESS,
+    ExoskeletonEvaluation,
+)
 from strut.studies.exoskeleton_found import WAYS, FoundDesign, found_design, run_again
 from strut.studies.exoskeleton_measures import (
     DESIGN_GOALS,
@@ -125,6 +131,16 @@ def kept_goals(duration: float, limits: Mapping[str, float] | None = None) -> li
         KeptGoal("speed", TARGET_SPEED / SPEED_MATCH),
         KeptGoal("assist_time", MAX_ASSIST_SHARE * duration / 2),
         *[KeptGoal(name, limit) for name, limit in (limits or {}).items()],
+    ]
+
+
+def screened_goals() -> list[KeptGoal]:
+    """Return what descent keeps of a linkage, whose walk does not tell of it: bars that are short enough, and
+    no singularity near the stride."""
+    return [
+        KeptGoal("longest_bar", MAX_BAR_LENGTH),
+        KeptGoal("strength", MIN_STRENGTH, -1.0),
+        KeptGoal("regularity", MIN_REGULARITY, -1.0),
     ]
 
 
@@ -264,21 +280,22 @@ def descend_design(
     that are missed at first come first. iterations: at most. processes: as of `ExoskeletonEvaluation`. tell:
     called after each step. options: of `simulate_batch`, of the walks of 10 s that lead down.
 
-    Less power is often less stable, which a walk in the long steps of the search does not show: of the way
-    down the last design counts that stays at its goal in fine steps, over 30 s, too. Raises ModelError where
+    Designs are screened along more samples than in the search. Less power is often less stable, which a walk
+    in the long steps of the search does not show: of the way down the last design counts that stays at its
+    goal in fine steps, over 30 s, too. Raises ModelError where
     the design falls as the search runs it.
     """
     begin = process_time()
     space = DesignSpace(chosen_groups([design.group.name]))
     evaluation = ExoskeletonEvaluation(
-        space, DURATION, {"lanes": "auto", **options}, processes, worn=bool(limits)
+        space, DURATION, {"lanes": "auto", **options}, processes, worn=bool(limits), samples=FINE_SAMPLES
     )
     descent = DesignDescent(
         evaluation,
         space.parameters,
         space.row(design.individual.parameters)[0],
         duration=DURATION,
-        goals=[KeptGoal("longest_bar", MAX_BAR_LENGTH), *kept_goals(DURATION, limits)],
+        goals=[*screened_goals(), *kept_goals(DURATION, limits)],
     )
     goals = exoskeleton_goals(DURATION, limits)
     path = descent.follow_gradients(iterations, tell)
@@ -378,4 +395,5 @@ __all__ = [
     "descend_design",
     "descend_rival",
     "kept_goals",
+    "screened_goals",
 ]

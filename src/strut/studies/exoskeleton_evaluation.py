@@ -38,7 +38,10 @@ METHOD = "rkc"
 0.25 ms and nearly twice the time. Where feet land it is not exact, so bests are run again in fine steps."""
 SCREENED_SAMPLES, SCREENED_MARGIN = 10, 0.1
 """[1, rad] Samples of the stride along which designs are screened in the search, and how far around."""
-DESIGN_MEASURES = ("soundness", "longest_bar", "added_mass", "broken_off")
+FINE_SAMPLES = 40
+"""[1] Samples of the stride along which designs that are refined, and those that were found, are screened: a
+dead point may lie between those of the search."""
+DESIGN_MEASURES = ("soundness", "longest_bar", "added_mass", "strength", "regularity", "broken_off")
 """What is measured of a design before it walks, and whether its run broke off."""
 NEVER_NEGATIVE = ("power_absolute", "assist_time")
 """Measures whose integrands are never negative. A weight of `METHOD` is, so that where powers jump from step
@@ -58,11 +61,14 @@ MIN_SOUNDNESS = 1 - 1e-9
 @dataclass(frozen=True, eq=False)
 class ScreenedDesigns:
     """Designs of one group after screening, an entry each. soundness: 1 where a design carries the stride
-    without coming near a singularity; else less, the more of it the more it has. longest: of its bars [m].
-    mass: of both legs' linkages [kg]. begin: states of the machine as a run begins, by label."""
+    without coming near a singularity; else less, the more of it the more it has. strength, regularity: as of
+    `linkage.Screening`. longest: of its bars [m]. mass: of both legs' linkages [kg]. begin: states of the
+    machine as a run begins, by label."""
 
     values: WornValues
     soundness: np.ndarray
+    strength: np.ndarray
+    regularity: np.ndarray
     longest: np.ndarray
     mass: np.ndarray
     begin: Mapping[str, np.ndarray]
@@ -84,9 +90,11 @@ def screen_designs(
     """Screen designs of groups of one topology along a stride and around it.
 
     parts: of each group, references of actuated joints counted from the stride. samples, margin: of the
-    stride, and how far around it [rad]. Returned are the same with references counted from the reference
-    posture.
+    stride, a multiple of those of the search, and how far around it [rad]. Returned are the same with
+    references counted from the reference posture, which does not depend on how many samples there are.
     """
+    if samples % SCREENED_SAMPLES:
+        raise ModelError(f"samples is {samples}: a multiple of {SCREENED_SAMPLES} is needed")
     topology = parts[0].group.topology
     pins = np.vstack([part.pins for part in parts])
     motion = linkage.follow_postures(topology, pins, linkage.stride_postures(samples), margin)
@@ -95,7 +103,8 @@ def screen_designs(
     whole = motion.assembles & begin.assembles
     at = linkage.pin_positions(topology, pins)
     longest = linkage.bar_lengths(topology, at).max(axis=1)
-    angles = np.nan_to_num(motion.coordinates[:, :samples]) @ spanning_tree(topology).joint_turns().T
+    at_references = motion.coordinates[:, : samples : samples // SCREENED_SAMPLES]
+    angles = np.nan_to_num(at_references) @ spanning_tree(topology).joint_turns().T
     states = _initial_states(begin)
     joints, first, results = list(topology.joints), 0, []
     for part in parts:
@@ -116,6 +125,8 @@ def screen_designs(
             ScreenedDesigns(
                 WornValues(part.group, part.pins, control),
                 (assembled[own] + shares[0] + shares[1]) / 3,
+                screening.strength,
+                screening.regularity,
                 longest[own],
                 LEGS * linkage.linkage_masses(topology, at[own], part.group.actuators),
                 {label: column[own] for label, column in states.items()},
@@ -213,10 +224,12 @@ class ExoskeletonEvaluation:
     topologies of a generation walk side by side, and so do generations of several threads.
 
     worn: whether forces between human and machine, peaks of these and of powers, and what springs do are
-    measured, too (`worn_measures`): for goals of them; a walk takes longer.
+    measured, too (`worn_measures`): for goals of them; a walk takes longer. samples: of the stride along
+    which designs are screened.
 
-    Measures are soundness (see `ScreenedDesigns`), longest_bar [m], added_mass [kg], broken_off (1 where a
-    run ended by its numbers), and those of `evolve.walk_measures`, which are 0 where a design does not walk.
+    Measures are soundness, strength and regularity (see `ScreenedDesigns`), longest_bar [m], added_mass [kg],
+    broken_off (1 where a run ended by its numbers), and those of `evolve.walk_measures`, which are 0 where a
+    design does not walk.
     """
 
     space: DesignSpace
@@ -224,6 +237,7 @@ class ExoskeletonEvaluation:
     options: Mapping[str, Any] = field(default_factory=dict)
     processes: int | None = None
     worn: bool = False
+    samples: int = SCREENED_SAMPLES
 
     @cached_property
     def runners(self) -> dict[int, SystemEvaluation]:
@@ -267,7 +281,7 @@ class ExoskeletonEvaluation:
             "fixed": dict(self.space.fixed),
             "machines": hashlib.sha256(text.encode()).hexdigest()[:16],
             "time": self.duration,
-            "screening": [SCREENED_SAMPLES, SCREENED_MARGIN],
+            "screening": [self.samples, SCREENED_MARGIN],
             "measures": {name: name for name in self.measures},
         }
 
@@ -278,17 +292,26 @@ class ExoskeletonEvaluation:
 
     def screen(self, parts: Sequence[tuple[str, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Screen individuals of groups of one topology, rows of x by group. Returned are of each group
-        soundness, longest bar and mass in columns, and rows of the machine of those that walk."""
+        soundness, longest bar, mass, strength and regularity in columns, and rows of the machine of those
+        that walk."""
         worn = []
         for name, x in parts:
             group = self.space.groups[name]
             worn.append(WornValues(group, *self.space.values(group, x)))
         return [
             (
-                np.column_stack([screened.soundness, screened.longest, screened.mass]),
+                np.column_stack(
+                    [
+                        screened.soundness,
+                        screened.longest,
+                        screened.mass,
+                        screened.strength,
+                        screened.regularity,
+                    ]
+                ),
                 self.machine_rows(screened, np.flatnonzero(screened.walks)),
             )
-            for screened in screen_designs(worn)
+            for screened in screen_designs(worn, samples=self.samples)
         ]
 
     def evaluate(self, names: tuple[str, ...], x: np.ndarray, seeds: np.ndarray) -> Evaluated:

@@ -17,6 +17,7 @@ from strut.evolve.store import JobStore
 from strut.studies.exoskeleton_designs import DesignGroup, DesignSpace, WornValues, chosen_groups
 from strut.studies.exoskeleton_evaluation import (
     DURATION,
+    FINE_SAMPLES,
     LEGS,
     SCREENED_MARGIN,
     initial_states,
@@ -37,8 +38,6 @@ from strut.system import System, start
 
 MAX_RIGID_STEPS = 200_000
 """Of a run on rigid ground: feet that chatter would go on for hours."""
-FINE_SAMPLES = 40
-"""Samples of the stride along which a design that was found is screened again."""
 WAYS = ("fine", "long", "rigid")
 """Ways in which a design that was found is run again, in double precision: with finer steps; for longer; on
 rigid ground, its landings located."""
@@ -88,6 +87,9 @@ class FoundDesign:
         """Return what the table tells of it. forces: further measures, such as of interaction [N]."""
         at = linkage.pin_positions(self.group.topology, self.pins)
         measures = {**self.individual.measures, **(forces or {})}
+        motion = linkage.follow_postures(
+            self.group.topology, self.pins, linkage.stride_postures(FINE_SAMPLES)
+        )
         return WornDesign(
             self.group.name,
             float(LEGS * linkage.linkage_masses(self.group.topology, at, self.group.actuators)[0]),
@@ -96,6 +98,7 @@ class FoundDesign:
             # goals of peaks, where there are some, count as one that is not reached
             len(GOAL_NAMES) if self.at_last_goal else min(self.individual.stage, len(GOAL_NAMES) - 1),
             measures,
+            float(linkage.crossings(motion)[0]),
         )
 
 

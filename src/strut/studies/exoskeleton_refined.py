@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,22 @@ import numpy as np
 
 from strut.errors import ModelError, StorageError
 from strut.files import put
+from strut.simulate import simulate
 from strut.studies.exoskeleton_candidates import Candidate, parameters_digest
 from strut.studies.exoskeleton_descent import HOLDING_WAYS
 from strut.studies.exoskeleton_evaluation import DURATION
+from strut.studies.exoskeleton_measures import FINE_STEP
 from strut.studies.exoskeleton_rival import RIVAL
-from strut.studies.exoskeleton_search import GOAL_NAMES
+from strut.studies.exoskeleton_search import GOAL_NAMES, LIMIT_NAMES
 from strut.studies.exoskeleton_stability import StrideStability, stride_stability
-from strut.studies.exoskeleton_table import BETTER_QUESTION, LAST_GOAL, WornDesign
+from strut.studies.exoskeleton_table import (
+    BETTER_QUESTION,
+    CROSSINGS_QUANTITY,
+    LAST_GOAL,
+    WornDesign,
+)
 from strut.studies.study import SECONDS_PER_MINUTE, Row
+from strut.system import System
 
 REFINED_FILE = "refined.json"
 """Where descents are kept, in the folder of a study."""
@@ -30,22 +38,40 @@ JUDGED_FILE = "judged.json"
 """Where answers about designs before and after descent are kept."""
 STABILITY_WAY = "multipliers"
 """What an answer about multipliers is kept as."""
+ACCOUNT_WAY = "account"
+"""What an answer about closures and energy is kept as."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedCandidate:
     """A machine with what was found of it. fine, long: measures in fine steps and for 30 s, with `stage`.
-    stability: of its gait; None where it falls."""
+    stability: of its gait; None where it falls. is_sound: whether it passes the finer screening. limits: of
+    peaks that are asked for, by measure [W, N]. account: as of `account_walk`."""
 
     candidate: Candidate
     fine: Mapping[str, float]
     long: Mapping[str, float]
     stability: StrideStability | None
+    is_sound: bool = True
+    limits: Mapping[str, float] = field(default_factory=dict)
+    account: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
-        """Whether it is at the last goal in fine steps and for 30 s."""
-        return min(self.fine["stage"], self.long["stage"]) >= LAST_GOAL
+        """Whether it is at the last goal in fine steps and for 30 s, with peaks within their limits, and
+        passes the finer screening."""
+        return not self.miss_text
+
+    @property
+    def miss_text(self) -> str:
+        """What it does not keep, in words; nothing where it holds."""
+        if not self.is_sound:
+            return "fails the finer screening"
+        stage = int(min(self.fine["stage"], self.long["stage"]))
+        if stage < LAST_GOAL:
+            return f"at {GOAL_NAMES[stage - 1]}"
+        over = [name for name, limit in self.limits.items() if not self.fine.get(name, np.nan) <= limit]
+        return ", ".join(f"above the limit of {LIMIT_NAMES[name]}" for name in over)
 
     @property
     def power(self) -> float:
@@ -142,8 +168,14 @@ def refine_candidate(
     return CandidatePair(candidate, candidate.with_individual(individual), str(entry["remark"]))
 
 
-def judge_candidate(file: AnswerFile, candidate: Candidate, tell: Callable[[str], None]) -> JudgedCandidate:
-    """Return what is found of a machine in fine steps, for 30 s and by its multipliers."""
+def judge_candidate(
+    file: AnswerFile,
+    candidate: Candidate,
+    tell: Callable[[str], None],
+    limits: Mapping[str, float] | None = None,
+) -> JudgedCandidate:
+    """Return what is found of a machine in fine steps, for 30 s, by its multipliers, by the finer screening
+    and in the books of its energy. limits: of peaks that are asked for, by measure [W, N]."""
     digest = parameters_digest(candidate.individual.parameters)
 
     def run(way: str) -> dict[str, float]:
@@ -155,10 +187,31 @@ def judge_candidate(file: AnswerFile, candidate: Candidate, tell: Callable[[str]
         stability = stride_stability(candidate.machine())
         return {} if stability is None else dict(vars(stability))
 
+    def books() -> dict[str, float]:
+        tell(f"{candidate.title}: closures and energy")
+        return account_walk(candidate.machine())
+
     fine, long = (file.answer(candidate.title, f"{way} {digest}", partial(run, way)) for way in HOLDING_WAYS)
     entry = file.answer(candidate.title, f"{STABILITY_WAY} {digest}", multipliers)
+    account = file.answer(candidate.title, f"{ACCOUNT_WAY} {digest}", books)
     stability = StrideStability(**{**entry, "strides": int(entry["strides"])}) if entry else None
-    return JudgedCandidate(candidate, fine, long, stability)
+    return JudgedCandidate(
+        candidate,
+        fine,
+        long,
+        stability,
+        is_sound=candidate.carries_stride(),
+        limits=limits or {},
+        account=account,
+    )
+
+
+def account_walk(machine: System) -> dict[str, float]:
+    """Return what the books of a walk in fine steps leave open: `gap`, by which loops open at most [m]; and
+    `unexplained`, the energy that the ledger does not explain, as a part of what moved [1]."""
+    walk = simulate(machine, DURATION, method="rk4", step=FINE_STEP)
+    gap = np.abs(walk["closure_error"]).max() if "closure_error" in machine.outputs else 0.0
+    return {"gap": float(gap), "unexplained": walk.ledger.relative}
 
 
 def refine_all(
@@ -187,24 +240,29 @@ def refine_all(
 
 
 def judge_all(
-    folder: Path, pairs: Sequence[CandidatePair], tell: Callable[[str], None]
+    folder: Path,
+    pairs: Sequence[CandidatePair],
+    tell: Callable[[str], None],
+    limits: Mapping[str, float] | None = None,
 ) -> list[RefinedCandidate]:
-    """Judge machines before and after descent; what the folder knows is not done again."""
+    """Judge machines before and after descent; what the folder knows is not done again. limits: of peaks that
+    are asked for, by measure [W, N]."""
     file = AnswerFile(folder / JUDGED_FILE)
     return [
         RefinedCandidate(
-            judge_candidate(file, pair.before, tell), judge_candidate(file, pair.after, tell), pair.remark
+            judge_candidate(file, pair.before, tell, limits),
+            judge_candidate(file, pair.after, tell, limits),
+            pair.remark,
         )
         for pair in pairs
     ]
 
 
-def refined_rows(refined: Sequence[RefinedCandidate], limits: Mapping[str, float] | None = None) -> list[Row]:
-    """Return the rows of machines before and after descent, as 'before | after', and who needs less power.
-    limits: of peaks that were asked for, by measure [W, N]."""
+def refined_rows(refined: Sequence[RefinedCandidate]) -> list[Row]:
+    """Return the rows of machines before and after descent, as 'before | after', and who needs less power."""
     rows: list[Row] = []
     for each in refined:
-        rows += _rows_of(each, limits or {})
+        rows += _rows_of(each)
     for word, own in (
         ("before descent", [each.before for each in refined]),
         ("after descent", [each.after for each in refined]),
@@ -214,8 +272,8 @@ def refined_rows(refined: Sequence[RefinedCandidate], limits: Mapping[str, float
 
 
 def best_row(judged: Sequence[JudgedCandidate], word: str) -> Row:
-    """Return whether an exoskeleton needs less power than the rival, of those that keep the last goal in fine
-    steps and for 30 s. word: of which these are, for the table."""
+    """Return whether an exoskeleton needs less power than the rival, of those that hold. word: of which these
+    are, for the table."""
     question = f"{BETTER_QUESTION} {word}"
     linkages = [each for each in judged if each.candidate.title != RIVAL and each.holds]
     rivals = [each for each in judged if each.candidate.title == RIVAL and each.holds]
@@ -230,9 +288,10 @@ def best_row(judged: Sequence[JudgedCandidate], word: str) -> Row:
     )
 
 
-def _rows_of(refined: RefinedCandidate, limits: Mapping[str, float]) -> list[Row]:
+def _rows_of(refined: RefinedCandidate) -> list[Row]:
     """The rows of one machine."""
     title, both = refined.before.candidate.title, (refined.before, refined.after)
+    limits = refined.after.limits
     worn = [each.worn_design for each in both]
 
     def measure_texts(name: str, digits: int = 0) -> list[str]:
@@ -250,7 +309,7 @@ def _rows_of(refined: RefinedCandidate, limits: Mapping[str, float]) -> list[Row
             "keeps all goals in fine steps and for 30 s",
             ["yes" if each.holds else "no" for each in both],
             "; ".join(
-                f"{word} at {GOAL_NAMES[int(min(each.fine['stage'], each.long['stage'])) - 1]}"
+                f"{word} {each.miss_text}"
                 for word, each in zip(("before", "after"), both, strict=True)
                 if not each.holds
             ),
@@ -263,6 +322,7 @@ def _rows_of(refined: RefinedCandidate, limits: Mapping[str, float]) -> list[Row
         ),
         row("added mass [kg]", [f"{each.mass:.1f}" for each in worn]),
         row("bars [m]", [f"{each.bars.min():.2f}-{each.bars.max():.2f}" for each in worn]),
+        row(CROSSINGS_QUANTITY, [f"{each.crossings:.1f}" for each in worn]),
         row("peak power of one actuator [W]", measure_texts("peak_power"), limit_text("peak_power")),
         row("forces between human and machine, mean sum [N]", measure_texts("interaction")),
         row(
@@ -273,6 +333,14 @@ def _rows_of(refined: RefinedCandidate, limits: Mapping[str, float]) -> list[Row
     ]
     if title != RIVAL:
         rows.append(row("power given back by springs [W]", measure_texts("spring_return")))
+    rows += [
+        row("loops open by at most [m]", [_small_text(each.account, "gap") for each in both]),
+        row(
+            "energy unexplained by the ledger, part of what moved",
+            [_small_text(each.account, "unexplained") for each in both],
+            "walks of 10 s in fine steps",
+        ),
+    ]
     rows.append(
         row(
             "largest multiplier over a stride",
@@ -287,6 +355,11 @@ def _rows_of(refined: RefinedCandidate, limits: Mapping[str, float]) -> list[Row
     return rows
 
 
+def _small_text(account: Mapping[str, float], name: str) -> str:
+    """A small number of the books in a table."""
+    return f"{account[name]:.1e}" if name in account else "-"
+
+
 def _multiplier_text(stability: StrideStability | None) -> str:
     """A multiplier in a table."""
     if stability is None:
@@ -299,6 +372,7 @@ __all__ = [
     "CandidatePair",
     "JudgedCandidate",
     "RefinedCandidate",
+    "account_walk",
     "best_row",
     "judge_all",
     "judge_candidate",

@@ -25,6 +25,8 @@ HUMAN_MASS = 70.0
 """[kg] Mass of the human without a machine."""
 BETTER_QUESTION = "is an exoskeleton better than the anthropomorphic one?"
 """What the study asks at the end."""
+CROSSINGS_QUANTITY = "pairs of bars of a leg that cross, mean over a stride"
+"""What tells of interference: each needs a layer of its own."""
 LAST_GOAL = len(GOAL_NAMES)
 """Number of the last goal, little power."""
 
@@ -57,7 +59,8 @@ PUBLISHED = (
 class WornDesign:
     """What the table tells of a machine. name: as "2-15", or the rival's. mass: added [kg]. centre: of mass
     of the machine in the reference posture, x and z [m]. bars: lengths [m]. stage: the goal that it is at.
-    measures: of its walk."""
+    measures: of its walk. crossings: pairs of bars of a leg that cross, in the mean over a stride [1]: none
+    of the rival, whose bars lie along the leg."""
 
     name: str
     mass: float
@@ -65,6 +68,7 @@ class WornDesign:
     bars: np.ndarray
     stage: int
     measures: Mapping[str, float]
+    crossings: float = 0.0
 
 
 def human_centre() -> tuple[float, float]:
@@ -169,6 +173,9 @@ def _rows_of(title: str, design: WornDesign, published: PublishedDesign | None) 
             f"{title}: bars [m]",
             "" if there is None else f"{there.bars[0]:.2f}-{there.bars[1]:.2f}",
             f"{design.bars.min():.2f}-{design.bars.max():.2f}",
+        ),
+        Row(
+            f"{title}: {CROSSINGS_QUANTITY}", "", f"{design.crossings:.1f}", "bars as lines, without the limb"
         ),
     ]
     for name, word, printed in (

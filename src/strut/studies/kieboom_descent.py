@@ -69,7 +69,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         pairs = kept_pairs()
     if not order.verify:
         return SearchOutcome([power_row(pair) for pair in pairs])
-    judged = judge_all(order.folder, pairs, tell)
+    judged = judge_all(order.folder, pairs, tell, order.limits)
     tell("they walk once more, for the page")
     return SearchOutcome(
         refined_rows(judged), **page_parts([each.after.candidate for each in shown_machines(judged)])

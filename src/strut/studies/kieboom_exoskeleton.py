@@ -40,6 +40,7 @@ from strut.studies.exoskeleton_refined import judge_all, refine_all, refined_row
 from strut.studies.exoskeleton_rival import (
     RIVAL,
     RIVAL_FILE,
+    RIVAL_SEED,
     rival_problem,
     rival_run_again,
     search_rival,
@@ -117,9 +118,10 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
             tell=tell,
         ),
         tell,
+        order.limits,
     )
     if refined:
-        rows += refined_rows(refined, order.limits)
+        rows += refined_rows(refined)
     tell("the best walk once more, for the page")
     after = {each.after.candidate.title: each.after.candidate for each in refined}
     parts = page_parts([after.get(each.title, each) for each in candidates])
@@ -204,6 +206,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
         search_rival(
             order.folder,
             runs=runs,
+            seed=RIVAL_SEED if order.seed is None else order.seed,
             minutes=minutes,
             progress=lambda at: tell(progress_text(at, names[DESIGN_GOALS:])),
             **size,
