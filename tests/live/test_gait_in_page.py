@@ -1,6 +1,7 @@
 """The gait that a page finds, with its own Newton's method and eigenvalues, is that of `gait.find`: run in Node."""
 
 import base64
+import json
 import shutil
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import pytest
 
 import strut
 from strut import gait, walkers
+from strut.cli.doctor import examine
 from strut.codegen import find_wasm_compiler, wasm_module
 from strut.errors import CompileError
 from strut.export.wasm import module_bytes, module_script
 from strut.gait.return_map import ReturnMap
 from strut.live.document import script
-from strut.live.prebuild import prebuild
+from strut.live.prebuild import prebuild, prebuild_all
 from strut.live.views import gait_views, section_shape
 from tests.node import ask_node
 
@@ -89,3 +91,28 @@ def test_modules_that_come_with_the_package_need_no_compiler(tmp_path, monkeypat
     assert strut.export(walkers.compass(hip_mass=7), tmp_path / "c.wasm").files == ("c.wasm", "c.js")
     with pytest.raises(CompileError, match="no compiler for WebAssembly found"):
         strut.export(walkers.pendulum(), tmp_path / "p.wasm")
+
+
+def live_pages_row():
+    return next(row for row in examine() if row["what"] == "live pages without a compiler")
+
+
+@pytest.mark.skipif(find_wasm_compiler() is None, reason="no compiler for WebAssembly is installed")
+def test_doctor_says_of_how_many_machines_modules_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(wasm_module, "PREBUILT", tmp_path / "prebuilt")
+    assert live_pages_row()["found"] == "of no machine: no modules came with this package (optional)"
+    prebuild_all({"pendulum": walkers.pendulum, "van-der-pol": walkers.van_der_pol}, {})
+    assert live_pages_row()["found"] == "of 2 ready-made machines: their modules came with this package"
+    assert live_pages_row()["remedy"] == ""
+    listed = tmp_path / "prebuilt" / "machines.json"
+    content = json.loads(listed.read_text())
+    (tmp_path / "prebuilt" / content["machines"]["pendulum"][0]).unlink()
+    assert live_pages_row()["found"].startswith("of 1 of 2 ready-made machines: other modules are missing")
+    listed.write_text(json.dumps(content | {"made_by": "other sources"}))
+    assert live_pages_row()["found"].startswith("of 0 of 2 ready-made machines")
+    listed.write_text(json.dumps(content | {"casadi": "3.5.5"}))
+    assert "the modules that came are for casadi 3.5.5, and this is 3." in live_pages_row()["found"]
+    assert live_pages_row()["remedy"].startswith("optional: pip install casadi==3.5.5")
+    listed.write_text("damaged")
+    assert live_pages_row()["found"].startswith("of no machine: no modules came")
+    assert live_pages_row()["ok"]  # what is optional is no fault

@@ -21,6 +21,7 @@ from strut.codegen import (
     compiler,
     find_wasm_compiler,
     make_private,
+    read_prebuilt_list,
 )
 from strut.errors import CompileError
 from strut.extras import EXTRAS
@@ -42,6 +43,27 @@ def _compiler_words(command: tuple[str, ...]) -> str:
     if command[1:2] == ("cc",):
         return f"zig {_says(command[0], 'version')}, of the package ziglang"
     return _says(*command, "--version")
+
+
+def _prebuilt_words() -> tuple[str, bool, str]:
+    """For how many ready-made machines the modules that came with the package fit, whether that is well, and
+    what to do where they do not."""
+    prebuilt = read_prebuilt_list()
+    if prebuilt is None:
+        return "of no machine: no modules came with this package (optional)", True, ""
+    fitting, all_of_them = len(prebuilt.fitting), len(prebuilt.machines)
+    if fitting == all_of_them:
+        return f"of {fitting} ready-made machines: their modules came with this package", True, ""
+    version = importlib.metadata.version("casadi")
+    if prebuilt.casadi != version:
+        words = (
+            f"of no machine: the modules that came are for casadi {prebuilt.casadi}, and this is {version}"
+        )
+        return words, True, f"optional: pip install casadi=={prebuilt.casadi}, or a compiler for WebAssembly"
+    words = (
+        f"of {fitting} of {all_of_them} ready-made machines: other modules are missing or of other sources"
+    )
+    return words, True, "optional: a compiler for WebAssembly, or make modules"
 
 
 def _version(package: str) -> str | None:
@@ -92,6 +114,7 @@ def examine() -> list[dict[str, Any]]:
         True,
         "" if wasm else "optional: install clang and lld, or pip install 'strut[compiler]'",
     )
+    row("live pages without a compiler", *_prebuilt_words())
     directory = cache_directory()
     entries = list(directory.glob("*.so")) if directory.is_dir() else []
     size = sum(entry.stat().st_size for entry in entries) / 1e6

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from strut.codegen.lanes import LANES, LanesLibrary, build_lanes_library, full_lanes
     from strut.codegen.lower import Lowered, column
     from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
+    from strut.codegen.prebuilt_list import PrebuiltList, read_prebuilt_list, write_prebuilt_list
     from strut.codegen.private_folder import check_private_directory, make_private
     from strut.codegen.qp_library import QpReport, QpShape, QpSolver, QpStatus, solve_qp, solver_sources
     from strut.codegen.qp_unit import (
@@ -103,6 +104,7 @@ __all__ = [
     "NativeController",
     "NativeOptions",
     "PopulationAccount",
+    "PrebuiltList",
     "QpFunctions",
     "QpReport",
     "QpShape",
@@ -156,6 +158,7 @@ __all__ = [
     "names_of_kind",
     "open_driver",
     "read_capability",
+    "read_prebuilt_list",
     "required_compiler",
     "runtime_sources",
     "solve_qp",
@@ -164,6 +167,7 @@ __all__ = [
     "straight_line",
     "wait_for_builds",
     "wasm_section",
+    "write_prebuilt_list",
 ]
 
 import_on_demand(
@@ -210,6 +214,7 @@ import_on_demand(
         "split_casadi_c": ("split_long_functions",),
         "translation_unit": ("Code", "generate", "runtime_sources"),
         "virtual": ("Virtual",),
+        "prebuilt_list": ("PrebuiltList", "read_prebuilt_list", "write_prebuilt_list"),
         "wasm_module": (
             "WasmModule",
             "build_wasm_module",

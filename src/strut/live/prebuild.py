@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from strut.codegen import build_wasm_module, keep_prebuilt
+from strut.codegen import build_wasm_module, keep_prebuilt, write_prebuilt_list
 from strut.export.wasm import scene_views
 from strut.live.page import return_map_of_page
 from strut.live.views import gait_views, page_views
@@ -32,11 +32,13 @@ def prebuild(system: System, *, method: str | None = None, step: float | None = 
 
 
 def prebuild_all(machines: Mapping[str, Any], methods: Mapping[str, Mapping[str, Any]]) -> None:
-    """Build the modules of machines, and say how large they are, compressed. machines: functions that make
-    them, by name. methods: how some are integrated, as of `prebuild`."""
-    total = 0.0
+    """Build the modules of machines, list them for `strut doctor`, and say how large they are, compressed.
+    machines: functions that make them, by name. methods: how some are integrated, as of `prebuild`."""
+    total, modules = 0.0, {}
     for name, make in machines.items():
-        sizes = [path.stat().st_size / 1e3 for path in prebuild(make(), **methods.get(name, {}))]
+        modules[name] = prebuild(make(), **methods.get(name, {}))
+        sizes = [path.stat().st_size / 1e3 for path in modules[name]]
         total += sum(sizes)
         print(f"{name}: {' + '.join(f'{size:.0f}' for size in sizes)} kB", flush=True)
+    write_prebuilt_list(modules)
     print(f"{len(machines)} machines: {total:.0f} kB", flush=True)
