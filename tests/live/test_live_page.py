@@ -241,6 +241,34 @@ def test_in_space(visit):
     visit.alone()
 
 
+def test_in_space_pictures_that_come_slowly_become_simpler(chromium, page):
+    """Shadows go first and pixels after; at rest nothing is counted, and in a plane there is nothing to save."""
+    slow = (
+        "(ask => { window.requestAnimationFrame = call => ask(stamp => { const end = performance.now() + 60; "
+        "while (performance.now() < end); call(stamp); }); })(window.requestAnimationFrame)"
+    )
+    visit = LiveVisit(chromium, page, before=slow, **LOOKS["light"])
+    thrift = "document.getElementById('screen').dataset.thrift"
+    visit.page.click("#play")
+    visit.page.click("#space")
+    visit.wait(
+        "typeof THREE !== 'undefined' && document.getElementById('screen').getContext('webgl2') !== null"
+    )
+    at_rest = visit.run("strutPage.frames")
+    visit.wait(f"strutPage.frames > {at_rest + 12}")
+    assert visit.run(thrift) is None
+    visit.page.click("#play")
+    visit.wait(f"{thrift} === '2'")
+    visit.wait("(c => c.width === Math.floor(c.clientWidth / 2))(document.getElementById('screen'))")
+    said = "Without shadows, and with fewer pixels: frames came slowly."
+    visit.wait(f"document.getElementById('say').textContent.includes('{said}')")
+    assert visit.run("document.getElementById('screen').title") == said
+    visit.page.click("#space")
+    visit.wait(f"{thrift} === undefined")
+    visit.alone()
+    visit.context.close()
+
+
 @pytest.mark.parametrize("look", ["dark", "phone"])
 def test_it_can_be_read_in_other_looks(chromium, page, look):
     visit = LiveVisit(chromium, page, **LOOKS[look])

@@ -109,6 +109,38 @@ def test_on_a_phone_the_machine_is_in_sight_while_a_slider_is_moved(chromium, pa
     visit.context.close()
 
 
+@pytest.mark.parametrize("look", ["light", "phone"])
+def test_below_a_slider_stands_what_it_means_and_how_far_it_goes(chromium, page, look):
+    """Where nothing can be hovered over, a title says nothing: letters such as `a` and `b` had no meaning."""
+    visit = LiveVisit(chromium, page, **LOOKS[look])
+    texts = visit.run(
+        "Object.fromEntries([...document.querySelectorAll('#sliders input')].map(input => ["
+        " (input.dataset.name ? 'slider ' : 'field ') + (input.dataset.name ?? input.dataset.field),"
+        " document.getElementById(input.getAttribute('aria-describedby')).textContent]))"
+    )
+    assert texts["slider a"] == "foot to centre of mass of a leg; 0.001 to 10 m"
+    assert texts["slider g"] == "gravity; any number"
+    assert texts["slider slope"].endswith("; -28.648 to 28.648°")
+    assert texts["slider hip_torque"].startswith("of the motor 'hip'; ")
+    assert all(
+        texts["field " + name.removeprefix("slider ")] == texts[name] for name in texts if "slider" in name
+    )
+    # below its slider, inside of the page, large enough to be read
+    boxes = visit.run(
+        "[...document.querySelectorAll('#sliders .slider')].map(row => {"
+        " const note = row.querySelector('small'), a = note.getBoundingClientRect();"
+        " return [row.querySelector('input[type=range]').getBoundingClientRect().bottom, a.top, a.left, a.right,"
+        "  parseFloat(getComputedStyle(note).fontSize)]; })"
+    )
+    assert len(boxes) == len(texts) / 2 == 9  # eight parameters and an input
+    for slider_bottom, top, left, right, size in boxes:
+        assert slider_bottom <= top + 1
+        assert 0 <= left < right <= LOOKS[look]["viewport"]["width"]
+        assert size >= 11
+    assert not visit.run("[...document.querySelectorAll('.slider')].some(row => row.title)")
+    visit.context.close()
+
+
 def test_a_machine_that_falls_by_itself_says_what_it_needs(chromium, tmp_path):
     visit = LiveVisit(chromium, live_page(walkers.rabbit(), tmp_path / "rabbit.html"), **LOOKS["light"])
     visit.wait("strutPage.machine.ending === 'fall'")

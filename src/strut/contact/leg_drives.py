@@ -44,7 +44,7 @@ def add_drives(
         angle, rate = ca.dot(row, tree.q) - sx(drive.rest), ca.dot(row, tree.v)
         tau = tau - row * (k * angle + d * rate)
         if drive.driven:
-            source = Input(f"{drive.name}_torque", 0.0, "N m")
+            source = Input(f"{drive.name}_torque", 0.0, "N m", description=f"of the motor '{drive.name}'")
             inputs.append(source)
             tau = tau + row * source.sym
             entries["supplied"][source.name] = source.sym * rate

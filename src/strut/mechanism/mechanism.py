@@ -60,7 +60,7 @@ class Mechanism:
     def __post_init__(self) -> None:
         check_name(self.name, "mechanism")
         if self.g is None:
-            self.g = Param("g", 9.81, "m/s^2")
+            self.g = Param("g", 9.81, "m/s^2", description="gravity")
         self.gravity = self._number(self.g, "gravity")
         zero = ca.SX(0)
         self.world = Body("world", zero, ca.SX.zeros(3), ca.SX.zeros(3, 3))

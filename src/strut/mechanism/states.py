@@ -51,5 +51,8 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
         if c.actuated and not c.joint.floating:
             efforts = tree.mechanism.efforts.get(c.name, UNBOUNDED) if c.joint.nv == 1 else UNBOUNDED
             for k, (name, unit) in enumerate(push_names(c)):
-                inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit, limits=efforts)
+                meaning = f"of the motor of joint '{c.name}'"
+                inputs[tree.v_of[c.name].start + k] = Input(
+                    name, 0.0, unit, limits=efforts, description=meaning
+                )
     return positions, velocities, inputs

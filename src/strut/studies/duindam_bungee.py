@@ -28,7 +28,7 @@ def bungee(segments: int) -> BondGraph:
     g = BondGraph("bungee")
     person, rope = Param("person", 91.0, "kg"), Param("rope", 9.0, "kg")
     k, d = Param("k", 30.0, "N/m"), Param("d", 1.0, "N s/m")
-    gravity = Param("g", 9.81, "m/s^2")
+    gravity = Param("g", 9.81, "m/s^2", description="gravity")
     g.flow_source("bridge", 0.0, domain="translation")
     above = "bridge"
     for i in range(segments):

@@ -13,9 +13,11 @@ def bouncing_ball(**values: float) -> System:
     height = State("height", 1.0, "m")
     velocity = State("velocity", 0.0, "m/s")
     bounces = Discrete("bounces", 0)
-    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6))
-    restitution = Param("restitution", 0.8, bounds=(0, 1))
-    g = Param("g", 9.81, "m/s^2")
+    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6), description="of the ball")
+    restitution = Param(
+        "restitution", 0.8, bounds=(0, 1), description="speed after a bounce over that before"
+    )
+    g = Param("g", 9.81, "m/s^2", description="gravity")
 
     bounce = Event(
         "bounce",

@@ -110,7 +110,11 @@ def coman_planar(
     if ground == "rigid":
         walker = rigid(m, feet, plane(slope(0.0)), friction=mu, **common)
     else:
-        law = hunt_crossley(Param("ground_stiffness", 2e5, "N/m^1.5", bounds=(1e3, 1e8)), 0.7, 1.5)
+        law = hunt_crossley(
+            Param("ground_stiffness", 2e5, "N/m^1.5", bounds=(1e3, 1e8), description="of soft ground"),
+            0.7,
+            1.5,
+        )
         slow = Param("friction_speed", 0.1, "m/s", bounds=(1e-6, 1))
         walker = compliant(
             m, feet, plane(slope(0.0)), law=law, friction=coulomb(mu, slow), events=events, **common

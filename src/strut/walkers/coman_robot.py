@@ -188,7 +188,9 @@ def _on_ground(machine: Mechanism, base: str, ground: str, *, events: bool, feet
     stiffness: Expression = GROUND_STIFFNESS
     damping: Expression = GROUND_DAMPING
     if ground == "linear":  # parameters, so that other ground needs no compiling
-        stiffness = Param("ground_stiffness", GROUND_STIFFNESS, "N/m", bounds=(1.0, 1e8))
+        stiffness = Param(
+            "ground_stiffness", GROUND_STIFFNESS, "N/m", bounds=(1.0, 1e8), description="of soft ground"
+        )
         damping = Param("ground_damping", GROUND_DAMPING, "N s/m", bounds=(0.0, 1e6))
     law = {
         "linear": linear(share * sx(stiffness), share * sx(damping)),

@@ -60,7 +60,9 @@ def dribbel_robot(**values: float) -> System:
     point is -`hip_set` while the right feet alone touch the ground, and `hip_set` otherwise; knees are
     latched while their leg stands. A stride goes from one latching of the right knee to the next."""
     m = dribbel_mechanism(knee_torques=True)
-    stiffness = Param("ground_stiffness", GROUND_STIFFNESS, "N/m", bounds=(1e2, 1e8))
+    stiffness = Param(
+        "ground_stiffness", GROUND_STIFFNESS, "N/m", bounds=(1e2, 1e8), description="of soft ground"
+    )
     on_ground = compliant(
         m,
         FEET,

@@ -18,10 +18,10 @@ def compass_driven(**values: float) -> System:
     """The compass gait with motors in the hip and in the stance ankle, and a spring and a damper in the hip:
     any motion of its legs is possible, and torques are what it needs. Two legs with their mass in the middle,
     point feet."""
-    m = Mechanism("compass_driven", planar=True, g=Param("g", 9.8, "m/s^2"))
-    length = Param("leg_length", 1.0, "m", bounds=(0.1, 10))
+    m = Mechanism("compass_driven", planar=True, g=Param("g", 9.8, "m/s^2", description="gravity"))
+    length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg")
     mass = Param("leg_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="in the middle of each leg")
-    hip_mass = Param("hip_mass", 5.0, "kg", bounds=(0, 1e3))
+    hip_mass = Param("hip_mass", 5.0, "kg", bounds=(0, 1e3), description="at the hip")
     stance = m.body("stance_leg", mass, (0, 0, length / 2))
     m.joint(
         "stance",

@@ -25,10 +25,10 @@ FEET = ("foot_l", "foot_r")
 def compass_duindam(**values: float) -> System:
     """The compass gait with both feet free to land, hold and lift. `step_down` lowers the ground from x =
     `step_at` on."""
-    m = Mechanism("compass_duindam", planar=True, g=Param("g", 9.8, "m/s^2"))
+    m = Mechanism("compass_duindam", planar=True, g=Param("g", 9.8, "m/s^2", description="gravity"))
     length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg")
     mass = Param("leg_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="in the middle of each leg")
-    hip_mass = Param("hip_mass", 5.0, "kg", bounds=(0, 1e3))
+    hip_mass = Param("hip_mass", 5.0, "kg", bounds=(0, 1e3), description="at the hip")
     left = m.body("leg_l", mass, (0, 0, length / 2))
     m.joint(
         "leg",
@@ -140,8 +140,8 @@ def trunk_3d(**values: float) -> System:
     m = Mechanism("trunk_3d")
     length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg, and of the trunk")
     mass = Param("foot_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="of each foot")
-    hip_mass = Param("hip_mass", 3.0, "kg", bounds=(0, 1e3))
-    head_mass = Param("head_mass", 3.0, "kg", bounds=(1e-6, 1e3))
+    hip_mass = Param("hip_mass", 3.0, "kg", bounds=(0, 1e3), description="at the hip")
+    head_mass = Param("head_mass", 3.0, "kg", bounds=(1e-6, 1e3), description="at the top of the trunk")
     at: Body = m.world
     for axis in "xyz":
         carried = m.body(f"carried_{axis}")

@@ -286,8 +286,12 @@ def human(*, ground: str = "soft", events: bool = True, inclined: bool = False, 
 
 def _soft_ground(mu: Param) -> dict[str, Any]:
     """The laws of contact, with their parameters."""
-    stiffness: Expression = Param("ground_stiffness", 2e5, "N/m^1.5", bounds=(1e3, 1e8))
-    dissipation: Expression = Param("ground_dissipation", 0.7, "s/m", bounds=(0, 10))
+    stiffness: Expression = Param(
+        "ground_stiffness", 2e5, "N/m^1.5", bounds=(1e3, 1e8), description="of soft ground"
+    )
+    dissipation: Expression = Param(
+        "ground_dissipation", 0.7, "s/m", bounds=(0, 10), description="damping of soft ground"
+    )
     slow: Expression = Param(
         "friction_speed", 0.1, "m/s", bounds=(1e-6, 1), description="below which friction is smoothed"
     )

@@ -19,7 +19,7 @@ def kneed(**values: float) -> System:
     b1 = Param("b1", 0.125, "m", bounds=(1e-3, 10), description="centre of mass of the shank to knee")
     a2 = Param("a2", 0.175, "m", bounds=(1e-3, 10), description="knee to centre of mass of the thigh")
     b2 = Param("b2", 0.325, "m", bounds=(1e-3, 10), description="centre of mass of the thigh to hip")
-    hip_mass = Param("hip_mass", 0.5, "kg", bounds=(0, 1e3))
+    hip_mass = Param("hip_mass", 0.5, "kg", bounds=(0, 1e3), description="at the hip")
     thigh_mass = Param("thigh_mass", 0.5, "kg", bounds=(1e-6, 1e3), description="of each thigh")
     shank_mass = Param("shank_mass", 0.05, "kg", bounds=(1e-6, 1e3), description="of each shank")
     shank = m.body("stance_shank", shank_mass, (0, 0, a1))

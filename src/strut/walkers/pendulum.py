@@ -15,11 +15,11 @@ def pendulum(**values: float) -> System:
     the pivot."""
     angle = State("angle", 1.0, "rad", description="from hanging straight down")
     rate = State("rate", 0.0, "rad/s")
-    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6))
-    length = Param("length", 1.0, "m", bounds=(1e-6, 1e6))
-    damping = Param("damping", 0.0, "N m s/rad", bounds=(0, 1e9))
-    g = Param("g", 9.81, "m/s^2")
-    torque = Input("torque", 0.0, "N m")
+    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6), description="of the bob")
+    length = Param("length", 1.0, "m", bounds=(1e-6, 1e6), description="of the rod")
+    damping = Param("damping", 0.0, "N m s/rad", bounds=(0, 1e9), description="of the pivot")
+    g = Param("g", 9.81, "m/s^2", description="gravity")
+    torque = Input("torque", 0.0, "N m", description="of the motor at the pivot")
 
     inertia = mass * length**2
     weight = mass * g * length

@@ -38,9 +38,9 @@ def point_3d(**values: float) -> System:
     those of the line. `foothold_x` counts along it, `foothold_y` is how far the foot is to its left, seen in
     the mirror; outputs `hip_x`, `hip_y` and `heading` are of the world.
     """
-    length = Param("leg", 1.0, "m", bounds=(1e-3, 10))
+    length = Param("leg", 1.0, "m", bounds=(1e-3, 10), description="length of a leg")
     mass = Param("mass", 1.0, "kg", bounds=(1e-6, 1e3), description="at the hip")
-    g = Param("g", 9.81, "m/s^2", bounds=(1e-6, 100))
+    g = Param("g", 9.81, "m/s^2", bounds=(1e-6, 100), description="gravity")
     swing_pitch = Param(
         "swing_pitch", -0.3, "rad", bounds=(-1.2, 0), description="of the leg that lands; negative: in front"
     )

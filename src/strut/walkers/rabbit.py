@@ -24,7 +24,7 @@ def rabbit(**values: float) -> System:
     m = Mechanism("rabbit", planar=True)
     thigh = Param("thigh", 0.4, "m", bounds=(0.1, 2), description="length of each thigh")
     shank = Param("shank", 0.4, "m", bounds=(0.1, 2), description="length of each shank")
-    torso_mass = Param("torso_mass", 12.0, "kg", bounds=(1e-6, 1e3))
+    torso_mass = Param("torso_mass", 12.0, "kg", bounds=(1e-6, 1e3), description="of the torso")
     thigh_mass = Param("thigh_mass", 6.8, "kg", bounds=(1e-6, 1e3), description="of each thigh")
     shank_mass = Param("shank_mass", 3.2, "kg", bounds=(1e-6, 1e3), description="of each shank")
     # The stance leg is told from its foot upwards, the other from the hip downwards: equal angles on both.

@@ -36,9 +36,9 @@ def rimless_wheel(**values: float) -> System:
     and only the velocity along its circle survives. Rolling steadily it leaves each impact with
     rate^2 = 4 (g/l) sin(alpha) sin(slope) c^2 / (1 - c^2), alpha = pi / spokes, c = cos(2 alpha).
     """
-    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6))
-    length = Param("length", 1.0, "m", bounds=(1e-6, 1e6))
-    spokes = Param("spokes", 8, bounds=(3, 1000))
+    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6), description="at the hub")
+    length = Param("length", 1.0, "m", bounds=(1e-6, 1e6), description="of a spoke")
+    spokes = Param("spokes", 8, bounds=(3, 1000), description="how many there are")
     slope = Param(
         "slope",
         0.08,
@@ -46,7 +46,7 @@ def rimless_wheel(**values: float) -> System:
         bounds=(-math.pi / 2, math.pi / 2),
         description="positive downhill in the direction of walking",
     )
-    g = Param("g", 9.81, "m/s^2")
+    g = Param("g", 9.81, "m/s^2", description="gravity")
     half = ca.pi / spokes
 
     angle = State(

@@ -24,7 +24,7 @@ def runner(**values: float) -> System:
     m = Mechanism("runner", planar=True)
     thigh = Param("thigh", 0.4, "m", bounds=(0.1, 2), description="length of each thigh")
     shank = Param("shank", 0.4, "m", bounds=(0.1, 2), description="length of each shank")
-    torso_mass = Param("torso_mass", 20.0, "kg", bounds=(1e-6, 1e3))
+    torso_mass = Param("torso_mass", 20.0, "kg", bounds=(1e-6, 1e3), description="of the torso")
     thigh_mass = Param("thigh_mass", 3.0, "kg", bounds=(1e-6, 1e3), description="of each thigh")
     shank_mass = Param("shank_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="of each shank")
     torso = m.body("torso", torso_mass, (0, 0, 0.25), 1.0)

@@ -34,7 +34,9 @@ FALL_HEIGHT_RATIO = 0.6
 class _Person:
     """Stature and mass, and what single segments differ by."""
 
-    stature: Param = field(default_factory=lambda: Param("stature", 1.77, "m", bounds=(0.5, 3)))
+    stature: Param = field(
+        default_factory=lambda: Param("stature", 1.77, "m", bounds=(0.5, 3), description="height of the body")
+    )
     mass: Param = field(
         default_factory=lambda: Param(
             "body_mass",

@@ -35,9 +35,9 @@ def simplest(**values: float) -> System:
     from the stance leg to the swing leg. Legs may pass through the ground in mid-swing, as always in this
     model: the swing foot can land only after it has been in front and above the ground.
     """
-    leg = Param("leg", 1.0, "m", bounds=(1e-3, 10))
+    leg = Param("leg", 1.0, "m", bounds=(1e-3, 10), description="length of a leg")
     mass = Param("mass", 1.0, "kg", bounds=(1e-6, 1e3), description="at the hip")
-    g = Param("g", 1.0, "m/s^2", bounds=(1e-6, 100))
+    g = Param("g", 1.0, "m/s^2", bounds=(1e-6, 100), description="gravity")
     slope = Param("slope", 0.009, "rad", bounds=(0, 0.5), description="of the ground, positive downhill")
     theta = State("stance", 0.20031090054425, "rad")
     phi = State("hip", 2 * theta.value, "rad")

@@ -32,9 +32,9 @@ def slip(**values: float) -> System:
 
     The run ends with 'fell' when the mass reaches the ground, and with 'finished' after `max_steps` steps.
     """
-    mass = Param("mass", 80.0, "kg", bounds=(1e-9, 1e6))
+    mass = Param("mass", 80.0, "kg", bounds=(1e-9, 1e6), description="of the body, a point")
     length = Param("length", 1.0, "m", bounds=(1e-9, 1e6), description="of the leg at rest")
-    stiffness = Param("stiffness", 20e3, "N/m", bounds=(0, 1e12))
+    stiffness = Param("stiffness", 20e3, "N/m", bounds=(0, 1e12), description="of the leg")
     attack = Param(
         "attack",
         math.radians(68),
@@ -42,8 +42,8 @@ def slip(**values: float) -> System:
         bounds=(0, math.pi / 2),
         description="angle of the leg from the ground at landing",
     )
-    g = Param("g", 9.81, "m/s^2")
-    max_steps = Param("max_steps", 24, bounds=(1, 1e9))
+    g = Param("g", 9.81, "m/s^2", description="gravity")
+    max_steps = Param("max_steps", 24, bounds=(1, 1e9), description="after which it ends")
 
     x = State("x", 0.0, "m")
     y = State("y", length, "m", description="height of the mass")

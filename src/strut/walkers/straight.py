@@ -55,7 +55,7 @@ def compass(**values: float) -> System:
     a = Param("a", 0.5, "m", bounds=(1e-3, 10), description="foot to centre of mass of a leg")
     b = Param("b", 0.5, "m", bounds=(1e-3, 10), description="centre of mass of a leg to hip")
     leg_mass = Param("leg_mass", 5.0, "kg", bounds=(1e-6, 1e3), description="of each leg")
-    hip_mass = Param("hip_mass", 10.0, "kg", bounds=(0, 1e3))
+    hip_mass = Param("hip_mass", 10.0, "kg", bounds=(0, 1e3), description="at the hip")
     stance = m.body("stance_leg", leg_mass, (0, 0, a))
     m.joint(
         "stance",
@@ -95,7 +95,7 @@ def compass(**values: float) -> System:
 @checked
 def round_foot(**values: float) -> System:
     """Straight legs that roll on arcs."""
-    m = Mechanism("round_foot", planar=True, g=Param("g", 1.0, "m/s^2"))
+    m = Mechanism("round_foot", planar=True, g=Param("g", 1.0, "m/s^2", description="gravity"))
     radius = Param("radius", 0.2, "m", bounds=(0, 10), description="of the feet")
     centre = Param(
         "centre", 1.0, "m", bounds=(1e-3, 10), description="hip to the centre of the arc, along the leg"
@@ -107,7 +107,7 @@ def round_foot(**values: float) -> System:
     leg_inertia = Param(
         "leg_inertia", 0.02, "kg m^2", bounds=(0, 1e3), description="of each leg, about its centre of mass"
     )
-    hip_mass = Param("hip_mass", 1.0, "kg", bounds=(0, 1e3))
+    hip_mass = Param("hip_mass", 1.0, "kg", bounds=(0, 1e3), description="at the hip")
     stance = m.body("stance_leg", leg_mass, (0, 0, centre - com), leg_inertia)
     m.joint(
         "stance",

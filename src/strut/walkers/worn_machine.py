@@ -66,8 +66,12 @@ def stand_on_ground(
 def _soft_laws() -> dict[str, Any]:
     """The laws of contact of soft ground, with their parameters, as `contact.compliant` takes them: stiffer
     than the ground of `walkers.human`, whose weight is on more points."""
-    stiffness = Param("ground_stiffness", GROUND_STIFFNESS, "N/m^1.5", bounds=(1e3, 1e8))
-    dissipation = Param("ground_dissipation", 0.7, "s/m", bounds=(0, 10))
+    stiffness = Param(
+        "ground_stiffness", GROUND_STIFFNESS, "N/m^1.5", bounds=(1e3, 1e8), description="of soft ground"
+    )
+    dissipation = Param(
+        "ground_dissipation", 0.7, "s/m", bounds=(0, 10), description="damping of soft ground"
+    )
     mu = Param("friction", 0.8, bounds=(0, 5), description="Coulomb's coefficient")
     slow = Param(
         "friction_speed", 0.1, "m/s", bounds=(1e-6, 1), description="below which friction is smoothed"

@@ -64,6 +64,7 @@
     if (inSpace) { old.addEventListener("webglcontextlost", e => e.stopImmediatePropagation(), true); const lost = old.getContext("webgl2"); if (lost) lost.getExtension("WEBGL_lose_context")?.loseContext(); }
     old.replaceWith(screen);
     inSpace = $("space").checked;
+    if (!inSpace) { delete screen.dataset.thrift; screen.removeAttribute("title"); }
     film.layGround(inSpace ? 25 * film.size : 2.2 * Math.max(...film.window), inSpace ? 101 : 161);
     drawer = inSpace ? strutSpace({ ...film, com: null, get land() { return film.land; } }, screen, () => {}) : strutFlat(film, screen);
     listen(screen); page.landed = true;
@@ -187,7 +188,7 @@
     }
     if (film && film.t.length) {
       if (!page.landed || Math.abs(film.last().centre[0] - film.landAt) > 0.45 * film.landReach) { if (inSpace || !drawer) make(); else { film.layGround(film.landReach, 161); page.landed = true; } }
-      if (drawer) drawer(machine.t);
+      if (drawer) drawer(machine.t, playing && !machine.ending);
       if (drag && !inSpace) { const pen = $("screen").getContext("2d"); pen.strokeStyle = film.color("--bad"); pen.lineWidth = 3; pen.beginPath(); pen.moveTo(drag.x, drag.y); pen.lineTo(...drag.now); pen.stroke(); }
     }
     if (page.frames % 3 === 1) {
@@ -196,6 +197,7 @@
       if (machine.ending) $("say").append(Object.assign(document.createElement("span"), { className: "ended", textContent: `ended: ${about.events[machine.ending] || machine.ending}` }));
       if (!varied && data.advice && data.failures.includes(machine.ending) && !steps()) $("say").append(`\n${data.advice}`);
       $("say").append(`${machine.ending ? "\n" : ""}${machine.t.toFixed(2)}${data.timeUnit}${data.walk ? `, ${steps()} step${steps() === 1 ? "" : "s"}` : ""}\n${page.rate.toFixed(0)} frames/s, ${(page.cost || 0).toFixed(1)} ms of simulation each`);
+      if (inSpace && $("screen").dataset.thrift) $("say").append(`\n${$("screen").title}`);
       if (page.pace < 0.9 && playing && !machine.ending) $("say").append(Object.assign(document.createElement("span"), { className: "slow", textContent: `\nslow motion: ${(page.pace * Number($("speed").value)).toPrecision(2)} of real time. ${page.cost > 0.6 * SIMULATION_MS ? "This machine is too heavy for this browser to run faster." : "This browser draws too slowly."}` }));
     }
     page.busy += performance.now() - frameBegan;

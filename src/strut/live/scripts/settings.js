@@ -2,8 +2,9 @@
 const strutSettings = ({ machine, data, place, faults, onChange }) => {
   const number = v => Number(v.toPrecision(5)), degrees = q => q.unit === "rad" ? 180 / Math.PI : 1, unit = q => q.unit === "rad" ? "°" : q.unit;
   const label = q => `${q.name}${unit(q) ? " [" + unit(q) + "]" : ""}`;
-  const shown = (q, v) => `${number(v * degrees(q))}${unit(q) && unit(q) !== "°" ? " " : ""}${unit(q)}`;
-  const bounds = q => q.low !== null && q.high !== null ? `${shown(q, q.low)} to ${shown(q, q.high)}` : q.low !== null ? `at least ${shown(q, q.low)}` : q.high !== null ? `at most ${shown(q, q.high)}` : "any number";
+  const text = v => v && (Math.abs(v) >= 1e6 || Math.abs(v) < 1e-3) ? number(v).toExponential().replace("+", "") : String(number(v));  /* 1e12, not a row of zeros */
+  const shown = (q, v) => `${text(v * degrees(q))}${unit(q) && unit(q) !== "°" ? " " : ""}${unit(q)}`;
+  const bounds = q => q.low !== null && q.high !== null ? `${text(q.low * degrees(q))} to ${shown(q, q.high)}` : q.low !== null ? `at least ${shown(q, q.low)}` : q.high !== null ? `at most ${shown(q, q.high)}` : "any number";
   const inside = (q, v) => v >= (q.low ?? -Infinity) && v <= (q.high ?? Infinity);
   const list = ["p", "u"].flatMap(group => machine.about[group].map((q, k) => ({ ...q, value: data[group][k], group, k }))).filter(q => !q.internal);
   const now = q => machine[q.group][q.k], rows = {}, wrong = { link: [], field: [] };
@@ -56,13 +57,17 @@ const strutSettings = ({ machine, data, place, faults, onChange }) => {
     machine[q.group][q.k] = taken;
     show(q); keepLink(); onChange(false);
   };
+  /* What a number means and within which bounds it may be, in a line below its slider: a title cannot be seen on a phone, nor reached by keyboard. In a folded
+     vector the text stands once, above all its numbers. */
+  const noteOf = (q, meaning) => Object.assign(document.createElement("small"), { textContent: [meaning, bounds(q)].filter(Boolean).join("; "), id: `about-${q.group}-${q.k}` });
   const addRow = (q, into) => {
-    const row = document.createElement("label"), [low, high] = range(q);
-    row.className = "slider"; row.title = [q.text, q.low !== null || q.high !== null ? bounds(q) : ""].filter(Boolean).join("; ");
+    const row = document.createElement("label"), [low, high] = range(q), note = noteOf(q, into === place ? q.text : "");
+    row.className = "slider";
     const slider = Object.assign(document.createElement("input"), { type: "range", min: low, max: high, step: "any" });
     const field = Object.assign(document.createElement("input"), { type: "number", step: "any" });
     slider.setAttribute("aria-label", label(q)); field.setAttribute("aria-label", label(q) + ", as a number"); slider.dataset.name = field.dataset.field = q.name;
-    row.append(Object.assign(document.createElement("span"), { textContent: q.name }), field, Object.assign(document.createElement("span"), { textContent: unit(q), className: "unit" }), slider);
+    for (const input of [slider, field]) input.setAttribute("aria-describedby", note.id);
+    row.append(Object.assign(document.createElement("span"), { textContent: q.name }), field, Object.assign(document.createElement("span"), { textContent: unit(q), className: "unit" }), slider, note);
     slider.oninput = () => change(q, Number(slider.value));
     field.onchange = () => {
       if (Number.isFinite(field.valueAsNumber)) { change(q, field.valueAsNumber / degrees(q)); return; }
@@ -80,7 +85,8 @@ const strutSettings = ({ machine, data, place, faults, onChange }) => {
     if (name === undefined || lengths[name] <= LONG_VECTOR) return place;
     if (!folded[name]) {
       folded[name] = document.createElement("details");
-      folded[name].append(Object.assign(document.createElement("summary"), { textContent: `${name}, ${lengths[name]} numbers`, title: q.text }));
+      folded[name].append(Object.assign(document.createElement("summary"), { textContent: `${name}, ${lengths[name]} numbers` }));
+      if (q.text) folded[name].append(Object.assign(document.createElement("small"), { textContent: q.text }));
       place.append(folded[name]);
     }
     return folded[name];

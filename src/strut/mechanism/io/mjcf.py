@@ -133,7 +133,8 @@ def _parse(
             if element.tag not in KNOWN_SECTIONS:
                 reader.refuse(element.tag, f"<mujoco> has <{element.tag}>")
         m = Mechanism(
-            text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2")
+            text.name_of(root.get("model", "mujoco")),
+            g=Param("g", reader.options.gravity, "m/s^2", description="gravity"),
         )
         build = MechanismBuilder(m, reader, stops, symbolic_masses, driven_joints(root, reader))
         build.check_driven()

@@ -57,7 +57,7 @@ const strutPlay = (holder, data, makeDrawer, prefix, bytesOf) => {
   film.color = key => getComputedStyle(document.documentElement).getPropertyValue(key).trim();
   const drawer = makeDrawer(film, find("screen"), () => draw());
   const draw = () => {
-    drawer(now);
+    drawer(now, playing);
     slider.value = film.frameAt(now); clock.textContent = now.toFixed(2) + data.units.time;
     if (leads) strutTime.tell(now);
   };

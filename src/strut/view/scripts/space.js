@@ -1,13 +1,34 @@
 /* Draws a film in space, with three.js: a camera that turns, follows or stands, light and shadow. */
 const strutSpace = (film, canvas, redraw) => {
   const T = THREE, size = film.size, vector = v => new T.Vector3(v[0], v[1], v[2]);
-  const renderer = new T.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+  /* Without a graphics card the processor draws, and frames come slowly: then there are no shadows and ever fewer pixels, until they keep up. Smooth edges can only be
+     chosen at the beginning, where the browser says whether it has a card. */
+  const THRIFT = [{ shadows: true, pixels: 2 }, { shadows: false, pixels: 1 }, { shadows: false, pixels: 0.5 }], SLOW_MS = 40, SLOW_FRAMES = 8;
+  const hasCard = () => {
+    const probe = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }), about = probe && probe.getExtension("WEBGL_debug_renderer_info");
+    const device = probe && String(probe.getParameter(about ? about.UNMASKED_RENDERER_WEBGL : probe.RENDERER));
+    if (probe) probe.getExtension("WEBGL_lose_context")?.loseContext();
+    return !!probe && !/swiftshader|llvmpipe|softpipe|software/i.test(device);
+  };
+  const card = hasCard();
+  const renderer = new T.WebGLRenderer({ canvas, antialias: card, preserveDrawingBuffer: true });
+  let thrift = Number(canvas.dataset.thrift ?? 0), mean = 0, count = 0, drawn = 0;
+  const saveTime = running => {  /* by the mean of the last frames of a film that runs; a page that was out of sight for seconds says nothing */
+    const now = performance.now(), took = now - drawn;
+    if (running && drawn && took < 3000) { mean = count ? mean + 0.2 * (took - mean) : took; count++; } else if (!running) count = 0;
+    drawn = running ? now : 0;
+    if (count < SLOW_FRAMES || mean < SLOW_MS || thrift + 1 === THRIFT.length) return;
+    thrift++; count = 0;
+    sun.castShadow = THRIFT[thrift].shadows;
+    canvas.dataset.thrift = thrift;
+    canvas.title = "Without shadows, and with fewer pixels: frames came slowly.";
+  };
   renderer.shadowMap.enabled = true;
   const scene = new T.Scene();
   const lens = new T.PerspectiveCamera(30, 1, 0.01 * size, 400 * size);
   lens.up.set(0, 0, 1);
   const sun = new T.DirectionalLight(0xffffff, 2.2), reach = 2.5 * Math.max(size, ...film.window);
-  sun.castShadow = true; sun.shadow.mapSize.set(2048, 2048); sun.shadow.bias = -0.0005; sun.shadow.normalBias = 0.01 * size;
+  sun.castShadow = THRIFT[thrift].shadows; sun.shadow.mapSize.set(2048, 2048); sun.shadow.bias = -0.0005; sun.shadow.normalBias = 0.01 * size;
   Object.assign(sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 6 * reach });
   scene.add(new T.HemisphereLight(0xffffff, 0xb8b2a8, 2.3), sun, sun.target);
 
@@ -30,7 +51,7 @@ const strutSpace = (film, canvas, redraw) => {
     pen.fillStyle = "#dde2e8"; pen.fillRect(0, 0, 256, 256);
     pen.fillStyle = "#c2cad3"; pen.fillRect(0, 0, 128, 128); pen.fillRect(128, 128, 128, 128);
     const paint = new T.CanvasTexture(tile);
-    paint.wrapS = paint.wrapT = T.RepeatWrapping; paint.colorSpace = T.SRGBColorSpace; paint.anisotropy = 8;
+    paint.wrapS = paint.wrapT = T.RepeatWrapping; paint.colorSpace = T.SRGBColorSpace; paint.anisotropy = card ? 8 : 1;
     const cloth = new T.MeshLambertMaterial({ map: paint, side: T.DoubleSide });
     const mesh = new T.Mesh(flat, cloth);
     mesh.receiveShadow = true;
@@ -181,10 +202,11 @@ const strutSpace = (film, canvas, redraw) => {
   };
   views.onchange = () => { look(views.value); before = null; redraw(); };
   let now = film.t[0], first = true;
-  return time => {
+  return (time, running = false) => {
     now = time;
+    saveTime(running);
     const [k, a] = film.between(now), middle = vector(film.centre.at(k, a));
-    const width = canvas.clientWidth, height = canvas.clientHeight, ratio = Math.min(2, window.devicePixelRatio || 1);
+    const width = canvas.clientWidth, height = canvas.clientHeight, ratio = Math.min(THRIFT[thrift].pixels, window.devicePixelRatio || 1);
     if (first || canvas.width !== Math.floor(width * ratio) || canvas.height !== Math.floor(height * ratio)) {
       renderer.setPixelRatio(ratio); renderer.setSize(width, height, false);
       lens.aspect = width / Math.max(1, height); lens.updateProjectionMatrix();
