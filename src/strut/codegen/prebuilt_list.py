@@ -6,9 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-
-import casadi as ca
 
 from strut.codegen import wasm_module
 from strut.codegen.backends import runtime_and_digest
@@ -34,7 +33,7 @@ def write_prebuilt_list(modules: Mapping[str, Sequence[Path]]) -> Path:
     stands."""
     path = wasm_module.PREBUILT / LIST_NAME
     content = {
-        "casadi": ca.__version__,
+        "casadi": version("casadi"),
         "made_by": _maker_digest(),
         "machines": {name: [file.name for file in files] for name, files in modules.items()},
     }
@@ -52,7 +51,7 @@ def read_prebuilt_list() -> PrebuiltList | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         machines, built_with, made_by = content["machines"], str(content["casadi"]), content["made_by"]
-        same = built_with == ca.__version__ and made_by == _maker_digest()
+        same = built_with == version("casadi") and made_by == _maker_digest()
         there = [name for name, files in machines.items() if all((path.parent / f).is_file() for f in files)]
     except DAMAGE:
         return None
