@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from strut import evolve, linkage
-from strut.errors import ModelError, UnknownNameError
+from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.evolve.search import StopRequest
 from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
+from strut.studies.exoskeleton_descent import DesignDescent
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import (
     DESIGN_MEASURES,
@@ -39,7 +40,12 @@ from strut.studies.exoskeleton_search import (
 )
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.exoskeleton_table import WornDesign, verdict_row
-from strut.studies.known_exoskeletons import known_exoskeletons, known_rival, refined_exoskeletons
+from strut.studies.known_exoskeletons import (
+    kept_parameters,
+    known_exoskeletons,
+    known_rival,
+    refined_exoskeletons,
+)
 from strut.studies.study import SearchOrder
 
 GROUP = "2-15"
@@ -115,6 +121,74 @@ def test_restricted_searches():
     }
     with pytest.raises(ModelError, match="cannot be told apart"):
         DesignSpace(chosen_groups(["5-13", "7-13"]), both)
+
+
+def test_what_is_kept_of_a_known_design():
+    """Pins, or what belongs to a joint; everything else is searched, and the design is whole again after it."""
+    design = refined_exoskeletons()["7-13"]
+    whole = DesignSpace(chosen_groups(["7-13"]))
+    pins = kept_parameters("7-13", ["pins"])
+    assert set(pins) == {pin_name(7, each.name) for each in linkage.pin_parameters(design.group.topology)}
+    joint = kept_parameters("7-13", ["j1"])
+    assert {"t7_j1_along", "j1_reference_1", "j1_stiffness_on"} <= set(joint)
+    assert len(joint) == 1 + 19
+    spring = kept_parameters("7-13", ["j6", "ankle"])
+    assert {"t7_j6_x", "t7_j6_z", "j6_reference", "j6_stiffness", "j6_damping"} < set(spring)
+    assert len(spring) == 5 + 19
+    with pytest.raises(UnknownNameError, match="nothing is kept of '2-15'"):
+        kept_parameters("2-15", ["pins"])
+    with pytest.raises(UnknownNameError, match="'j9' of 7-13 cannot be kept"):
+        kept_parameters("7-13", ["j9"])
+    # what a search that kept pins left is the same machine, and knows what it kept
+    space = DesignSpace(chosen_groups(["7-13"]), pins)
+    own = {name: design.individual.parameters[name] for name in space.names}
+    again = found_design(space, replace(design.individual, parameters=own), 1)
+    assert again.pins == pytest.approx(design.pins)
+    assert again.individual.parameters == design.individual.parameters
+    assert set(again.kept) == set(pins)
+    assert not design.kept
+    descent = DesignDescent(
+        None, whole.parameters, whole.row(own | pins)[0], duration=10.0, goals=[], held=again.kept
+    )
+    assert not {whole.names[k] for k in descent.places} & set(pins)
+
+
+def test_orders_of_restricted_searches(tmp_path, monkeypatch):
+    """The command searches a pair, a topology, or what is not kept; of what is kept it must be said."""
+    problems = []
+
+    def problem(groups, fixed, **_):
+        problems.append((groups, sorted(fixed)))
+
+    monkeypatch.setattr(study, "exoskeleton_problem", problem)
+    for name in ("search_exoskeletons", "search_rival"):
+        monkeypatch.setattr(study, name, lambda *_, **__: SimpleNamespace(finished=True))
+    for only, keep in (((), ()), (("2",), ()), (("7-13",), ("j1", "ankle"))):
+        study._search(SearchOrder(tmp_path, runs=1, only=only, keep=keep), lambda text: None)
+    assert problems == [
+        (None, []),
+        (("2",), []),
+        (("7-13",), sorted(kept_parameters("7-13", ["j1", "ankle"]))),
+    ]
+    with pytest.raises(ValueRangeError, match="say with --only of which, as --only 7-13"):
+        study._search(SearchOrder(tmp_path, keep=("pins",)), lambda text: None)
+    with pytest.raises(ModelError, match="look at those of the package: strut reproduce kieboom-descent"):
+        study.carry_out(SearchOrder(tmp_path / "nowhere", search=False), lambda text: None)
+
+
+@pytest.mark.parametrize("kept", [["j1"], ["j1", "j6"], ["pins"]])
+def test_searched_pins_fit_to_those_that_are_kept(kept):
+    """With a part of the pins fixed the others of a first population are of designs that carry the stride."""
+    fixed = kept_parameters("7-13", kept)
+    problem = exoskeleton_problem(["7-13"], fixed, processes=1)
+    space = problem.evaluation.space
+    draws = RandomStream(1).draws(0, Purpose.BEGIN)
+    x = exoskeleton_swarm(problem, 12).begin(problem.space, draws, 5)["x"]
+    group = space.groups["7-13"]
+    screened = screen_designs([WornValues(group, *space.values(group, x))])[0]
+    assert screened.walks.all()
+    searched_pins = [k for k, name in enumerate(space.names) if name.startswith("t7_")]
+    assert all(len(np.unique(x[:, k])) > 1 for k in searched_pins)
 
 
 def test_references_count_from_the_stride():
@@ -349,7 +423,7 @@ def test_an_interrupted_search_begins_nothing_else(tmp_path, monkeypatch):
         begun.append(run)
         return SimpleNamespace(finished=False)
 
-    monkeypatch.setattr(study, "exoskeleton_problem", lambda **_: None)
+    monkeypatch.setattr(study, "exoskeleton_problem", lambda *_, **__: None)
     monkeypatch.setattr(study, "search_exoskeletons", stop)
     monkeypatch.setattr(study, "search_rival", lambda *_, **__: begun.append("rival"))
     study._search(SearchOrder(tmp_path, runs=3), lambda text: None)
@@ -367,7 +441,7 @@ def test_a_seed_is_of_the_rival_too(tmp_path, monkeypatch):
         seeds.append(seed)
         return SimpleNamespace(finished=True)
 
-    monkeypatch.setattr(study, "exoskeleton_problem", lambda **_: None)
+    monkeypatch.setattr(study, "exoskeleton_problem", lambda *_, **__: None)
     monkeypatch.setattr(study, "search_exoskeletons", search)
     monkeypatch.setattr(study, "search_rival", search)
     study._search(SearchOrder(tmp_path, runs=1, seed=7), lambda text: None)
@@ -388,7 +462,7 @@ def test_on_a_card_runs_go_side_by_side(tmp_path, monkeypatch):
         return SimpleNamespace(finished=True)
 
     problem = exoskeleton_problem(["7-13"])
-    monkeypatch.setattr(study, "exoskeleton_problem", lambda **_: problem)
+    monkeypatch.setattr(study, "exoskeleton_problem", lambda *_, **__: problem)
     monkeypatch.setattr(ExoskeletonEvaluation, "compile", lambda _: begun.append("compiled"))
     monkeypatch.setattr(study, "search_exoskeletons", search)
     monkeypatch.setattr(study, "search_rival", lambda *_, **__: begun.append("rival"))

@@ -39,6 +39,8 @@ ORDER_FLAGS = {
     "step": "--integration-step",
     "peak_power": "--peak-power",
     "peak_force": "--peak-force",
+    "only": "--only",
+    "keep": "--keep",
 }
 """What of a `SearchOrder` not every study takes, and the option that says it."""
 BAND_COLOR = "#888888"
@@ -151,6 +153,23 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             help="At one place between human and exoskeleton \\[N], above 0: a goal, too.",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of exoskeletons, one, as 7-13, or all of a topology, as 2, that are searched; all unless "
+            "given. May be given several times.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PART",
+            help="Of the exoskeleton of the package that --only names, what is not searched: pins, for where "
+            "these are; a joint, as j1, for where it is and what drives or springs it; ankle. May be given "
+            "several times.",
+        ),
+    ] = None,
     search: Annotated[
         bool, typer.Option(help="Search; or tell of what is in the folder, searched no further.")
     ] = True,
@@ -179,6 +198,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
       strut reproduce dallali-walk -o walk/ --trials 100 --seed 3
 
       strut reproduce kieboom-descent -o gentle/ --peak-power 400 --peak-force 1500
+
+      strut reproduce kieboom-exoskeleton -o kept/ --only 7-13 --keep pins --runs 1
     """
     from strut.studies import STUDIES, SearchOrder, SearchStudy  # many modules, which only this needs
     from strut.studies.study import SearchOutcome
@@ -218,6 +239,8 @@ def reproduce(  # noqa: PLR0913 -- options of a command
             minutes=minutes,
             peak_power=peak_power,
             peak_force=peak_force,
+            only=tuple(only or ()),
+            keep=tuple(keep or ()),
             search=search,
             verify=verify,
         )
@@ -230,7 +253,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
         outcome = _search(study, order)
         _present_rows(study, outcome.rows)
         return
-    own = (runs, generations, parts, population, trials, seed, crew, *positive_numbers.values())
+    own = (runs, generations, parts, population, trials, seed, crew, only, keep, *positive_numbers.values())
     if any(each is not None for each in own) or device != "cpu" or precision != "double":
         flags = ", ".join([*ORDER_FLAGS.values(), "--minutes"])
         raise ValueRangeError(f"'{name}' does not search: {flags} are of studies that do")

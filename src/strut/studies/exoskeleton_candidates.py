@@ -86,7 +86,8 @@ class LinkageCandidate:
     def with_individual(self, individual: evolve.Individual) -> LinkageCandidate:
         """Return the same topology and pair with other parameters."""
         space = DesignSpace(chosen_groups([self.design.group.name]))
-        return replace(self, design=found_design(space, individual, self.design.run, self.design.goals))
+        design = found_design(space, individual, self.design.run, self.design.goals)
+        return replace(self, design=replace(design, kept=self.design.kept))
 
     def carries_stride(self) -> bool:
         """Whether it passes the finer screening."""

@@ -122,13 +122,15 @@ class KeptGoal:
         return np.asarray(self.sign * (measures[self.measure] - target) / self.size)
 
 
-def kept_goals(duration: float, limits: Mapping[str, float] | None = None) -> list[KeptGoal]:
+def kept_goals(
+    duration: float, limits: Mapping[str, float] | None = None, speed: float = TARGET_SPEED
+) -> list[KeptGoal]:
     """Return what descent keeps of a walk: speed, little assistance, and limits of further measures.
 
-    duration: of a walk [s]. limits: as of `walking_goals`."""
+    duration: of a walk [s]. limits: as of `walking_goals`. speed: that is asked for [m/s]."""
     return [
-        KeptGoal("speed", SPEED_MATCH * TARGET_SPEED, -1.0),
-        KeptGoal("speed", TARGET_SPEED / SPEED_MATCH),
+        KeptGoal("speed", SPEED_MATCH * speed, -1.0),
+        KeptGoal("speed", speed / SPEED_MATCH),
         KeptGoal("assist_time", MAX_ASSIST_SHARE * duration / 2),
         *[KeptGoal(name, limit) for name, limit in (limits or {}).items()],
     ]
@@ -148,8 +150,8 @@ class DesignDescent:
     """Descent of one design.
 
     evaluation: that runs designs, of one group or of the rival. parameters: that it searches, in order.
-    duration: of a walk [s]. goals: that are kept. row: where it is, values of the parameters. All arrays of
-    measures are by name.
+    duration: of a walk [s]. goals: that are kept. row: where it is, values of the parameters. held: names of
+    parameters that stay as they are. All arrays of measures are by name.
     """
 
     def __init__(
@@ -160,10 +162,12 @@ class DesignDescent:
         *,
         duration: float,
         goals: Sequence[KeptGoal],
+        held: Sequence[str] = (),
     ) -> None:
         self.evaluation, self.duration, self.goals, self.walks = evaluation, duration, tuple(goals), 0
         self.names = tuple(q.name for q in parameters)
-        self.places = np.array([k for k, name in enumerate(self.names) if not name.endswith(HELD_ENDINGS)])
+        varies = [name not in held and not name.endswith(HELD_ENDINGS) for name in self.names]
+        self.places = np.flatnonzero(varies)
         bounds = np.array([(q.low, q.high) for q in parameters])
         self.low, self.high = bounds[self.places].T
         self.span = self.high - self.low
@@ -268,6 +272,7 @@ def descend_design(
     design: FoundDesign,
     *,
     limits: Mapping[str, float] | None = None,
+    speed: float = TARGET_SPEED,
     iterations: int = 30,
     processes: int | None = None,
     tell: Callable[[str], None] = lambda text: None,
@@ -277,13 +282,15 @@ def descend_design(
     assistance, bars and what screening asks for are kept.
 
     limits: what further measures may be, as {"peak_power": 600.0, "peak_interaction": 3000.0} [W, N]; those
-    that are missed at first come first. iterations: at most. processes: as of `ExoskeletonEvaluation`. tell:
-    called after each step. options: of `simulate_batch`, of the walks of 10 s that lead down.
+    that are missed at first come first. speed: that is asked for [m/s]: more than by the search where a
+    design shall be fast enough on rigid ground, too. iterations: at most. processes: as of
+    `ExoskeletonEvaluation`. tell: called after each step. options: of `simulate_batch`, of the walks of 10 s
+    that lead down.
 
-    Designs are screened along more samples than in the search. Less power is often less stable, which a walk
-    in the long steps of the search does not show: of the way down the last design counts that stays at its
-    goal in fine steps, over 30 s, too. Raises ModelError where
-    the design falls as the search runs it.
+    What its search kept stays as it is. Designs are screened along more samples than in the search. Less
+    power is often less stable, which a walk in the long steps of the search does not show: of the way down
+    the last design counts that stays at its goal in fine steps, over 30 s, too. Raises ModelError where the
+    design falls as the search runs it.
     """
     begin = process_time()
     space = DesignSpace(chosen_groups([design.group.name]))
@@ -295,14 +302,16 @@ def descend_design(
         space.parameters,
         space.row(design.individual.parameters)[0],
         duration=DURATION,
-        goals=[*screened_goals(), *kept_goals(DURATION, limits)],
+        goals=[*screened_goals(), *kept_goals(DURATION, limits, speed)],
+        held=design.kept,
     )
     goals = exoskeleton_goals(DURATION, limits)
     path = descent.follow_gradients(iterations, tell)
 
     def refined_design(k: int) -> FoundDesign:
         individual = path.individual(k, design.individual, space.names, goals)
-        return found_design(space, individual, design.run, goal_names(limits or ()))
+        refined = found_design(space, individual, design.run, goal_names(limits or ()))
+        return replace(refined, kept=design.kept)
 
     steps = _last_step_that_holds(
         path,

@@ -192,6 +192,10 @@ class DesignSpace:
             names += [q.name for q in _passive_parameters(joint).values()]
         return names
 
+    def all_names(self, group: DesignGroup) -> set[str]:
+        """Return the names of all parameters that a group has, those of the ankle, too."""
+        return {*self.own_names(group), *(q.name for q in _active_parameters(ANKLE))}
+
     @property
     def pools(self) -> dict[str, dict[str, list[str]]]:
         """The groups as a `MetamorphicSwarm` takes them."""
@@ -204,7 +208,7 @@ class DesignSpace:
 
     def _mask(self, group: DesignGroup) -> np.ndarray:
         """Which of the searched parameters an individual of a group has."""
-        own = {*self.own_names(group), *(q.name for q in _active_parameters(ANKLE))}
+        own = self.all_names(group)
         return np.array([name in own for name in self.names])
 
     @cached_property

@@ -164,14 +164,22 @@ def initial_states(begin: Mapping[str, np.ndarray], own: Mapping[str, float]) ->
 
 
 @cache
-def sound_designs(number: int) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
+def sound_designs(
+    number: int, kept: tuple[tuple[str, float], ...] = ()
+) -> tuple[np.ndarray, dict[tuple[str, ...], np.ndarray]]:
     """Return designs of a topology that carry a stride with bars that are short enough, values of its pins in
-    rows, and by pair of actuators which of them pass with it. They are always the same."""
+    rows, and by pair of actuators which of them pass with it. They are always the same.
+
+    kept: names of parameters of pins, as of `linkage.pin_parameters`, with the values that they have in all
+    designs."""
     topology = topologies_by_number()[number]
     pins = linkage.pin_parameters(topology)
     low, high = np.array([(each.low, each.high) for each in pins]).T
     stream = RandomStream(number).draws(0, Purpose.BEGIN)
     values = low + (high - low) * stream.uniform(TRIED_DESIGNS, len(pins))
+    names = [each.name for each in pins]
+    for name, value in kept:
+        values[:, names.index(name)] = value
     longest = linkage.bar_lengths(topology, linkage.pin_positions(topology, values)).max(axis=1)
     values = values[longest <= MAX_BAR_LENGTH]
     motion = linkage.follow_postures(

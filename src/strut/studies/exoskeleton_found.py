@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +48,8 @@ class FoundDesign:
     """An exoskeleton that a search found. group: its topology and actuators. pins: values of
     `linkage.pin_parameters`. controls: values of `exoskeleton_tables`, references counted from the reference
     posture. begin: states of its linkages as a run begins, see `ScreenedDesigns`. individual: as the search
-    left it. run: of the search, from 1. walks: whether it passed the screening of the search. goals: of the
-    search, in a word each."""
+    left it, with what it kept. run: of the search, from 1. walks: whether it passed the screening of the
+    search. goals: of the search, in a word each. kept: parameters that were not searched."""
 
     group: DesignGroup
     pins: np.ndarray
@@ -59,6 +59,7 @@ class FoundDesign:
     run: int
     walks: bool
     goals: tuple[str, ...] = GOAL_NAMES
+    kept: tuple[str, ...] = ()
 
     @property
     def at_last_goal(self) -> bool:
@@ -121,10 +122,12 @@ def searched_goals(path: Path) -> tuple[str, ...]:
 def found_design(
     space: DesignSpace, individual: evolve.Individual, run: int, goals: tuple[str, ...] = GOAL_NAMES
 ) -> FoundDesign:
-    """Return an individual as a design. run: of the search, from 1. goals: of it, in a word each."""
+    """Return an individual as a design, with what the space keeps. run: of the search, from 1. goals: of it,
+    in a word each."""
     row = space.row(individual.parameters)
     (name,) = space.rows_by_group(row)
     group = space.groups[name]
+    kept = {key: value for key, value in space.fixed.items() if key in space.all_names(group)}
     screened = screen_designs([WornValues(group, *space.values(group, row))])[0]
     names = screened.values.tables.names
     controls = dict(zip(names, screened.values.controls[0].tolist(), strict=True))
@@ -133,10 +136,11 @@ def found_design(
         pins=screened.values.pins,
         controls=controls,
         begin=screened.begin,
-        individual=individual,
+        individual=replace(individual, parameters={**individual.parameters, **kept}),
         run=run,
         walks=bool(screened.walks[0]),
         goals=goals,
+        kept=tuple(kept),
     )
 
 
@@ -149,7 +153,10 @@ def found_designs(folder: Path) -> list[FoundDesign]:
         designs.append(found_design(searched_space(path), evolution.best, run, searched_goals(path)))
         run += 1
     if not designs:
-        raise ModelError(f"{folder} has no search for exoskeletons: there is no {run_file(folder, 1).name}")
+        raise ModelError(
+            f"{folder} has no search for exoskeletons: there is no {run_file(folder, 1).name}; search one, "
+            "or look at those of the package: strut reproduce kieboom-descent --no-search"
+        )
     return sorted(designs, key=_rank)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,10 @@ class SlowSwarm(evolve.Swarm):
 @dataclass(frozen=True)
 class ScreenedSwarm(evolve.MetamorphicSwarm):
     """A metamorphic swarm whose particles begin with pins that carry a stride, which a few in a hundred of
-    random ones do, and slowly, so that they do not leave at once what walks."""
+    random ones do, and slowly, so that they do not leave at once what walks. fixed: values of parameters that
+    are not searched, as of `DesignSpace`: the pins that are searched fit to those that are kept."""
+
+    fixed: Mapping[str, float] = field(default_factory=dict)
 
     def begin(self, space: ParameterSpace, draws: Draws, generations: int) -> SearchState:
         """Spread the particles, then give each of them pins that pass, of every topology."""
@@ -82,18 +85,22 @@ class ScreenedSwarm(evolve.MetamorphicSwarm):
         names = list(pools)
         for number in dict.fromkeys(group.number for group in groups.values()):
             topology = next(group.topology for group in groups.values() if group.number == number)
-            columns = [pin_name(number, each.name) for each in linkage.pin_parameters(topology)]
-            if not all(name in space.names for name in columns):
-                continue  # what is fixed stays
-            places = space.places(columns, f"topology {number}")
-            designs, passes_with = sound_designs(number)
+            pins = [each.name for each in linkage.pin_parameters(topology)]
+            searched_pins = [k for k, name in enumerate(pins) if pin_name(number, name) in space.names]
+            if not searched_pins:
+                continue
+            places = space.places([pin_name(number, pins[k]) for k in searched_pins], f"topology {number}")
+            kept = [(name, self.fixed.get(pin_name(number, name))) for name in pins]
+            designs, passes_with = sound_designs(
+                number, tuple((name, value) for name, value in kept if value is not None)
+            )
             chance = draws.uniform(len(x))
             for k in range(len(x)):
                 own = groups[names[int(state["groups"][k, 0])]]
                 pair = own.actuators if own.number == number else None
                 passing = np.arange(len(designs)) if pair is None else np.flatnonzero(passes_with[pair])
                 if len(passing):
-                    x[k, places] = designs[passing[int(chance[k] * len(passing))]]
+                    x[k, places] = designs[passing[int(chance[k] * len(passing))], searched_pins]
         return state | {"x": x, "v": slow_down(space, state["v"], self.swarm.max_velocity)}
 
 
@@ -146,6 +153,7 @@ def exoskeleton_swarm(problem: evolve.SearchProblem, population: int = POPULATIO
         own=OWN_BEST_SCHEDULE,
         social=SWARM_BEST_SCHEDULE,
         swarm=evolve.Swarm(population, max_velocity=MAX_VELOCITY),
+        fixed=problem.evaluation.space.fixed,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from strut import evolve
-from strut.errors import StorageError
+from strut.errors import StorageError, ValueRangeError
 from strut.evolve.search import StopRequest
 from strut.files import put
 from strut.studies.exoskeleton_candidates import (
@@ -59,6 +59,7 @@ from strut.studies.exoskeleton_search import (
 )
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.exoskeleton_table import WornDesign, design_rows, rival_design
+from strut.studies.known_exoskeletons import kept_parameters, known_exoskeletons
 from strut.studies.mode_searches import card_options, machine_of, progress_text
 from strut.studies.study import CompilableEvaluation, Row, SearchOrder, SearchOutcome, SearchStudy
 
@@ -162,7 +163,7 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
     if order.limits:
         way["limits"] = order.limits
     names = goal_names(order.limits)
-    problem = exoskeleton_problem(**way)
+    problem = exoskeleton_problem(order.only or None, kept_values(order), **way)
     runs = order.runs or RUNS
     share = 1.0 if on_card else 1 - RIVAL_SHARE
     stopped = Event()
@@ -212,6 +213,19 @@ def _search(order: SearchOrder, tell: Callable[[str], None]) -> None:
             **size,
             **way,
         )
+
+
+def kept_values(order: SearchOrder) -> dict[str, float]:
+    """Return what an order keeps of an exoskeleton of the package, by parameter; raises ValueRangeError where
+    it is not said of which."""
+    if not order.keep:
+        return {}
+    if len(order.only) != 1:
+        raise ValueRangeError(
+            f"--keep {' '.join(order.keep)} is of one exoskeleton: say with --only of which, as --only "
+            f"{next(iter(known_exoskeletons()))}"
+        )
+    return kept_parameters(order.only[0], order.keep)
 
 
 def check_designs(
@@ -398,7 +412,7 @@ def check_rows(
 def evaluations(order: SearchOrder) -> list[CompilableEvaluation]:
     """Return with what exoskeletons and their rival are evaluated."""
     way = card_options(order) | {"limits": order.limits or None}
-    linkages = exoskeleton_problem(**way).evaluation
+    linkages = exoskeleton_problem(order.only or None, kept_values(order), **way).evaluation
     assert isinstance(linkages, ExoskeletonEvaluation)
     return [linkages, machine_of({RIVAL: rival_problem(**way)})]
 
@@ -415,6 +429,11 @@ STUDY = SearchStudy(
     "the best are run again on rigid ground. References count from an ordinary stride. Hours on two cores",
     rows,
     carry_out=carry_out,
-    takes=("runs", "generations", "population", "seed", "device", "precision", "crew", "step", *LIMIT_WORDS),
+    takes=(
+        *("runs", "generations", "population", "seed", "device", "precision", "crew", "step"),
+        *LIMIT_WORDS,
+        "only",
+        "keep",
+    ),
     evaluations=evaluations,
 )

@@ -4,14 +4,15 @@ with where nobody wants to search."""
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from strut import evolve
-from strut.errors import StorageError
-from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups
+from strut.errors import StorageError, UnknownNameError, did_you_mean
+from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups, pin_name
 from strut.studies.exoskeleton_found import FoundDesign, found_design
+from strut.studies.exoskeleton_gait import ANKLE
 from strut.studies.exoskeleton_measures import DESIGN_GOALS
 from strut.studies.exoskeleton_rival import RIVAL
 from strut.studies.exoskeleton_search import GOAL_NAMES
@@ -75,6 +76,33 @@ def _design(name: str, entry: Mapping[str, Mapping[str, float]]) -> FoundDesign:
     return found_design(space, _individual(entry, len(GOAL_NAMES)), int(entry["place"]["run"]))
 
 
+KEPT_PINS = "pins"
+"""What of a design is kept: where its pins are; or the name of a joint."""
+
+
+def kept_parameters(name: str, kept: Sequence[str]) -> dict[str, float]:
+    """Return the parameters of an exoskeleton of the package, refined, that a search keeps while it looks for
+    the rest.
+
+    name: of its group. kept: 'pins', for its morphology; or joints, as "j1": where each is, and what drives
+    or springs it; 'ankle', for what drives that."""
+    designs = refined_exoskeletons()
+    if name not in designs:
+        raise UnknownNameError(
+            f"nothing is kept of '{name}': {did_you_mean(name, list(designs))}, which the package has"
+        )
+    group, parameters = designs[name].group, designs[name].individual.parameters
+    words = [KEPT_PINS, *group.topology.joints, ANKLE]
+    values = {}
+    for word in kept:
+        if word not in words:
+            raise UnknownNameError(f"'{word}' of {name} cannot be kept: {did_you_mean(word, words)}")
+        beginning = "" if word == KEPT_PINS else f"{word}_"
+        own = (pin_name(group.number, beginning), *([] if word == KEPT_PINS else [beginning]))
+        values |= {key: value for key, value in parameters.items() if key.startswith(own)}
+    return values
+
+
 def known_rival() -> evolve.Individual:
     """Return the best of the rival's search."""
     return _individual(_entries()[RIVAL], len(GOAL_NAMES) - DESIGN_GOALS)
@@ -85,4 +113,10 @@ def refined_rival() -> evolve.Individual:
     return _individual(_entries()[f"{RIVAL}{REFINED_ENDING}"], len(GOAL_NAMES) - DESIGN_GOALS)
 
 
-__all__ = ["known_exoskeletons", "known_rival", "refined_exoskeletons", "refined_rival"]
+__all__ = [
+    "kept_parameters",
+    "known_exoskeletons",
+    "known_rival",
+    "refined_exoskeletons",
+    "refined_rival",
+]

@@ -116,7 +116,8 @@ class SearchOrder:
     each search; None for as many as were published. parts: of a study that has several, how many, from the
     first; None for all. trials: of a study that counts these. seed: of its random numbers; None for its own.
     peak_power: of one actuator, at most [W]; peak_force: at one place between human and machine, at most
-    [N]; None for no such goal. device, precision, crew: where and how individuals are run, as of
+    [N]; None for no such goal. only: of what is searched, names; all unless given. keep: what of a known
+    design stays as it is. device, precision, crew: where and how individuals are run, as of
     `simulate_batch`; step: of integration [s], None for the study's own; a search is gone on with as it was
     begun. minutes: after which the search stops, to be gone on with; None for no end. search: False for what
     was found before, searched no further. verify: whether what was found is run again more exactly, compared
@@ -137,6 +138,8 @@ class SearchOrder:
     minutes: float | None = None
     peak_power: float | None = None
     peak_force: float | None = None
+    only: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     search: bool = True
     verify: bool = True
 
