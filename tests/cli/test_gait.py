@@ -10,7 +10,8 @@ import pytest
 
 from strut import view
 from strut.cli import main
-from strut.gait import random_search
+from strut.gait import find, random_search
+from strut.walkers import compass
 
 
 def run(capsys, *arguments, code=0):
@@ -88,9 +89,8 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
     assert saved.run.provenance["system"] == "compass"
     rows = (tmp_path / "out" / "sweep-1.csv").read_text().splitlines()
     assert rows[0] == "slope,period,stable,stance,swing,stance_rate,swing_rate"
-    assert len(rows) > 20
     swept = [float(row.split(",")[0]) for row in rows[1:]]
-    assert (swept[0], swept[-1]) == pytest.approx((math.radians(3), math.radians(4.6)))
+    assert swept == pytest.approx(np.radians(np.linspace(3, 4.6, 20)).tolist(), abs=1e-15)
     chapter = next(c for c in saved.chapters if c.heading == "Over slope")
     assert {figure.x for figure in chapter.figures.values()} == {"slope [deg]"}
     for trace in chapter.figures["sweep_period"].traces:  # the curves, the squares and what was walked
@@ -99,6 +99,33 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
     assert {table.head[k] for table, k in zip(chapter.tables, (0, 2), strict=True)} == {"slope [deg]"}
     assert 4.3 < chapter.tables[1].rows[0][2] < 4.5  # the doubling
     assert "reached slope = 4.6 deg." in chapter.text
+
+
+@pytest.mark.parametrize("sweep", ["slope=3deg:3.3deg:5", "slope=3deg,3.1deg,3.3deg"])
+def test_a_sweep_has_the_gaits_at_the_values_that_were_asked(capsys, sweep):
+    (branch,) = json.loads(run(capsys, "compass", "--sweep", sweep, "--json").out)["result"]["branches"]
+    asked = np.linspace(3, 3.3, 5) if ":" in sweep else np.array([3, 3.1, 3.3])
+    assert branch["values"] == pytest.approx(np.radians(asked).tolist(), abs=1e-15)
+    for slope, period in zip(asked, branch["period"], strict=True):
+        assert period == pytest.approx(find(compass(slope=math.radians(slope))).period, abs=1e-9)
+    rows = re.findall(r"\n +(3[.\d]*) +0\.73", run(capsys, "compass", "--sweep", sweep).out)
+    assert rows == [f"{value:.5g}" for value in asked]
+
+
+def test_a_value_without_a_gait_has_a_row_that_says_so(capsys, tmp_path):
+    """The branch of the compass ends where its walks take off or fall."""
+    asked = ("rimless-wheel", "--sweep", "slope=8deg:0deg:5")
+    said = run(capsys, *asked, "-o", str(tmp_path))
+    assert len(re.findall(r"\n +\d[.\d]* +(?:\d|no gait)", said.out)) >= 5
+    assert re.search(r"\n +0 +no gait", said.out)
+    assert "no gait at slope 2 deg and one value more: the branch does not come there" in " ".join(
+        said.err.split()
+    )
+    rows = [line.split(",") for line in (tmp_path / "sweep-1.csv").read_text().splitlines()[1:]]
+    assert [row[1] == "nan" for row in rows] == [False, False, False, True, True]
+    (branch,) = json.loads(run(capsys, *asked, "--json").out)["result"]["branches"]
+    assert [each is None for each in branch["period"]] == [False, False, False, True, True]
+    assert [each["value"] for each in branch["missing"]] == branch["values"][3:]
 
 
 def test_no_gait_is_one_sentence(capsys):
@@ -118,8 +145,10 @@ def test_a_sweep_that_cannot_begin_says_where_it_could(capsys):
     assert "A sweep begins at its first value, slope = 2 deg: let" in said.replace("\n", " ")
     said = run(capsys, "compass", "--sweep", "slope=2deg:5deg", code=2).err
     assert "'slope=2deg:5deg' does not say how many values there are" in said
-    said = run(capsys, "compass", "--sweep", "slope=2deg,5deg", code=2).err
-    assert "a gait is followed from one value to another: write slope=A:B:N" in " ".join(said.split())
+    said = run(capsys, "compass", "--sweep", "slope=2deg,5deg,3deg", code=2).err
+    assert "a gait is followed from the first value to the last: write them in order" in " ".join(
+        said.split()
+    )
     said = run(capsys, "compass", "--sweep", "slop=2deg:5deg:9", code=2).err
     assert "there is no 'slop': did you mean 'slope'" in " ".join(said.split())
     assert "allowed are -0.5 to 0.5 rad" in run(capsys, "compass", "--sweep", "slope=3deg:2:9", code=2).err

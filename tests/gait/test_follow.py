@@ -7,7 +7,7 @@ import pytest
 
 import strut
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError
-from strut.gait import ReturnMap, find, follow
+from strut.gait import ReturnMap, find, follow, gaits_at
 from strut.gait.newton import shoot
 from strut.walkers import compass, kneed, rimless_wheel, round_foot, simplest
 
@@ -85,6 +85,30 @@ def test_the_gaits_of_the_kneed_walker_meet_in_a_fold():
     assert again.period == pytest.approx(0.484238, abs=1e-6)
     with pytest.raises(NoGaitError):
         find(kneed(slope=fold.at - 1e-4), starts=60)
+
+
+def test_a_branch_gives_its_gaits_at_other_values():
+    """Both where it passes a value twice, up to the fold, and none beyond it."""
+    branch = follow(kneed(), "slope", to=0.02, start=find(kneed()), points=30, bounds=(0.02, 0.06))
+    (fold,) = (b.at for b in branch.bifurcations if b.kind == "fold")
+    values = [0.058, 0.045, fold + 1e-6, fold - 1e-6]
+    gaits = gaits_at(branch, values)
+    assert [each.value for each in gaits] == [values[0], *(2 * [values[1]]), *(2 * [values[2]]), values[3]]
+    long, short = (each.point for each in gaits[1:3])
+    assert long.period == pytest.approx(branch.gait(0.045, occurrence=0).period, abs=1e-8)
+    assert short.period == pytest.approx(branch.gait(0.045, occurrence=1).period, abs=1e-8)
+    assert long.period - short.period > 0.05
+    around = [each.point.period for each in gaits[3:5]]
+    assert 1e-5 < around[0] - around[1] < 1e-2
+    assert gaits[-1].point is None
+    assert gaits[-1].why == f"the branch does not come there: {branch.ended}"
+
+
+def test_a_doubled_branch_gives_its_gaits_at_other_values(branch):
+    doubled = branch.bifurcations[0].doubled(to=math.radians(4.6), points=20)
+    (gait,) = gaits_at(doubled, [0.079])
+    assert gait.point.period == pytest.approx(doubled.gait(0.079).period, abs=1e-9)
+    assert gait.point.period > 1.5 > branch.gait(0.079).period
 
 
 def test_a_branch_reaches_the_end_of_a_range():

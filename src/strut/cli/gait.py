@@ -6,7 +6,6 @@ import contextlib
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +14,10 @@ import typer
 from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.answer import note, present, warn
+from strut.cli.answer import note, present
 from strut.cli.console import out
 from strut.cli.exit_status import INTERRUPTED_EXIT
+from strut.cli.gait_findings import Findings, write_files
 from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
 from strut.cli.options import Budget, Device, Drive, Model, Root, Section, Seed, Settings, Sweep
 from strut.cli.progress import part_teller, tell_progress
@@ -25,11 +25,10 @@ from strut.cli.save import check_directory
 from strut.cli.sweeps import read_sweep
 from strut.cli.tables import table
 from strut.errors import ModelError, NoGaitError, ValueRangeError, did_you_mean
-from strut.files import put
-from strut.gait import Basin, BifurcationMap
+from strut.gait import BifurcationMap, GaitAtValue
 from strut.gait.branch import Branch
 from strut.gait.gait import Gait
-from strut.report.gait import LISTED_GAITS, RESIDUAL_FLOOR
+from strut.report.gait import RESIDUAL_FLOOR, swept_rows
 from strut.simulate import DEVICES
 from strut.system import System
 from strut.view.figures.swept_axis import SweptAxis, swept_axis
@@ -37,45 +36,6 @@ from strut.view.units import shown_unit, title_with_unit
 
 SEARCH_BUDGET = 60.0
 """How long a search for gaits may work unless asked otherwise [s]: ready-made walkers need two."""
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What a search for gaits found.
-
-    branches: of a sweep, one for each gait. doubled: the branches of twice as many steps that begin on each
-        of these. basins: one for each gait. All empty where they were not asked for. maps: how it walks over
-        the parameter of a sweep, of each gait; None where that is not known. axis: how the parameter of a
-        sweep is shown.
-    """
-
-    gaits: list[Gait]
-    branches: list[Branch]
-    doubled: list[list[Branch]]
-    basins: list[Basin]
-    maps: list[BifurcationMap | None]
-    axis: SweptAxis
-
-    def data(self) -> dict[str, Any]:
-        """Return what `strut gait --json` gives as its result."""
-        document: dict[str, Any] = {"gaits": [g.data() for g in self.gaits]}
-        if self.branches:
-            document["branches"] = [
-                branch_data(b) | {"doubled": [branch_data(d) for d in m]}
-                for b, m in zip(self.branches, self.doubled, strict=True)
-            ]
-        if self.basins:
-            document["basins"] = [
-                {
-                    "names": list(b.names),
-                    "first": b.first,
-                    "second": b.second,
-                    "outcomes": b.outcomes,
-                    "label": b.label.tolist(),
-                }
-                for b in self.basins
-            ]
-        return document
 
 
 def gait(  # noqa: PLR0913 the options of a command are its arguments
@@ -114,10 +74,10 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
 ) -> None:
     """Find the gaits of a walker: limit cycles, their stability (multipliers), period, speed and energy.
 
-    With --sweep the gait is followed as a parameter changes, in N gaits or more, past folds and from
-    doublings on; it begins at the first value. With -o it also walks at 120 values from A to B, at each from
-    where the walk before ended (brute-force bifurcation diagram). Ctrl-C ends the search and shows the gaits
-    found by then.
+    With --sweep the gait is followed from the first value on, past folds and from doublings on; table and
+    files have the gaits at the N values, two where it turns back, and say where there is none. With -o it
+    also walks at 120 values from A to B, at each from where the walk before ended (brute-force bifurcation
+    diagram). Ctrl-C ends the search and shows the gaits found by then.
 
     [bold]Examples[/bold]
 
@@ -136,8 +96,8 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     if device != "cpu" and not basin:
         raise ModelError(f"--device {device} is for the runs of a basin: give --basin too, or leave it out")
     system = with_settings(with_drive(find_model(model, Reading(roots=tuple(root))), drive), settings)
-    axis, low, high, points = _range(system, sweep) if sweep else (SweptAxis("", ""), math.nan, math.nan, 0)
-    name = axis.name
+    axis, values = _swept_values(system, sweep) if sweep else (SweptAxis("", ""), (math.nan, math.nan))
+    name, low, high = axis.name, values[0], values[-1]
     if sweep:
         system = system.using({name: low})
     tell_progress("looking for a gait" if not everything else "looking for all gaits")
@@ -156,8 +116,9 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
     branches = []
     for k, g in enumerate(gaits_found if sweep else []):
         tell = part_teller(f"following gait {k + 1} of {len(gaits_found)} over {name}", k, len(gaits_found))
-        branches.append(gaits.follow(system, name, high, start=g, points=points, progress=tell))
+        branches.append(gaits.follow(system, name, high, start=g, points=len(values), progress=tell))
     doubled = [doubled_branches(b) for b in branches]
+    swept = [gaits.gaits_at(b, values) for b in branches]
     basins = []
     for k, g in enumerate(gaits_found if basin else []):
         word = f"basin of gait {k + 1} of {len(gaits_found)}, {cells} x {cells} runs"
@@ -165,7 +126,13 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         basins.append(gaits.basin(g, cells=cells, device=device, progress=tell))
     maps = [walked_steps(g, name, high) for g in gaits_found] if sweep and output is not None else []
     findings = Findings(
-        gaits=gaits_found, branches=branches, doubled=doubled, basins=basins, maps=maps, axis=axis
+        gaits=gaits_found,
+        branches=branches,
+        doubled=doubled,
+        swept=swept,
+        basins=basins,
+        maps=maps,
+        axis=axis,
     )
     options = {  # by name, what was asked and the default
         "all": (everything, False),
@@ -196,7 +163,7 @@ def search_gaits(
             return gaits.find_all(system, section or None, **options)
         return [gaits.find(system, section=section or None, **options)]
     except gaits.GaitSearchInterrupted as interrupt:
-        findings = Findings(list(interrupt.gaits), [], [], [], [], SweptAxis("", ""))
+        findings = Findings(list(interrupt.gaits), [], [], [], [], [], SweptAxis("", ""))
         data = findings.data() | {"nearest": dict(interrupt.nearest), "closest": interrupt.closest}
         present(data, lambda: findings_text(findings))
         note(f"interrupted: {interrupt}")
@@ -207,8 +174,8 @@ def findings_text(findings: Findings) -> None:
     """Print all that was found as tables."""
     for g in findings.gaits:
         gait_text(g)
-    for b, others in zip(findings.branches, findings.doubled, strict=True):
-        branch_text(b, others, findings.axis)
+    for b, others, swept in zip(findings.branches, findings.doubled, findings.swept, strict=True):
+        branch_text(b, others, swept, findings.axis)
     for cell_map in findings.basins:
         table(
             f"basin over {cell_map.names[0]}, {cell_map.names[1]}",
@@ -245,28 +212,21 @@ def gait_text(g: Gait) -> None:
     )
 
 
-def branch_text(branch: Branch, doubled: Sequence[Branch], axis: SweptAxis) -> None:
-    """Print a branch as tables. doubled: the branches of more steps that begin on it. axis: how the parameter
-    is shown."""
-    v = branch.parameter
-    listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED_GAITS).astype(int))
-    rows = [
-        [
-            float(axis.in_unit(v[k])),
-            float(branch.period[k]),
-            float(abs(branch.multipliers[k, 0])),
-            "yes" if branch.stable[k] else "no",
-        ]
-        for k in listed_rows
-    ]
-    listed = f"{len(v)} gaits over {branch.name}" + (
-        f"; {len(listed_rows)} of {len(v)} rows" if len(listed_rows) < len(v) else ""
-    )
+def branch_text(
+    branch: Branch, doubled: Sequence[Branch], swept: Sequence[GaitAtValue], axis: SweptAxis
+) -> None:
+    """Print a branch as tables. doubled: the branches of more steps that begin on it. swept: its gaits at the
+    values that were asked. axis: how the parameter is shown."""
+    rows = swept_rows(swept, axis)
+    row_count = f"{len(rows)} of {len(swept)} rows" if len(rows) < len(swept) else f"{len(rows)} rows"
     table(
-        listed,
+        f"gaits over {branch.name}, {row_count}",
         [axis.title, title_with_unit(branch.system, "period", "s"), "largest multiplier", "stable"],
         rows,
     )
+    for why in dict.fromkeys(each.why for each in swept if each.why):
+        values = [each.value for each in swept if each.why == why]
+        note(f"no gait at {axis.label(values[0])}{_and_more(len(values) - 1)}: {axis.sentence(why)}")
     bifurcations = [
         [b.kind, each.steps, float(axis.in_unit(b.at))]
         for each in (branch, *doubled)
@@ -281,66 +241,24 @@ def branch_text(branch: Branch, doubled: Sequence[Branch], axis: SweptAxis) -> N
         )
 
 
-def branch_data(branch: Branch) -> dict[str, Any]:
-    """Return a branch as `--json` prints it."""
-    return {
-        "parameter": branch.name,
-        "values": branch.parameter,
-        "period": branch.period,
-        "states": {n: branch.values(n) for n in branch.names},
-        "multipliers": [[[float(m.real), float(m.imag)] for m in row] for row in branch.multipliers],
-        "stable": branch.stable,
-        "bifurcations": [{"kind": b.kind, "at": b.at} for b in branch.bifurcations],
-        "ended": branch.ended,
-        "steps": branch.steps,
-    }
+def _and_more(count: int) -> str:
+    return "" if count == 0 else " and one value more" if count == 1 else f" and {count} values more"
 
 
-def _range(system: System, text: str) -> tuple[SweptAxis, float, float, int]:
-    """Read NAME=A:B:N; returns how NAME is shown, A, B and N. Raises what `System.using` raises for A and
-    B."""
+def _swept_values(system: System, text: str) -> tuple[SweptAxis, tuple[float, ...]]:
+    """Read NAME=A:B:N or NAME=A,B,C; returns how NAME is shown, and its values. Raises what `System.using`
+    raises for one of them."""
     units = {q.name: q.unit for q in system.p}
     swept = read_sweep(text, units)
-    if not swept.evenly:
+    steps = np.sign(np.diff(swept.values))
+    if not (np.all(steps == 1) or np.all(steps == -1)):
         raise ValueRangeError(
-            f"'{text}' lists values, and a gait is followed from one value to another: write "
-            f"{swept.name}=A:B:N"
+            f"'{text}': a gait is followed from the first value to the last: write them in order, smallest "
+            f"or largest first"
         )
-    ends = swept.values[0], swept.values[-1]
-    for value in ends:
+    for value in (swept.values[0], swept.values[-1]):
         system.using({swept.name: value})  # refuses what is out of its bounds
-    axis = swept_axis(swept.name, units[swept.name], swept.unit, of=system)
-    return axis, *ends, len(swept.values)
-
-
-def write_files(directory: Path, findings: Findings, asked: str, source: str) -> None:
-    """Write of every gait a page with its sweep and its basin, the data of all that, and the figures; and
-    tables of numbers.
-
-    asked: the command that was given. source: Python that makes the system.
-    """
-    from strut.report import gait_result
-
-    for k, g in enumerate(findings.gaits):
-        result = gait_result(
-            g,
-            asked,
-            branches=[findings.branches[k], *findings.doubled[k]] if findings.branches else [],
-            step_map=findings.maps[k] if findings.maps else None,
-            cells=findings.basins[k] if findings.basins else None,
-            title=f"{g.system.name}: gait {k + 1}",
-            source=source,
-            unit=findings.axis.unit,
-        )
-        for why in result.folder(directory, f"gait-{k + 1}").missing:
-            warn(why)
-    for k, b in enumerate(findings.branches):
-        put(directory / f"sweep-{k + 1}.csv", branch_csv(b))
-    for k, steps in enumerate(findings.maps):
-        if steps is not None:
-            put(directory / f"map-{k + 1}.csv", map_csv(steps))
-    for k, cells in enumerate(findings.basins):
-        put(directory / f"basin-{k + 1}.csv", basin_csv(cells))
+    return swept_axis(swept.name, units[swept.name], swept.unit, of=system), swept.values
 
 
 def walked_steps(g: Gait, name: str, to: float) -> BifurcationMap | None:
@@ -363,28 +281,6 @@ def walked_steps(g: Gait, name: str, to: float) -> BifurcationMap | None:
         note(f"{missing}: {steps.ended}")
         return None
     return steps
-
-
-def map_csv(steps: BifurcationMap) -> str:
-    """Return steps that were walked as a table: parameter, time of the step, and the states after it."""
-    columns = steps.columns()
-    rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack(list(columns.values()))]
-    return "\n".join([",".join(columns), *rows]) + "\n"
-
-
-def branch_csv(branch: Branch) -> str:
-    """Return a branch as a table: parameter, period, whether it is stable, and the states of every gait."""
-    states = [branch.values(n) for n in branch.names]
-    columns = [branch.parameter, branch.period, branch.stable.astype(float), *states]
-    rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack(columns)]
-    return "\n".join([",".join([branch.name, "period", "stable", *branch.names]), *rows]) + "\n"
-
-
-def basin_csv(cells: Basin) -> str:
-    """Return a basin as a table: the two states a run begins with, and what became of it."""
-    a, b = (grid.ravel() for grid in np.meshgrid(cells.first, cells.second, indexing="ij"))
-    lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, b, cells.label.ravel(), strict=True)]
-    return "\n".join([f"{cells.names[0]},{cells.names[1]},outcome", *lines]) + "\n"
 
 
 def doubled_branches(branch: Branch) -> list[Branch]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from strut.gait.find import find, find_all
     from strut.gait.flow_jumps import locate_jumps
     from strut.gait.gait import Gait
+    from strut.gait.gaits_at import GaitAtValue, gaits_at
     from strut.gait.load import load
     from strut.gait.metabolic import muscle_metabolic_power, work_metabolic_power
     from strut.gait.return_map import ReturnMap
@@ -34,6 +35,7 @@ __all__ = [
     "BudgetWarning",
     "Energetics",
     "Gait",
+    "GaitAtValue",
     "GaitSearchInterrupted",
     "ImpactLoss",
     "NoGaitError",
@@ -48,6 +50,7 @@ __all__ = [
     "find_all",
     "follow",
     "froude",
+    "gaits_at",
     "impact_loss",
     "load",
     "locate_jumps",
@@ -72,6 +75,7 @@ import_on_demand(
         "find": ("find", "find_all"),
         "flow_jumps": ("locate_jumps",),
         "gait": ("Gait",),
+        "gaits_at": ("GaitAtValue", "gaits_at"),
         "load": ("load",),
         "metabolic": ("muscle_metabolic_power", "work_metabolic_power"),
         "return_map": ("ReturnMap",),

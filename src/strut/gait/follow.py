@@ -85,7 +85,7 @@ def follow(  # noqa: PLR0913 one that goes on by itself has that many choices
     own = next(q.bounds for q in system.p if q.name == parameter)
     low, high = sorted(bounds or (to, begin - 2 * (to - begin)))
     allowed = max(low, own[0]), min(high, own[1])
-    continuation = _Continuation(step, abs(to - begin), allowed)
+    continuation = Continuation(step, abs(to - begin), allowed)
     first = continuation.first_point(gait.y0, begin, sense=float(np.sign(to - begin)))
     continuation.tell = progress
     return continuation.branch_from(first, points, most)
@@ -106,9 +106,9 @@ class _Corrected:
     iterations: int
 
 
-class _Continuation:
-    """Predictor and corrector on a map with one parameter; states and parameter are scaled to be of order
-    one.
+class Continuation:
+    """Predictor and corrector on a map with one parameter (pseudo-arclength continuation); states and
+    parameter are scaled to be of order one.
 
     span: the scale of the parameter. bounds: between which it stays. why: what the last point that failed
         failed by. tell: is called with the fraction of the span that is behind.
@@ -364,11 +364,11 @@ def doubled_branch(
     aim = to if to is not None else at.at + sense * 0.2 * abs(np.ptp(branch.parameter))
     span = max(abs(aim - at.at), 1e-12)
     opposite = at.at - (aim - at.at)
-    continuation = _Continuation(step, span, (min(aim, opposite), max(aim, opposite)))
+    continuation = Continuation(step, span, (min(aim, opposite), max(aim, opposite)))
     row = np.append(v, 0.0)
     row /= np.linalg.norm(row)
     first = continuation.first_point(point.y + amplitude * v, at.at, row=row)
     return continuation.branch_from(first, int(options.get("points", 100)), int(options.get("most", 2000)))
 
 
-__all__ = ["doubled_branch", "follow"]
+__all__ = ["Continuation", "doubled_branch", "follow"]

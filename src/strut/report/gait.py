@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.checks import checked
-from strut.gait import Basin, BifurcationMap, Branch, Gait
-from strut.report.walks import basin_walks, branch_walks, with_squares
+from strut.gait import Basin, BifurcationMap, Branch, Gait, GaitAtValue
+from strut.report.walks import basin_walks, branch_walks, spread_indices, with_squares
 from strut.simulate import simulate
 from strut.view.figures.figure import NEUTRAL, Figure, Points
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
-from strut.view.figures.swept_axis import swept_axis
+from strut.view.figures.swept_axis import SweptAxis, swept_axis
 from strut.view.pages.headline import headline as page_headline
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 RESIDUAL_FLOOR = 1e-12
 """Relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
-LISTED_GAITS = 12
-"""Gaits of a branch that its table shows, evenly along it."""
+LISTED_GAITS = 25
+"""Gaits of a sweep that its table shows at most, evenly along it."""
 WALKED_NOTE = (
     "Small points are steps that it walked, once it had settled at each value (brute-force bifurcation "
     "diagram): {}."
@@ -39,11 +39,12 @@ SHOWN_PERIODS = 6
 
 
 @checked
-def gait_result(
+def gait_result(  # noqa: PLR0913 -- all that can be known of a gait
     gait: Gait,
     asked: str = "",
     *,
     branches: Branch | Sequence[Branch] = (),
+    swept: Sequence[GaitAtValue] = (),
     step_map: BifurcationMap | None = None,
     cells: Basin | None = None,
     title: str = "",
@@ -53,8 +54,9 @@ def gait_result(
     """Turn what `gait.find` found into a `Result`: facts, stability, energy, branches, basin and a run.
 
     asked: the command that was given. branches: what `gait.follow` and `doubled` made of it, the first one
-        followed from it. step_map: its `gait.bifurcation_map` over the same parameter, drawn below them.
-    cells: its `gait.basin`. title: the heading, if not the system's name. source:
+        followed from it. swept: its gaits at some values, of `gait.gaits_at`, for the table; those that it
+        was followed through unless given. step_map: its `gait.bifurcation_map` over the same parameter, drawn
+        below them. cells: its `gait.basin`. title: the heading, if not the system's name. source:
         Python that makes its system, "walkers.compass()". unit: in which the parameter of the branches is
         shown, "deg"; its own unless given.
     """
@@ -97,7 +99,7 @@ def gait_result(
     }
     chapters = [_stability(gait), *([_energy(gait)] if accounted else [])]
     if several:
-        chapters.append(_branch(several, step_map, unit))
+        chapters.append(_branch(several, swept, step_map, unit))
     if cells is not None:
         chapters.append(_basin(cells))
     numerics = {
@@ -172,28 +174,33 @@ def _energy(gait: Gait) -> Chapter:
     )
 
 
-def _branch(branches: list[Branch], step_map: BifurcationMap | None, unit: str) -> Chapter:
+def swept_rows(swept: Sequence[GaitAtValue], axis: SweptAxis) -> list[tuple[object, ...]]:
+    """Return the rows of a table of gaits over a parameter: its value, the period, the largest multiplier and
+    whether it is stable; or that there is no gait. Of more than `LISTED_GAITS` some, evenly."""
+    return [
+        (
+            float(axis.in_unit(each.value)),
+            *(
+                (float(p.period), float(abs(p.multipliers[0])), "yes" if p.stable else "no")
+                if (p := each.point) is not None
+                else ("no gait", "", "")
+            ),
+        )
+        for each in (swept[k] for k in spread_indices(len(swept), LISTED_GAITS))
+    ]
+
+
+def _branch(
+    branches: list[Branch], swept: Sequence[GaitAtValue], step_map: BifurcationMap | None, unit: str
+) -> Chapter:
     """The chapter of a sweep: its gaits, its bifurcations, those that begin on it, and how it walks there.
     unit: in which the parameter is shown."""
     main = branches[0]
-    listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED_GAITS).astype(int))
+    listed = swept or [GaitAtValue(p.value, p) for p in main.points]
     own_unit = next((q.unit for q in main.system.p if q.name == main.name), "")
     axis = swept_axis(main.name, own_unit, unit, of=main.system)
-    at = axis.in_unit(main.parameter)
-    rows = [
-        (
-            float(at[k]),
-            float(main.period[k]),
-            float(abs(main.multipliers[k, 0])),
-            "yes" if main.stable[k] else "no",
-        )
-        for k in listed_rows
-    ]
-    some = (
-        f"{len(listed_rows)} of {len(main)} rows; all are in sweep-*.csv"
-        if len(listed_rows) < len(main)
-        else ""
-    )
+    rows = swept_rows(listed, axis)
+    some = f"{len(rows)} of {len(listed)} rows; all are in sweep-*.csv" if len(rows) < len(listed) else ""
     tables = [
         Rows(
             (axis.title, title_with_unit(main.system, "period", "s"), "largest multiplier", "stable"),
