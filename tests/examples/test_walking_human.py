@@ -88,16 +88,40 @@ def test_a_goal_of_muscles_saves_what_muscles_need(tmp_path):
     assert evolution.best.measures["assist_time"] == evolution.best.measures["airborne_time"] == 0
 
 
-@pytest.mark.slow  # six hundred walks of ten seconds: half a minute on two quiet cores, and compiling for lanes
-def test_one_command_finds_the_gait_for_another_goal(tmp_path):
-    file = tmp_path / "slow.db"
-    text = JOB.read_text(encoding="utf-8").replace("generations = 60", "generations = 12")
-    job = tmp_path / "human_job.toml"
-    job.write_text(text.replace('"walking_human.py', f'"{JOB.parent}/walking_human.py'), encoding="utf-8")
+def search_variation(folder, **changes):
+    """What the job finds with other text in its file: by what is changed, the old and the new one."""
+    text = JOB.read_text(encoding="utf-8").replace('"walking_human.py', f'"{JOB.parent}/walking_human.py')
+    for old, new in changes.values():
+        assert old in text
+        text = text.replace(old, new)
+    job, file = folder / "human_job.toml", folder / "variation.db"
+    job.write_text(text, encoding="utf-8")
     with pytest.raises(SystemExit) as left:
         main(["evolve", str(job), "--run-code", "-o", str(file)])
     assert left.value.code == 0
-    best = evolve.load_evolution(file).best
+    return evolve.load_evolution(file)
+
+
+@pytest.mark.slow  # six hundred walks of ten seconds: half a minute on two quiet cores, and compiling for lanes
+def test_one_command_finds_the_gait_for_another_goal(tmp_path):
+    best = search_variation(tmp_path, length=("generations = 60", "generations = 12")).best
     assert best.stage == 5
     assert best.measures["speed"] == pytest.approx(0.9, abs=0.04)
     assert best.measures["assist_time"] == best.measures["airborne_time"] == 0
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.slow  # seven thousand walks of ten seconds: a minute and a half on two quiet cores
+def test_the_job_finds_a_gait_on_the_moon(tmp_path):
+    """As the head of the file says to: with the job's own number of generations it comes to the goal before."""
+    evolution = search_variation(
+        tmp_path,
+        gravity=("set = { load = 20 }", "set = { g = 1.62 }"),
+        goal=("abs(speed - 0.9)", "abs(speed - 0.6)"),
+        length=("generations = 60", "generations = 120"),
+    )
+    best, history = evolution.best, evolution.history
+    assert best.stage == 5
+    assert best.measures["speed"] == pytest.approx(0.6, abs=0.04)
+    assert best.measures["assist_time"] == best.measures["airborne_time"] == 0
+    assert history["best_stage"][history["generation"] == 59].max() == 4
