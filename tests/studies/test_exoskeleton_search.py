@@ -17,18 +17,11 @@ from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_descent import DesignDescent
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
-from strut.studies.exoskeleton_evaluation import (
-    DESIGN_MEASURES,
-    FINE_SAMPLES,
-    MIN_SOUNDNESS,
-    ExoskeletonEvaluation,
-    divide_runs,
-    screen_designs,
-    sound_designs,
-)
+from strut.studies.exoskeleton_evaluation import DESIGN_MEASURES, ExoskeletonEvaluation, divide_runs
 from strut.studies.exoskeleton_found import check_screening, found_design, run_again, visit_counts
 from strut.studies.exoskeleton_gait import stride_references
 from strut.studies.exoskeleton_rival import rival_run_again
+from strut.studies.exoskeleton_screening import FINE_SAMPLES, MIN_SOUNDNESS, screen_designs, sound_designs
 from strut.studies.exoskeleton_search import (
     EXPLORE_SCHEDULE,
     OWN_BEST_SCHEDULE,
@@ -145,10 +138,10 @@ def test_what_is_kept_of_a_known_design():
     again = found_design(space, replace(design.individual, parameters=own), 1)
     assert again.pins == pytest.approx(design.pins)
     assert again.individual.parameters == design.individual.parameters
-    assert set(again.kept) == set(pins)
-    assert not design.kept
+    assert set(again.kept_names) == set(pins)
+    assert not design.kept_names
     descent = DesignDescent(
-        None, whole.parameters, whole.row(own | pins)[0], duration=10.0, goals=[], held=again.kept
+        None, whole.parameters, whole.row(own | pins)[0], duration=10.0, goals=[], held=again.kept_names
     )
     assert not {whole.names[k] for k in descent.places} & set(pins)
 

@@ -87,7 +87,7 @@ class LinkageCandidate:
         """Return the same topology and pair with other parameters."""
         space = DesignSpace(chosen_groups([self.design.group.name]))
         design = found_design(space, individual, self.design.run, self.design.goals)
-        return replace(self, design=replace(design, kept=self.design.kept))
+        return replace(self, design=replace(design, kept_names=self.design.kept_names))
 
     def carries_stride(self) -> bool:
         """Whether it passes the finer screening."""

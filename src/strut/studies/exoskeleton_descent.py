@@ -23,12 +23,7 @@ from strut.evolve.goals import StagedGoals
 from strut.extras import optional_module
 from strut.linkage.screening import MIN_REGULARITY, MIN_STRENGTH
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups
-from strut.studies.exoskeleton_evaluation import (
-    DURATION,
-    FINE_SAMPLES,
-    MIN_SOUNDNESS,
-    ExoskeletonEvaluation,
-)
+from strut.studies.exoskeleton_evaluation import DURATION, ExoskeletonEvaluation
 from strut.studies.exoskeleton_found import WAYS, FoundDesign, found_design, run_again
 from strut.studies.exoskeleton_measures import (
     DESIGN_GOALS,
@@ -40,6 +35,7 @@ from strut.studies.exoskeleton_measures import (
 )
 from strut.studies.exoskeleton_refinement import HELD_ENDINGS
 from strut.studies.exoskeleton_rival import rival_problem, rival_run_again
+from strut.studies.exoskeleton_screening import FINE_SAMPLES, MIN_SOUNDNESS
 from strut.studies.exoskeleton_search import exoskeleton_goals, goal_names
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 
@@ -303,7 +299,7 @@ def descend_design(
         space.row(design.individual.parameters)[0],
         duration=DURATION,
         goals=[*screened_goals(), *kept_goals(DURATION, limits, speed)],
-        held=design.kept,
+        held=design.kept_names,
     )
     goals = exoskeleton_goals(DURATION, limits)
     path = descent.follow_gradients(iterations, tell)
@@ -311,7 +307,7 @@ def descend_design(
     def refined_design(k: int) -> FoundDesign:
         individual = path.individual(k, design.individual, space.names, goals)
         refined = found_design(space, individual, design.run, goal_names(limits or ()))
-        return replace(refined, kept=design.kept)
+        return replace(refined, kept_names=design.kept_names)
 
     steps = _last_step_that_holds(
         path,

@@ -15,21 +15,20 @@ from strut import evolve, linkage, walkers
 from strut.errors import ModelError
 from strut.evolve.store import JobStore
 from strut.studies.exoskeleton_designs import DesignGroup, DesignSpace, WornValues, chosen_groups
-from strut.studies.exoskeleton_evaluation import (
-    DURATION,
-    FINE_SAMPLES,
-    LEGS,
-    SCREENED_MARGIN,
-    initial_states,
-    screen_designs,
-    walk_evaluation,
-)
+from strut.studies.exoskeleton_evaluation import DURATION, walk_evaluation
 from strut.studies.exoskeleton_gait import exoskeleton_walker, machine_values
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
     LONG_DURATION,
     add_stage,
     worn_measures,
+)
+from strut.studies.exoskeleton_screening import (
+    FINE_SAMPLES,
+    LEGS,
+    SCREENED_MARGIN,
+    initial_states,
+    screen_designs,
 )
 from strut.studies.exoskeleton_search import GOAL_NAMES, goal_names, run_file
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
@@ -49,7 +48,7 @@ class FoundDesign:
     `linkage.pin_parameters`. controls: values of `exoskeleton_tables`, references counted from the reference
     posture. begin: states of its linkages as a run begins, see `ScreenedDesigns`. individual: as the search
     left it, with what it kept. run: of the search, from 1. walks: whether it passed the screening of the
-    search. goals: of the search, in a word each. kept: parameters that were not searched."""
+    search. goals: of the search, in a word each. kept_names: of parameters that were not searched."""
 
     group: DesignGroup
     pins: np.ndarray
@@ -59,7 +58,7 @@ class FoundDesign:
     run: int
     walks: bool
     goals: tuple[str, ...] = GOAL_NAMES
-    kept: tuple[str, ...] = ()
+    kept_names: tuple[str, ...] = ()
 
     @property
     def at_last_goal(self) -> bool:
@@ -127,7 +126,7 @@ def found_design(
     row = space.row(individual.parameters)
     (name,) = space.rows_by_group(row)
     group = space.groups[name]
-    kept = {key: value for key, value in space.fixed.items() if key in space.all_names(group)}
+    kept_values = {key: value for key, value in space.fixed.items() if key in space.all_names(group)}
     screened = screen_designs([WornValues(group, *space.values(group, row))])[0]
     names = screened.values.tables.names
     controls = dict(zip(names, screened.values.controls[0].tolist(), strict=True))
@@ -136,11 +135,11 @@ def found_design(
         pins=screened.values.pins,
         controls=controls,
         begin=screened.begin,
-        individual=replace(individual, parameters={**individual.parameters, **kept}),
+        individual=replace(individual, parameters={**individual.parameters, **kept_values}),
         run=run,
         walks=bool(screened.walks[0]),
         goals=goals,
-        kept=tuple(kept),
+        kept_names=tuple(kept_values),
     )
 
 

@@ -13,14 +13,7 @@ import numpy as np
 from strut import contact, control, evolve, linkage, walkers
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
 from strut.studies.exoskeleton_designs import add_stride, control_parameter
-from strut.studies.exoskeleton_evaluation import (
-    DURATION,
-    LEGS,
-    METHOD,
-    PEAK_LAG,
-    SCREENED_SAMPLES,
-    STEP,
-)
+from strut.studies.exoskeleton_evaluation import DURATION, METHOD, PEAK_LAG, STEP
 from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, machine_values, phase_encoding
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
@@ -31,6 +24,7 @@ from strut.studies.exoskeleton_measures import (
     walking_goals,
     worn_measures,
 )
+from strut.studies.exoskeleton_screening import LEGS, SCREENED_SAMPLES
 from strut.studies.exoskeleton_search import GENERATIONS, MAX_VELOCITY, POPULATION, RUNS, SlowSwarm
 from strut.system import Param, System
 from strut.walkers.human import HUMAN_HEIGHT, SEGMENTS

@@ -17,13 +17,9 @@ from strut.evolve.searches.method import SearchState
 from strut.evolve.space import ParameterSpace
 from strut.evolve.streams import Draws
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups, pin_name
-from strut.studies.exoskeleton_evaluation import (
-    DURATION,
-    MIN_SOUNDNESS,
-    ExoskeletonEvaluation,
-    sound_designs,
-)
+from strut.studies.exoskeleton_evaluation import DURATION, ExoskeletonEvaluation
 from strut.studies.exoskeleton_measures import walking_goals
+from strut.studies.exoskeleton_screening import MIN_SOUNDNESS, sound_designs
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
 from strut.studies.study import SECONDS_PER_MINUTE
 
@@ -90,9 +86,9 @@ class ScreenedSwarm(evolve.MetamorphicSwarm):
             if not searched_pins:
                 continue
             places = space.places([pin_name(number, pins[k]) for k in searched_pins], f"topology {number}")
-            kept = [(name, self.fixed.get(pin_name(number, name))) for name in pins]
+            kept_pins = [(name, self.fixed.get(pin_name(number, name))) for name in pins]
             designs, passes_with = sound_designs(
-                number, tuple((name, value) for name, value in kept if value is not None)
+                number, tuple((name, value) for name, value in kept_pins if value is not None)
             )
             chance = draws.uniform(len(x))
             for k in range(len(x)):

@@ -9,8 +9,9 @@ import numpy as np
 
 from strut import linkage
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
-from strut.studies.exoskeleton_evaluation import DURATION, LEGS
+from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_rival import RIVAL, rival_bars, rival_mass
+from strut.studies.exoskeleton_screening import LEGS
 from strut.studies.exoskeleton_search import GOAL_NAMES
 from strut.studies.study import Row
 from strut.walkers.human import (
