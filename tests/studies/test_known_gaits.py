@@ -76,6 +76,27 @@ def test_a_row_says_what_is_kept_and_where_it_is_from():
     assert fallen.ours == "falls"
 
 
+def test_which_gaits_are_run_in_which_way_is_said_as_it_begins(monkeypatch):
+    lines = []
+
+    def run_all_ways(todo, ways):
+        for make_way in ways.values():
+            make_way()
+            lines.append("runs")
+        return {k: {"measures": {}, "stages": {"fine": 6}, "goals": 6} for k in range(len(todo))}
+
+    monkeypatch.setattr("strut.studies.kieboom_gaits.run_all_ways", run_all_ways)
+    gaits = gaits_for("kieboom-human")[:2]
+    verified = verify_known(gaits, dict.fromkeys(("fine", "located"), lambda: None), lines.append)
+    assert list(verified) == ["human-const-first", "human-const"]
+    assert lines == [
+        "human-const-first, human-const: steps of 0.1 ms in double precision",
+        "runs",
+        "human-const-first, human-const: located contacts, controlled steps",
+        "runs",
+    ]
+
+
 @pytest.mark.timeout(1800)
 @pytest.mark.slow  # every known gait in three ways, one of which locates all contacts: minutes
 def test_known_gaits_hold():

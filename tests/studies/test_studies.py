@@ -36,6 +36,21 @@ def test_garcia():
             assert float(row.ours) == pytest.approx(float(row.published), abs=close)
 
 
+def test_a_study_of_minutes_says_what_it_is_at(monkeypatch, capsys):
+    lines = []
+    monkeypatch.setattr("strut.cli.reproduce.tell_progress", lines.append)
+
+    def compute_rows(tell):
+        tell("the first gait")
+        return [Row("gait", "", "walks")]
+
+    study = Study("slow", "a study", "nobody", lambda: [], rows_with_progress=compute_rows)
+    monkeypatch.setitem(STUDIES, "slow", study)
+    main_exits(["reproduce", "slow", "--json"], 0)
+    assert lines == ["computing slow", "the first gait"]
+    assert json.loads(capsys.readouterr().out)["result"]["rows"][0]["ours"] == "walks"
+
+
 def test_duindam():
     found = rows("duindam-compass")
     assert float(found["speed of the stable passive gait [m/s]"].ours) == pytest.approx(0.76, abs=0.01)

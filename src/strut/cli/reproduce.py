@@ -260,7 +260,7 @@ def reproduce(  # noqa: PLR0913 -- options of a command
     if output and not output.endswith(".html"):
         raise ValueRangeError(f"the page of a study would be '{output}': give a name that ends with .html")
     tell_progress(f"computing {name}")
-    results = study.rows()
+    results = study.rows() if study.rows_with_progress is None else study.rows_with_progress(tell_progress)
     if output:
         outcome = SearchOutcome(results, study.plots(), study.film(), pictures=study.pictures())
         _write_page(study, outcome, output)

@@ -19,6 +19,7 @@ from strut.studies.gait_verification import (
     EXACT_TOLERANCE,
     FINE_STEP,
     LONG_DURATION,
+    WAY_WORDS,
     Verified,
     WayToRun,
     run_all_ways,
@@ -44,17 +45,31 @@ def as_individual(gait: KnownGait) -> evolve.Individual:
 
 
 def verify_known(
-    gaits: Sequence[KnownGait], ways: Mapping[str, Callable[[], WayToRun]]
+    gaits: Sequence[KnownGait],
+    ways: Mapping[str, Callable[[], WayToRun]],
+    tell: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Verified]:
-    """Run gaits of one body and one ground again in all ways, and return by name what came of it."""
+    """Run gaits of one body and one ground again in all ways, and return by name what came of it. tell: says
+    which are run, and how."""
     if gaits[0].ground:
         ways = {name: partial(_on_ground, make_way, gaits[0].ground) for name, make_way in ways.items()}
+    names = ", ".join(gait.name for gait in gaits)
+    ways = {
+        name: partial(_tell_and_make, make_way, f"{names}: {WAY_WORDS[name]}", tell)
+        for name, make_way in ways.items()
+    }
     individuals = [(gait.mode, as_individual(gait)) for gait in gaits]
     entries = run_all_ways(individuals, ways).values()  # in their order
     return {
         gait.name: Verified(mode, individual, **entry)
         for gait, (mode, individual), entry in zip(gaits, individuals, entries, strict=True)
     }
+
+
+def _tell_and_make(make_way: Callable[[], WayToRun], text: str, tell: Callable[[str], None]) -> WayToRun:
+    """A way to run gaits, which is said as it begins."""
+    tell(text)
+    return make_way()
 
 
 def _on_ground(make_way: Callable[[], WayToRun], ground: Mapping[str, float]) -> WayToRun:
@@ -162,17 +177,28 @@ def landing_row(gait: KnownGait) -> Row:
 
 def rows() -> list[Row]:
     """Run all known gaits again, and return what became of them."""
+    return rows_with_progress(lambda _: None)
+
+
+def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
+    """Run all known gaits again, and say which, in which way."""
     humans, comans = gaits_for("kieboom-human"), gaits_for("kieboom-coman")
-    of_humans, of_comans = verify_known(humans, human_ways()), verify_known(comans, coman_ways(limits=True))
+    of_humans = verify_known(humans, human_ways(), tell)
+    of_comans = verify_known(comans, coman_ways(limits=True), tell)
     others = gaits_for("kieboom-landings")
     verified = {**of_humans, **of_comans}
     for gait in others:
-        verified |= verify_known([gait], {way: human_ways()[way] for way in ("fine", "located")})
+        verified |= verify_known([gait], {way: human_ways()[way] for way in ("fine", "located")}, tell)
+    multipliers = []
+    for gait in (*humans, *comans, *others):
+        tell(f"{gait.name}: multipliers")
+        multipliers.append(multiplier_row(gait, judge_known(gait)))
+    tell("the human's gaits walk for the page")
     return [
         *[human_row(gait, of_humans[gait.name]) for gait in humans],
         *[coman_row(gait, of_comans[gait.name]) for gait in comans],
         *[exact_row(gait, verified[gait.name]) for gait in (*humans, *comans, *others)],
-        *[multiplier_row(gait, judge_known(gait)) for gait in (*humans, *comans, *others)],
+        *multipliers,
         *likeness_rows(human_walks(), {name: gait.mode for name, gait in known_gaits().items()}),
         *[landing_row(gait) for gait in gaits_for("kieboom-human", "kieboom-landings")],
     ]
@@ -205,4 +231,5 @@ STUDY = Study(
     rows,
     plots,
     film=film,
+    rows_with_progress=rows_with_progress,
 )

@@ -3,8 +3,7 @@ step to step by feedback, which the thesis leaves for later."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 
 from strut.errors import NoGaitError
 from strut.studies.human_pushes import (
@@ -15,6 +14,7 @@ from strut.studies.human_pushes import (
     ways_to_walk,
 )
 from strut.studies.kieboom_gaits import gaits_for
+from strut.studies.known_gaits import known_gait
 from strut.studies.study import Row, Study
 
 WAY_REMARKS = {
@@ -25,16 +25,13 @@ WAY_REMARKS = {
 """What is done, by way."""
 
 
-@cache
-def kept_ways() -> Mapping[str, Mapping[str, WayToWalk] | str]:
-    """Return by name how kept gaits of the human walk in each way, or why they are not held."""
-    answers: dict[str, Mapping[str, WayToWalk] | str] = {}
-    for gait in gaits_for("kieboom-human"):
-        try:
-            answers[gait.name] = ways_to_walk(gait.mode, gait.parameters)
-        except NoGaitError as error:
-            answers[gait.name] = str(error)
-    return answers
+def kept_ways(name: str) -> Mapping[str, WayToWalk] | str:
+    """Return how a kept gait of the human walks in each way, or why it is not held."""
+    gait = known_gait(name)
+    try:
+        return ways_to_walk(gait.mode, gait.parameters)
+    except NoGaitError as error:
+        return str(error)
 
 
 def way_rows(name: str, ways: Mapping[str, WayToWalk] | str) -> list[Row]:
@@ -56,7 +53,16 @@ def way_rows(name: str, ways: Mapping[str, WayToWalk] | str) -> list[Row]:
 
 def rows() -> list[Row]:
     """Push all kept gaits of the human."""
-    return [row for name, ways in kept_ways().items() for row in way_rows(name, ways)]
+    return rows_with_progress(lambda _: None)
+
+
+def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
+    """Push all kept gaits of the human, and say which."""
+    answers = []
+    for gait in gaits_for("kieboom-human"):
+        tell(f"{gait.name}: multipliers and pushes, as it is and held")
+        answers += way_rows(gait.name, kept_ways(gait.name))
+    return answers
 
 
 STUDY = Study(
@@ -65,4 +71,5 @@ STUDY = Study(
     "Kieboom, section 4.1, who has no feedback and no multipliers; gaits that are kept (kieboom-gaits). A "
     "quarter of an hour, nothing is searched",
     rows,
+    rows_with_progress=rows_with_progress,
 )

@@ -88,7 +88,8 @@ def _no_film() -> Trajectory | None:
 class Study(Tabular):
     """A published result that strut computes anew. source: where it was published. plots: what its page draws
     besides the table; pictures: drawings, which come after the curves; film: a run that it shows in motion,
-    before them."""
+    before them. rows_with_progress: the same rows of a study that takes minutes, computed by what says a line
+    at a time what it is at."""
 
     name: str
     title: str
@@ -97,6 +98,7 @@ class Study(Tabular):
     plots: Callable[[], Sequence[Plot]] = _no_plots
     pictures: Callable[[], Sequence[Picture]] = _no_pictures
     film: Callable[[], Trajectory | None] = _no_film
+    rows_with_progress: Callable[[Callable[[str], None]], list[Row]] | None = None
 
     def columns(self) -> dict[str, list[str]]:
         """Compute the study, and return quantity, published, ours and remark of every row."""
