@@ -8,6 +8,7 @@ example prints is shown while it runs.
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 import strut
-from strut import contact, mechanism, network, optimal, report, view, walkers
+from strut import contact, linkage, mechanism, network, optimal, report, view, walkers
+from strut.studies.kieboom_topologies import numbered_topologies
 from strut.view.figures.figure import PALETTE, Cells, Figure, Line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -211,6 +213,31 @@ def arm_linkage(place: Path) -> None:
     load("arm_linkage.py").main(place / "arm_linkage.svg")
 
 
+def leg_linkages(place: Path) -> None:
+    """All linkages of an exoskeleton's leg, five in a row."""
+    width, height, columns = 150, 210, 5
+    drawings = []
+    for number, (topology, _) in numbered_topologies().items():
+        row, column = divmod(number - 1, columns)
+        drawing = linkage.draw_linkage(topology, title=f"linkage {number}")
+        head = re.match(r"(<svg [^>]*?)(viewBox=\"[^\"]*\") ([^>]*>)", drawing)
+        assert head is not None
+        opening, view_box, size = head.groups()
+        at = f'x="{width * column}" y="{height * row + 20}" width="{width}" height="{height - 30}"'
+        rest = re.sub(r'(width|height)="[^"]*"', "", size)
+        drawings.append(f"{opening}{view_box} {at} {rest}" + drawing[len(opening + view_box + size) + 1 :])
+        drawings.append(
+            f'<text x="{width * column + width / 2}" y="{height * row + 14}" fill="currentColor" '
+            f'font-size="13" font-family="sans-serif" text-anchor="middle">{number}</text>\n'
+        )
+    rows = -(-len(numbered_topologies()) // columns)
+    (place / "leg_linkages.svg").write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width * columns} {height * rows}" '
+        f'width="{width * columns}" height="{height * rows}">\n{"".join(drawings)}</svg>\n',
+        encoding="utf-8",
+    )
+
+
 def bond_graphs(place: Path) -> None:
     load("bond_graphs.py").main(place / "bond_graphs.svg")
 
@@ -273,6 +300,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             elastic_drives,
             bond_graphs,
             arm_linkage,
+            leg_linkages,
             codesign,
             robust,
             rabbit,
