@@ -43,7 +43,7 @@ def made():
 
 
 def of_run(made, place):
-    page = view.page(made.walk, place)
+    page = view.page(made.walk, place, asked="strut run compass")
     step = view.pages.headline.headline(made.walk)
     return page, [step["speed"], step["step length"], f"{len(made.walk.events)}"]
 
@@ -52,7 +52,8 @@ def of_gait(made, place):
     branch = gait.follow(made.found.system, "slope", to=strut.deg(3.3), start=made.found, points=5)
     cells = gait.basin(made.found, cells=(6, 5))
     steps = gait.bifurcation_map(made.found, "slope", strut.deg(3.3), values=5, steps=20, kept=5)
-    result = report.gait_result(made.found, branches=[branch], step_map=steps, cells=cells)
+    asked = "strut gait compass --sweep"
+    result = report.gait_result(made.found, asked, branches=[branch], step_map=steps, cells=cells)
     assert result.chapters[2].figures["sweep_period"].traces[0].y == pytest.approx(steps.step_time)
     walking = cells.outcomes["walks"]
     return result.page(place), [
@@ -104,7 +105,7 @@ def of_front(made, place):
 
 def of_comparison(made, place):
     steeper = strut.simulate(walkers.compass(slope=strut.deg(3.5)), t=6)
-    page = view.comparison({"three": made.walk, "more": steeper}).save(place)
+    page = view.comparison({"three": made.walk, "more": steeper}, asked="strut view a.h5 b.h5").save(place)
     speeds = [view.pages.headline.headline(run)["speed"] for run in (made.walk, steeper)]
     return page, speeds
 
@@ -225,6 +226,20 @@ KINDS = {
         of_motors,
     )
 }
+COMMANDS = {
+    "run": "strut run compass",
+    "gait": "strut gait compass --sweep",
+    "runs": "strut run compass --sweep slope=...",
+    "front": "strut pareto designs.csv",
+    "comparison": "strut view a.h5 b.h5",
+    "reproduced": "strut reproduce garcia-simplest",
+    "motors": "strut design compass --speed 0.5",
+}
+"""What was asked of pages that know it, by kind."""
+TOOLS = """[...document.querySelectorAll(".figure")].map(figure => ({
+  buttons: [...figure.querySelectorAll(".tools > button")].map(each => each.textContent),
+  how: figure.querySelector(".how")?.textContent }))"""
+"""Buttons below every figure, and what the last one shows."""
 SLOW = ("robust", "motors")
 """Kinds of which a page takes 20 s or more: several designs each."""
 EACH = [pytest.param(kind, marks=[pytest.mark.slow] if kind in SLOW else []) for kind in KINDS]
@@ -277,6 +292,12 @@ def test_a_page_can_be_read_and_is_right(kind, pages, chromium):
             assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b in labels[:k])  # noqa: E741
         if look == "dark":
             assert visit.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+        if look == "light":
+            for tools in visit.run(TOOLS):
+                assert tools["buttons"] == ["data", "SVG", "code"]
+                assert COMMANDS.get(kind, "") in tools["how"]
+                python = tools["how"].rpartition("# in Python\n")[2]
+                assert python.startswith(("strut.view.", "result.chapters[", "report.all_figures["))
         visit.alone()
         visit.context.close()
 

@@ -18,10 +18,10 @@ from strut.errors import MissingExtraError, StorageError
 from strut.view.figures import curves, plots
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plotly_backend as interactive
-from strut.view.figures.figure import NEUTRAL, distinct_colors
+from strut.view.figures.figure import NEUTRAL, Line, Points, distinct_colors
 from strut.view.figures.name_groups import MAX_CURVES, MAX_GROUPS
 from strut.view.motion import film
-from strut.view.pages.page import LISTED_EVENTS, MAX_OPEN_FIGURES, document
+from strut.view.pages.page import LISTED_EVENTS, MAX_OPEN_FIGURES, document, run_report
 from strut.view.pages.provenance import rerun_code
 from strut.view.pages.sheet import unpack_text
 from tests.view.browser import LOOKS, Visit, browser
@@ -316,6 +316,30 @@ def test_how_to_run_a_known_walker_again(walk):
     given = {}
     exec(rerun_code(walk, "walkers.rimless_wheel()"), given)
     np.testing.assert_array_equal(given["run"]["rate"], walk["rate"])
+
+
+@pytest.mark.parametrize("machine", ["compass", "compass-driven", "dribbel", "slip"])
+def test_the_code_of_a_figure_makes_it(machine):
+    run = strut.simulate(walkers.CATALOGUE[machine](), t=4)
+    for figure in run_report(run).all_figures:
+        again = eval(figure.code, {"strut": strut, "run": run})
+        assert (again.x, again.y) == (figure.x, figure.y)
+        for ours, theirs in zip(again.traces, figure.traces, strict=True):
+            if isinstance(ours, Line | Points):
+                assert ours.name == theirs.name
+                np.testing.assert_array_equal(ours.y, theirs.y)
+
+
+def test_the_code_of_a_figure_begins_with_the_command(swing):
+    plain, asked = run_report(swing).all_figures[0].code, run_report(swing, asked="strut run it").all_figures
+    assert asked[0].code == f"# on the command line\nstrut run it\n\n# in Python\n{plain}"
+    figure = view.Figure((Line("a", np.arange(2.0), np.arange(2.0)),))
+    result = view.Result("r", chapters=[view.Chapter("one"), view.Chapter("two", figures={"b": figure})])
+    (drawn,) = result.report().all_figures
+    assert drawn.code.startswith("result.chapters[1].figures['b']  # result: strut.view.Result.load of")
+    report = view.Report("p")
+    report.figures(figure, figure)
+    assert report.all_figures[1].code.startswith("report.all_figures[1]")
 
 
 def test_a_box_to_scroll_in_says_so():

@@ -345,11 +345,12 @@ def _written_by_view(page: Path) -> bool:
 
 def _page_writer(file: Path, film: bool, options: dict[str, Any]) -> Callable[[Path], Written]:
     """Read a file, and return a function that writes it as a page or a film."""
+    asked = shlex.join(["strut", "view", str(file)])
     if file.suffix.lower() == ".csv":
-        report = strut.view.table_report(file)
+        report = strut.view.table_report(file, asked)
         return lambda path: (report.save(path), "")
     if file.suffix.lower() == JOB_SUFFIX:
-        job = strut.report.evolution_result(file, f"strut view {file.name}")
+        job = strut.report.evolution_result(file, asked)
         return lambda path: (job.page(path), "")
     saved = load_saved(file)
     result = saved if isinstance(saved, strut.view.Result) else None
@@ -365,7 +366,7 @@ def _page_writer(file: Path, film: bool, options: dict[str, Any]) -> Callable[[P
         if result is not None:
             return result.page(path), ""
         assert run is not None
-        return strut.view.page(run, path), ""
+        return strut.view.page(run, path, asked=asked), ""
 
     return write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -387,7 +388,8 @@ def _write_page(study: Study, outcome: SearchOutcome, path: str) -> None:
     from strut.view.figures.figure import Cells, Points
     from strut.view.pages.motion import films_beside, motion
 
-    page = Report(study.title, remarks=study.source)
+    asked = shlex.join(["strut", "reproduce", study.name, "-o", path])
+    page = Report(study.title, remarks=study.source, asked=asked)
     moving = outcome.film is not None or bool(outcome.films)
     if outcome.film is not None:  # first: tables may be pages long
         motion(outcome.film, page)

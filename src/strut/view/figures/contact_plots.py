@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,7 @@ def contact_forces(trajectory: Trajectory) -> Figure:
         )
     labels = drawn_forces(trajectory)
     (figure,) = figures_by_unit(trajectory, labels, {*trajectory.names.z}, unit="N", mark_names=True)
-    return figure
+    return replace(figure, code="strut.view.contact_forces(run)")
 
 
 def drawn_forces(trajectory: Trajectory) -> list[str]:
@@ -97,6 +98,7 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
         title_with_unit(trajectory, f"{foot} friction", "N"),
         title_with_unit(trajectory, normal, "N"),
         height=340,
+        code=f"strut.view.friction_cone(run, {foot!r})",
     )
 
 

@@ -86,7 +86,8 @@ def energy(trajectory: Trajectory) -> Figure:
         ]
     if len(books.stored) > 1:
         lines.append(curve_line("all stored", books.t, books.energy, NEUTRAL, width=2.6))
-    return over_time(trajectory, lines, title_with_unit(trajectory, "energy", "J"), 380)
+    y = title_with_unit(trajectory, "energy", "J")
+    return over_time(trajectory, lines, y, 380, code="strut.view.energy(run)")
 
 
 @checked
@@ -94,7 +95,8 @@ def residual(trajectory: Trajectory) -> Figure:
     """What the energy account cannot explain [J], over time, at the points of the run."""
     books = trajectory.ledger
     line = curve_line("residual", books.t, books.imbalance, NEUTRAL)
-    return over_time(trajectory, [line], title_with_unit(trajectory, "residual", "J"), 190, fine=True)
+    y = title_with_unit(trajectory, "residual", "J")
+    return over_time(trajectory, [line], y, 190, fine=True, code="strut.view.residual(run)")
 
 
 @checked
@@ -145,7 +147,8 @@ def energy_areas(trajectory: Trajectory) -> Figure:
         NEUTRAL,
         width=2,
     )
-    return over_time(trajectory, (areas, top), title_with_unit(trajectory, "energy", "J"), 340)
+    y = title_with_unit(trajectory, "energy", "J")
+    return over_time(trajectory, (areas, top), y, 340, code="strut.view.energy_areas(run)")
 
 
 @checked
@@ -161,7 +164,7 @@ def energy_flow(trajectory: Trajectory) -> Figure:
     }
     flow = Flow(sources, sinks, trajectory.system_name, shown_unit(trajectory, "J"), colors)
     height = max(300, BAND_HEIGHT * max(len(sources), len(sinks)))
-    return Figure((flow,), height=height, legend=False)
+    return Figure((flow,), height=height, legend=False, code="strut.view.energy_flow(run)")
 
 
 def main_names(sizes: Mapping[str, float], most: int, main: int) -> set[str]:

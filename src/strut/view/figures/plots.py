@@ -4,6 +4,7 @@ Times in seconds."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,8 @@ def plot_samples(t: np.ndarray, curves_by_name: Mapping[str, tuple[np.ndarray, s
 @checked
 def states(trajectory: Trajectory) -> Panels:
     """The continuous states over time, a figure per unit, without what is zero throughout or bookkeeping."""
-    return figures_by_unit(trajectory, _reader_labels(trajectory, trajectory.names.x), code="states")
+    figures = figures_by_unit(trajectory, _reader_labels(trajectory, trajectory.names.x))
+    return with_code(figures, "strut.view.states(run)")
 
 
 @checked
@@ -90,10 +92,9 @@ def held_signals(trajectory: Trajectory) -> Panels:
     names = trajectory.names
     step = {*names.z, *names.u}
     panels = (
-        figures_by_unit(trajectory, _reader_labels(trajectory, group), step, code="held_signals")
-        for group in (names.z, names.u)
+        figures_by_unit(trajectory, _reader_labels(trajectory, group), step) for group in (names.z, names.u)
     )
-    return Panels([figure for group in panels for figure in group])
+    return with_code([figure for group in panels for figure in group], "strut.view.held_signals(run)")
 
 
 @checked
@@ -102,7 +103,8 @@ def internal_signals(trajectory: Trajectory) -> Panels:
     unit; nothing of what never changes."""
     names = trajectory.names
     labels = [n for n in (*names.x, *names.z) if n in names.internal and np.ptp(trajectory[n]) > 0]
-    return figures_by_unit(trajectory, labels, set(names.z), height=200, code="internal_signals")
+    figures = figures_by_unit(trajectory, labels, set(names.z), height=200)
+    return with_code(figures, "strut.view.internal_signals(run)")
 
 
 def undrawn_count(trajectory: Trajectory, labels: Iterable[str], figures: Iterable[Figure]) -> int:
@@ -141,9 +143,9 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     left_out = set(without)
     labels = [n for n in _reader_labels(trajectory, trajectory.names.outputs) if n not in left_out]
     together = [[label for label in labels if (label in coordinates) == which] for which in (True, False)]
-    return Panels(
-        [figure for labels in together for figure in figures_by_unit(trajectory, labels, code="outputs")]
-    )
+    figures = [figure for labels in together for figure in figures_by_unit(trajectory, labels)]
+    more = f", without={sorted(left_out)!r}" if left_out else ""
+    return with_code(figures, f"strut.view.outputs(run{more})")
 
 
 @checked
@@ -178,7 +180,8 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
 @checked
 def phase_portraits(trajectory: Trajectory, most: int = 4) -> Panels:
     """States against their rates, a figure per pair."""
-    return Panels([phase_portrait(trajectory, *pair) for pair in state_pairs(trajectory)[:most]])
+    figures = [phase_portrait(trajectory, *pair) for pair in state_pairs(trajectory)[:most]]
+    return with_code(figures, "strut.view.phase_portraits(run)")
 
 
 @checked
@@ -302,6 +305,11 @@ def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> 
 # ---- drawing ----
 
 
+def with_code(figures: Iterable[Figure], call: str) -> Panels:
+    """Return figures that say which Python makes them: the call that returns them all, and their place."""
+    return Panels([replace(figure, code=f"{call}[{k}]") for k, figure in enumerate(figures)])
+
+
 def figures_by_unit(
     trajectory: Trajectory,
     labels: Iterable[str],
@@ -311,10 +319,9 @@ def figures_by_unit(
     mark_names: bool = False,
     unit: str | None = None,
     height: int = 270,
-    code: str = "",
 ) -> Panels:
     """Draw curves over time, a figure per unit, or one figure in `unit`; of many curves, small ones of names
-    that begin alike. stepped: labels of what changes only at instants. code: the function that draws them."""
+    that begin alike. stepped: labels of what changes only at instants."""
     by_unit: dict[str, list[str]] = {}
     for label in labels:
         by_unit.setdefault(unit_of(trajectory, label) if unit is None else unit, []).append(label)
@@ -338,7 +345,6 @@ def figures_by_unit(
             ]
         room = height + 12 * max(0, len(lines) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
-        options |= {"code": f"strut.view.{code}(run)[{len(figures)}]"} if code else {}
         options |= {"height_span": EMPTY_SPAN} if _is_noise(trajectory, group_unit, lines) else {}
         y = axis(trajectory, group, group_unit)
         y = f"{pattern} {y}".strip() if len(group) > MAX_CURVES else y

@@ -65,7 +65,7 @@ def stride_angles(trajectory: Trajectory) -> Panels:
                 span=(0.0, 100.0),
                 shaded=shaded,
                 height=290,
-                code=_code("stride_angles"),
+                code=_code("stride_angles", 0),
             )
         ]
     )
@@ -80,7 +80,7 @@ def stride_portraits(trajectory: Trajectory) -> Panels:
     chosen = [
         (a, b) for a, b in chosen if unit_of(trajectory, a) == "rad" and (a in exchanged or not exchanged)
     ]
-    figures = []
+    figures: list[Figure] = []
     for a, b in chosen[:MAX_PORTRAITS] if legs else []:
         several = legs if a in exchanged else legs[:1]
         lines = tuple(_portrait(trajectory, leg, (a, b), k) for k, leg in enumerate(several))
@@ -91,7 +91,7 @@ def stride_portraits(trajectory: Trajectory) -> Panels:
                 axis(trajectory, [b]),
                 legend=len(lines) > 1,
                 height=320,
-                code=_code("stride_portraits"),
+                code=_code("stride_portraits", len(figures)),
             )
         )
     return Panels(figures)
@@ -185,7 +185,7 @@ def work_loops(trajectory: Trajectory) -> Panels:
     pairs = [(a, b) for a, b in state_pairs(trajectory) if unit_of(trajectory, a) == "rad"]
     rates = np.column_stack([moments[b] for _, b in pairs]) if pairs else np.zeros((len(inner), 0))
     angles = np.column_stack([moments[a] for a, _ in pairs]) if pairs else rates
-    figures = []
+    figures: list[Figure] = []
     for k, (name, power) in enumerate(powers.items()):
         torque = _torque_of(trajectory, name)
         if not torque or not pairs:
@@ -204,7 +204,8 @@ def work_loops(trajectory: Trajectory) -> Panels:
             title_with_unit(trajectory, f"angle of {name}", "rad"),
             title_with_unit(trajectory, torque, "N m"),
         )
-        figures.append(Figure((line,), x, y, legend=False, height=300, code=_code("work_loops")))
+        code = _code("work_loops", len(figures))
+        figures.append(Figure((line,), x, y, legend=False, height=300, code=code))
     return Panels(figures)
 
 
@@ -248,8 +249,9 @@ def _stance_name(leg: Stride) -> str:
     return f"{leg.leg} stands" if leg.leg else "stance"
 
 
-def _code(function: str) -> str:
-    return f"strut.view.{function}(run)"
+def _code(function: str, place: int | None = None) -> str:
+    """Python that makes a figure. place: in what the function returns, where it returns several."""
+    return f"strut.view.{function}(run)" + ("" if place is None else f"[{place}]")
 
 
 __all__ = [

@@ -39,7 +39,7 @@ def comparison(entries: Mapping[str, Result | Trajectory], title: str = "", aske
         raise ModelError(f"a comparison needs two or more runs or results: there is {len(entries)}")
     runs = {name: _run(each) for name, each in entries.items()}
     moving = {name: run for name, run in runs.items() if run is not None}
-    report = Report(title or " and ".join(entries))
+    report = Report(title or " and ".join(entries), asked=asked)
     if asked:
         report.note(f"Asked: {asked}")
     report.section("Numbers")

@@ -85,7 +85,7 @@ def run_report(
     part: Callable[[Report], None] | None = None,
 ) -> Report:
     """The page as a `Report`, to be added to. part: adds a section after the film, before the curves."""
-    report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
+    report = Report(title or run.system_name, *_verdict(run), remarks=remarks, asked=asked)
     _facts(run, report, asked)
     motion(run, report)
     if part is not None:

@@ -8,7 +8,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,13 +87,21 @@ class Report:
 
     title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word, None
         for what is
-    neither good nor bad. remarks: text below.
+    neither good nor bad. remarks: text below. asked: the command that made the page, which every figure has
+    by a button, above its Python.
     """
 
     def __init__(
-        self, title: str, good: str = "", verdict: str = "", well: bool | None = True, remarks: str = ""
+        self,
+        title: str,
+        good: str = "",
+        verdict: str = "",
+        well: bool | None = True,
+        remarks: str = "",
+        *,
+        asked: str = "",
     ) -> None:
-        self.title = title
+        self.title, self._asked = title, asked
         self._parts = [f"<h1>{safe(title)}</h1>\n"]
         self._figures: list[Figure] = []
         self._data: dict[str, Any] = {}
@@ -174,6 +182,16 @@ class Report:
         self._figures += figures
         self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
 
+    @property
+    def all_figures(self) -> tuple[Figure, ...]:
+        """All figures of the page, in their order; the code of each says how it is made, by which command
+        and in Python."""
+        return tuple(replace(each, code=self._code_of(each, k)) for k, each in enumerate(self._figures))
+
+    def _code_of(self, figure: Figure, place: int) -> str:
+        python = figure.code or f"report.all_figures[{place}]  # report: the strut.view.Report of this page"
+        return f"# on the command line\n{self._asked}\n\n# in Python\n{python}" if self._asked else python
+
     def embed(self, markup: str, data: Mapping[str, Any] | None = None, scripts: Sequence[str] = ()) -> None:
         """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the
         id under which the scripts find it; and the scripts, by the names of their files."""
@@ -197,7 +215,7 @@ class Report:
         """Return a script that brings a live page up to date with what stands here. number: of the news; a
         page that has it already does nothing."""
         writer = PageFigures()
-        figures = writer.write(self._figures)
+        figures = writer.write(self.all_figures)
         about = json.dumps({"number": number, "main": self._main(), "data": self._data}, allow_nan=False)
         return f'strutLive({{"figures":{figures},"columns":{writer.columns},{about[1:]});\n'
 
@@ -223,7 +241,9 @@ class Report:
         remark = ""
         if self._figures:
             left = MAX_PAGE_SIZE - len(data) - len(main) - SHEET_SIZE
-            packed, remark = _pack_figures(self._figures, max(MIN_FIGURES_SIZE, min(MAX_FIGURES_SIZE, left)))
+            packed, remark = _pack_figures(
+                self.all_figures, max(MIN_FIGURES_SIZE, min(MAX_FIGURES_SIZE, left))
+            )
             data += packed
             scripts += PLOT_SCRIPTS
         scripts += [name for name in self._scripts if name not in scripts]

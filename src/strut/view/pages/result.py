@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,9 @@ STORAGE: dict[str, Callable[..., Any]] = {}
 that a result needs to know no file format."""
 NARROW_TABLE_CHARACTERS = 56
 """Characters in a row of a table that still fits into half of a page."""
+
+RESULT_COMMENT = "# result: strut.view.Result.load of the .json beside this page"
+"""Says of the Python of a figure where it begins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +85,7 @@ class Result:
 
     def report(self) -> Report:
         """Return the result as a page, to be added to."""
-        report = Report(self.title, self.good, self.verdict, self.well, self.remarks)
+        report = Report(self.title, self.good, self.verdict, self.well, self.remarks, asked=self.asked)
         if self.asked:
             report.note(f"Asked: {self.asked}")
         if self.headline:
@@ -91,8 +94,8 @@ class Result:
             report.facts(self.facts)
         if self.run is not None:
             motion(self.run, report)
-        for chapter in self.chapters:
-            _chapter(chapter, report)
+        for number, chapter in enumerate(self.chapters):
+            _chapter(chapter, report, number)
         if self.run is not None:
             details(self.run, report, folded=bool(self.chapters))
         add_provenance(report, self.run, self.asked, self.again, self.provenance)
@@ -155,10 +158,15 @@ class Result:
         return f"<Result {self.title}: {self.good}{self.verdict}>"
 
 
-def _chapter(chapter: Chapter, report: Report) -> None:
+def _chapter(chapter: Chapter, report: Report, number: int) -> None:
+    """Add a chapter to a page. number: its place in the result."""
     report.section(chapter.heading, folded=chapter.folded)
     if chapter.text:
         report.text(chapter.text)
+    figures = [
+        replace(figure, code=figure.code or f"result.chapters[{number}].figures[{name!r}]  {RESULT_COMMENT}")
+        for name, figure in chapter.figures.items()
+    ]
     one_film = bool(chapter.films) and chapter.one_film
     filled = _tables_fill_a_place(chapter, len(chapter.figures) + one_film)
     if chapter.tables and not filled:
@@ -171,7 +179,7 @@ def _chapter(chapter: Chapter, report: Report) -> None:
     if filled:
         report.tables(chapter.tables)
     if chapter.figures:
-        report.figures(*chapter.figures.values(), beside=chapter.beside and not paired)
+        report.figures(*figures, beside=chapter.beside and not paired)
     if chapter.films:
         films_beside(chapter.films, report, one_at_a_time=chapter.one_film)
     if paired:

@@ -19,14 +19,16 @@ MAX_ROWS = 200
 
 
 @checked
-def table_report(path: str | Path) -> Report:
+def table_report(path: str | Path, asked: str = "") -> Report:
     """A CSV file with a line of names as a page: a figure per column over the first one; of two columns of
     numbers and one of words,
     as of a basin, a picture of cells. A table knows no units: those are in the .h5 or .json that it was saved
-        with."""
+        with. asked: the command that was given.
+    """
     place = Path(path)
     head, rows = read_table(place)
-    report = Report(place.stem, remarks=f"{len(rows):,} rows of {place.name}. A table has no units.")
+    remarks = f"{len(rows):,} rows of {place.name}. A table has no units."
+    report = Report(place.stem, remarks=remarks, asked=asked)
     numbers = [_numbers([row[k] for row in rows]) for k in range(len(head))]
     report.section("Plots")
     if len(head) == 3 and numbers[0] is not None and numbers[1] is not None and numbers[2] is None:
