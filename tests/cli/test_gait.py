@@ -157,6 +157,8 @@ def test_a_sweep_that_cannot_begin_says_where_it_could(capsys):
 def test_a_device_is_for_basins_and_must_be_one(capsys):
     said = run(capsys, "compass", "--device", "cuda", code=2).err
     assert "--device cuda is for the runs of a basin: give --basin too" in " ".join(said.split())
+    said = run(capsys, "compass", "--cells", "9", code=2).err
+    assert "--cells 9 is for the runs of a basin: give --basin too" in " ".join(said.split())
     said = run(capsys, "compass", "--basin", "--device", "gpu", code=2).err
     assert "device 'gpu' is unknown" in " ".join(said.split())
 

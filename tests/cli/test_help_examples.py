@@ -70,3 +70,10 @@ def test_small_examples_run(command, tmp_path, monkeypatch):
             words.append("--no-open")
         told = CliRunner().invoke(application(), words)
         assert told.exit_code == 0, (example, told.output[-800:])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_helps_name_what_is_given_and_not_its_type(command):
+    told = CliRunner().invoke(application([command]), [command, "--help"])
+    assert told.exit_code == 0
+    assert re.findall(r"<(?:str|path|int|float|text|integer)>", told.output) == []

@@ -7,6 +7,7 @@ all, imports them all.
 
 from __future__ import annotations
 
+import copy
 import gc
 import importlib
 import os
@@ -16,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperArgument, TyperCommand
 
 from strut.cli.answer import CommandAnswer, send
 from strut.cli.command import help_text, with_shared_options
@@ -110,6 +112,17 @@ def common(
     """Options of strut itself."""
 
 
+class NamedCommand(TyperCommand):
+    """A command in whose help an argument has its own name alone: "MODEL", and not "MODEL <str>"."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for each in self.params:
+            if isinstance(each, TyperArgument) and each.metavar:
+                each.type = copy.copy(each.type)  # which others share
+                each.type.get_metavar = lambda **_: ""  # type: ignore[method-assign]  # the help shows it
+
+
 def application(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     """Make the command line of some commands; import their files.
 
@@ -132,7 +145,7 @@ def application(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
             numbers=name not in WITHOUT_NUMBERS,
             repeats=name in REPEATING,
         )
-        app.command(name, help=help_text(command.__doc__ or ""))(command)
+        app.command(name, cls=NamedCommand, help=help_text(command.__doc__ or ""))(command)
     return app
 
 

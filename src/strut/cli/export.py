@@ -38,8 +38,9 @@ def export(  # noqa: PLR0913 the options of a command are its arguments
         typer.Option(
             "-o",
             "--output",
-            metavar="DIR",
-            help="Where to write, created if needed; FILE.wasm for WebAssembly.",
+            metavar="DIR|FILE.wasm",
+            help="Where to write: a folder, created if needed; or a module for WebAssembly, with its script "
+            "beside it.",
         ),
     ],
     settings: Settings = [],

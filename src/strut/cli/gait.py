@@ -34,6 +34,8 @@ from strut.system import System
 from strut.view.figures.swept_axis import SweptAxis, swept_axis
 from strut.view.units import shown_unit, title_with_unit
 
+BASIN_CELLS = 100
+"""Cells of a basin along each of its two states, unless asked otherwise."""
 SEARCH_BUDGET = 60.0
 """How long a search for gaits may work unless asked otherwise [s]: ready-made walkers need two."""
 
@@ -50,8 +52,9 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         bool, typer.Option("--basin", help="Which states around the gait lead back to it.")
     ] = False,
     cells: Annotated[
-        int, typer.Option(metavar="N", min=2, help="Cells of the basin along each of its two states.")
-    ] = 100,
+        int,
+        typer.Option(metavar="N", min=2, help="With --basin: its cells along each of its two states."),
+    ] = BASIN_CELLS,
     device: Device = "cpu",
     starts: Annotated[
         int, typer.Option(metavar="N", min=0, help="Random states that the search begins from.")
@@ -93,8 +96,9 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         check_directory(output)
     if device not in DEVICES:
         raise ModelError(f"device '{device}' is unknown: {did_you_mean(device, DEVICES)}")
-    if device != "cpu" and not basin:
-        raise ModelError(f"--device {device} is for the runs of a basin: give --basin too, or leave it out")
+    for flag, value, default in (("--device", device, "cpu"), ("--cells", cells, BASIN_CELLS)):
+        if value != default and not basin:
+            raise ModelError(f"{flag} {value} is for the runs of a basin: give --basin too, or leave it out")
     system = with_settings(with_drive(find_model(model, Reading(roots=tuple(root))), drive), settings)
     axis, values = _swept_values(system, sweep) if sweep else (SweptAxis("", ""), (math.nan, math.nan))
     name, low, high = axis.name, values[0], values[-1]
@@ -139,7 +143,7 @@ def gait(  # noqa: PLR0913 the options of a command are its arguments
         "sweep": (sweep, ""),
         "basin": (basin, False),
         "device": (device, "cpu"),
-        "cells": (cells, 100),
+        "cells": (cells, BASIN_CELLS),
         "starts": (starts, 400),
         "seed": (seed, 0),
         "budget": (budget, SEARCH_BUDGET),

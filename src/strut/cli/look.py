@@ -74,8 +74,8 @@ def view(  # noqa: PLR0913 the options of a command are its arguments
             "-o",
             "--output",
             metavar="FILE",
-            help="Where to write: .html, .gif, .mp4 or name%d.png from .h5 or .json, .html from .csv. Beside "
-            "the file unless given.",
+            help="Where to write: .html, .gif, .mp4 or name%d.png from .h5 or .json, .html from .csv, .db or "
+            "several files. Beside the file unless given; of several comparison.html, here.",
         ),
     ] = None,
     *,
