@@ -2,6 +2,10 @@
 
 import contextlib
 import io
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +13,7 @@ from bench.rabbit_step import opti_rabbit
 from examples.rabbit import KNEE_LIMITS, drive_curves, drive_figure, driven_walker, main, robot, walker
 
 from strut import optimal, report, simulate
+from strut.cli.model import find_model
 from strut.errors import ModelError, UnknownNameError
 from strut.gait.section import default_section
 from strut.optimal.walk.check_walker import check_symmetry
@@ -16,6 +21,7 @@ from strut.optimal.walk.kinematic_stride import kinematic_stride
 from strut.optimal.walk.sweep_file import SweepPoint
 from tests.examples.gallery import check_printed
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "rabbit.toml"
 SAME_OPTIMUM = 1e-6  # relative: defects of 1e-7 on the same meshes
 
 
@@ -74,6 +80,18 @@ def test_ten_random_guesses_lead_to_the_same_optimum(design):
     system = walker()
     costs = [cost_from_a_random_guess(system, seed) for seed in range(10)]
     assert costs == pytest.approx([design.result.cost] * 10, rel=SAME_OPTIMUM)
+
+
+@pytest.mark.slow  # a search that tries all its ways: twenty seconds on the processor
+@pytest.mark.timeout(600)
+def test_a_speed_that_cannot_be_is_soon_explained():
+    failed = optimal.design(find_model(str(EXAMPLE)), speed=50.0)
+    assert not failed.result.success
+    again = replace(failed, result=replace(failed.result))  # for which nothing is known yet
+    before = time.process_time()
+    (sentence,) = again.wrong
+    assert time.process_time() - before < 10.0
+    assert re.search(r"'speed' is missed by [\d.]+ m/s \(it must be 50 m/s\)", sentence), sentence
 
 
 def test_another_transcription_of_other_equations_has_the_same_optimum(design):

@@ -66,7 +66,7 @@ def test_what_cannot_be_is_said_with_units_and_what_was_asked(impossible):
     assert speed, sentence
     # It is what the nearest motion of the machine misses: that one walks at the rest.
     assert 0 < IMPOSSIBLE - float(speed[1]) < 10
-    assert "in the nearest motion that the machine can do, " in sentence
+    assert "in the nearest motion found that the machine can do, " in sentence
     assert re.search(r"'step time' is missed by [\d.]+ s \(it must be [\d.]+ to [\d.]+ s\)", sentence)
     stopped = violations(impossible.result)
     assert len(stopped) == 3

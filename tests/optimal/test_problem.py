@@ -1,5 +1,7 @@
 """What a problem can say, what is refused, and what a result tells."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.optimal.nlp import ready_stages as stage
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import METHODS, Transcription
+from strut.optimal.solver import infeasible
 from strut.optimal.solver.guess import fill_unknowns, make_guess, shake_unknowns
+from strut.optimal.solver.watch import MIN_ROUND
 from tests.optimal import textbook
 
 
@@ -259,6 +263,37 @@ def test_what_cannot_be_met_is_said():
         .minimise(effort)
     )
     assert "get there" in asked.solve(accuracy=None).unmet
+
+
+def test_what_cannot_be_met_is_looked_for_within_a_time(monkeypatch):
+    x, u = State("x"), Input("u", bounds=(-1.0, 1.0))
+    cart = System("cart", x=(x,), u=(u,), flow={x: u})
+    far = optimal.Problem(cart).phase(duration=1.0).begin(x=0).require("far", x.sym, low=5.0, at="end")
+    failed = far.minimise(optimal.Integral("effort", u.sym**2)).solve(accuracy=None)
+    quick, long = (replace(failed, times={**failed.times, "cpu": seconds}) for seconds in (0.001, 100.0))
+    assert infeasible.relaxed_time(quick) == MIN_ROUND
+    assert infeasible.relaxed_time(long) == infeasible.RELAXED_TIME
+    half = replace(failed, times={**failed.times, "cpu": 1.0})
+    assert infeasible.relaxed_time(half) == infeasible.RELAXED_TIME_FACTOR
+
+    settings = []
+    real = infeasible.solve
+
+    def fail(problem, guess, *, options, iterations, **others):
+        settings.append((options["max_cpu_time"], iterations))
+        found = real(problem, guess, options=options, iterations=iterations, **others)
+        spent = {**found.times, "cpu": 1.5}
+        return replace(found, success=False, kkt={**found.kkt, "feasibility": 1.0}, times=spent)
+
+    monkeypatch.setattr(infeasible, "solve", fail)
+    assert infeasible.unmet_requirements(long) == {}
+    assert settings == [
+        (0.5 * infeasible.RELAXED_TIME, infeasible.RELAXED_ITERATIONS),
+        (infeasible.RELAXED_TIME - 1.5, infeasible.RELAXED_ITERATIONS),
+    ]
+    monkeypatch.setattr(infeasible, "solve", real)
+    unmet = infeasible.unmet_requirements(long)  # whoever gives way
+    assert sum(unmet.values()) == pytest.approx(4.0, abs=1e-4)
 
 
 def test_bounds_are_looked_at_between_the_nodes():

@@ -127,6 +127,16 @@ def test_ctrl_c_in_a_design_returns_the_best_so_far(compass):
     assert again.ok
 
 
+def test_ctrl_c_while_what_must_give_way_is_looked_for_keeps_the_rest(compass, capsys):
+    told = []
+    stopped = optimal.design(compass, speed=50.0, iterations=40, progress=stop_at("what must give way", told))
+    assert told[-1] == "what must give way"
+    assert stopped.result.is_interrupted
+    assert not stopped.result.success
+    assert stopped.wrong == ("interrupted: this is the best that the search had",)
+    assert stopped.result.worst
+
+
 def test_ctrl_c_before_anything_is_known_is_raised(compass):
     with pytest.raises(KeyboardInterrupt):
         optimal.design(compass, **STEP, progress=stop_at("looking for a gait to begin from"))

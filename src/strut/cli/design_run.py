@@ -152,8 +152,9 @@ def design_notes(result: Design) -> None:
         warn(sentence, plain=True)
     for why in result.wrong:
         warn(why, plain=True) if r.success else complain(why)
-    if violated := violations(r):
-        note(f"{STOPPED} There are violated: {'; '.join(violated)}")
+    if not r.success:  # what is violated is said already where nothing is known of what must give way
+        violated = f" There are violated: {'; '.join(violations(r))}" if r.unmet or r.is_interrupted else ""
+        note(f"{STOPPED}{violated}")
     if result.advice:
         note(result.advice)
 

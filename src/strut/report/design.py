@@ -174,7 +174,7 @@ def _verdict(design: Design, stable: bool) -> str:
     """Say in a sentence how the search ended, whether the simulator agrees, and whether it is stable."""
     plan, again = design.result, design.replay
     if not plan.success:
-        worst = "; ".join(violations(plan))
+        worst = "; ".join(violations(plan)) if plan.unmet else ""  # else it is part of what is wrong
         return f": {'; '.join(design.wrong)}." + (
             f" Violated where the search stopped: {worst}." if worst else ""
         )

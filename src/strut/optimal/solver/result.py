@@ -157,8 +157,8 @@ class Solution(SavedResult, Tabular, Packed):
     it, since it needs a mesh and so stands above this file."""
     unmet: ClassVar[cached_property[dict[str, float]]]
     """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
-    about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since
-    it solves and so stands above this file."""
+    at most some seconds: `unmet_requirements`, which the room's `__init__` attaches, since it solves and so
+    stands above this file."""
     sensitivity: ClassVar[Callable[..., Any]]
     """How it depends on a number that was given: `strut.optimal.sensitivity`, attached likewise."""
     cost_slopes: ClassVar[cached_property[dict[str, float]]]

@@ -6,7 +6,7 @@ answer) and `sharpen` (where the simulator drifts away from the plan), and `sear
 more, with a phase of its own for every part of the swing, where the simulator tells another story). A cost of
 work alone that does not soon lead to an optimum is reached by `search_priced`, from least squared torque over
 ever less of it beside the work. `turn_back` also tries the described pose, where joints are turned
-far from it.
+far from it. Where all fails, `explain_failure` says what must give way.
 """
 
 from __future__ import annotations
@@ -162,7 +162,22 @@ def design(  # noqa: PLR0913 -- options of a public function
         )
     count = len(first.result.problem.phases)
     begin = task.reference.guess_for(count) if first.steps == 1 else None
-    return compare_starts(first, begin, Starts(starts, spread, seed), task.settings, watch)
+    best = compare_starts(first, begin, Starts(starts, spread, seed), task.settings, watch)
+    return explain_failure(best, watch)
+
+
+def explain_failure(best: Design, watch: SearchWatch) -> Design:
+    """Return a design; of a search that failed, what must give way is looked for now, as a stage that is
+    told, and not when somebody first asks what is wrong."""
+    if best.result.success or best.result.is_interrupted:
+        return best
+    try:
+        with reveal_interrupts():
+            watch.tell("what must give way")
+            _ = best.result.unmet
+    except KeyboardInterrupt:
+        return replace(best, result=replace(best.result, status=INTERRUPTED))
+    return best
 
 
 def search(task: DesignTask, goal: StepGoal, phases: tuple[str, ...] = ()) -> Design:

@@ -3,7 +3,7 @@ and whether it repeats there."""
 
 from __future__ import annotations
 
-from strut.optimal.solver.limit_units import missed_requirements
+from strut.optimal.solver.limit_units import missed_requirements, violations
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.replay import MAX_IMBALANCE, Replay
 
@@ -12,9 +12,12 @@ def plan_faults(solution: Solution) -> list[str]:
     """Return what is wrong with a plan by itself: not solved, no optimum, inaccurate, or a limit that is kept
     at the points of the mesh but not between them."""
     if not solution.success:
-        cannot = missed_requirements(solution)
-        asked = f"; in the nearest motion that the machine can do, {', '.join(cannot)}" if cannot else ""
-        return [f"not solved: {solution.status}{asked}"]
+        reason = ""
+        if cannot := missed_requirements(solution):
+            reason = f"; in the nearest motion found that the machine can do, {', '.join(cannot)}"
+        elif stopped := violations(solution):
+            reason = f"; where the search stopped there are violated: {', '.join(stopped)}"
+        return [f"not solved: {solution.status}{reason}"]
     faults = list(solution.wrong)
     for name, (excess, unit) in solution.exceeded_limits.items():
         faults.append(
