@@ -1,12 +1,14 @@
 """A joint that a design turns far from where its machine was described is named."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from strut import Mechanism, Param, contact, gait, joints, optimal, walkers
+from strut.optimal.walk import design as design_file
 from strut.optimal.walk import turn_back
 from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.turned_joints import MAX_TURN, TurnedJoint, find_turned_joints
@@ -30,6 +32,17 @@ def test_what_hangs_the_other_way_all_through_is_named_and_what_passes_by_is_not
     assert "within={'swing': (low, high)} keeps it nearer" in sentence
     assert not find_turned_joints(motion(compass, (3.2, 0.1)), "heel_strike")
     assert not find_turned_joints(motion(compass, (MAX_TURN, -3.0)), "heel_strike")
+
+
+def test_where_a_search_stopped_no_joint_is_turned(monkeypatch):
+    """What it had there is no motion of the machine, so it says nothing of how the machine hangs."""
+    walker = walkers.compass()
+    design = optimal.design(walker, speed=0.5, slope=0.0, intervals=4, accuracy=None, backend="virtual")
+    sentences = {"swing": JOINT}
+    monkeypatch.setattr(design_file, "find_turned_joints", lambda result, section: sentences)
+    for success, turned in ((True, (JOINT.sentence,)), (False, ())):
+        of_it = replace(design, result=replace(design.result, success=success, status="infeasible here"))
+        assert of_it.turned_joints == turned
 
 
 def torso_walker():

@@ -182,7 +182,7 @@ def motors_notes(choice: DesignsByName) -> None:
     for name, each in choice.designs.items():
         for limit in each.active_limits:
             note(f"{name}: {limit.sentence}{flag_hint(limit)}")
-        for why in (*each.turned_joints, *each.wrong):
+        for why in (*each.wrong, *each.turned_joints):
             warn(f"{name}: {why}", plain=True)
     if choice.interrupted:
         note("interrupted: the motors that are not named were not tried")

@@ -144,17 +144,17 @@ def design_text(result: Design) -> None:
 
 
 def design_notes(result: Design) -> None:
-    """Say which limits decide a design, what is doubtful about it, and where it failed, why."""
+    """Say which limits decide a design, what is wrong with it, and what else is doubtful about it."""
     r = result.result
     for limit in result.active_limits:
         note(f"{limit.sentence}{flag_hint(limit)}")
-    for sentence in result.turned_joints:
-        warn(sentence, plain=True)
     for why in result.wrong:
         warn(why, plain=True) if r.success else complain(why)
     if not r.success:  # what is violated is said already where nothing is known of what must give way
         violated = f" There are violated: {'; '.join(violations(r))}" if r.unmet or r.is_interrupted else ""
         note(f"{STOPPED}{violated}")
+    for sentence in result.turned_joints:
+        warn(sentence, plain=True)
     if result.advice:
         note(result.advice)
 

@@ -109,7 +109,9 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
     @cached_property
     def turned_joints(self) -> tuple[str, ...]:
         """A sentence for each joint that is all through the step far from where the machine was described,
-        as of a torso that hangs down."""
+        as of a torso that hangs down; none of where a search stopped that failed, which is no motion."""
+        if not self.result.success:
+            return ()
         joints = find_turned_joints(self.result, self.section)
         return tuple(joint.sentence for joint in joints.values())
 
