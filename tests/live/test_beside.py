@@ -60,7 +60,13 @@ def test_what_cannot_be_live_says_why(walk, tmp_path, monkeypatch):
     monkeypatch.setattr(beside, "MAX_OPERATIONS", 10)
     page = view.page(walk, tmp_path / "large.html")
     assert "from 10 on compiling takes long" in switch_of(page)
-    assert "strut live MODEL -o large-live.html --page large.html" in switch_of(page)
+    assert "strut live compass -o large-live.html --page large.html" in switch_of(page)
+    walk.save(tmp_path / "large.h5")  # the file that was kept beside it has its state and values
+    page = view.page(walk, tmp_path / "large.html")
+    assert "strut live large.h5 -o large-live.html --page large.html" in switch_of(page)
+    own = walk.system.replace(name="mine")
+    page = view.page(strut.simulate(own, t=1.0), tmp_path / "own.html")
+    assert "strut live MODEL -o own-live.html --page own.html" in switch_of(page)
 
 
 def test_it_can_be_switched_off(walk, tmp_path, monkeypatch):

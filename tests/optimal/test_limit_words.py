@@ -77,9 +77,16 @@ def test_what_cannot_be_is_said_with_units_and_what_was_asked(impossible):
 
 def test_of_a_search_that_failed_no_replay_is_told(impossible, level):
     rows = {name for name, _, _ in impossible.rows()}
-    of_replays = {"replay", "ends later than planned by", "largest multiplier", "lost in impacts"}
-    assert not rows & of_replays
-    assert of_replays <= {name for name, _, _ in level.rows()}
+    ends = {"ends later than planned by", "ends earlier than planned by"}
+    of_replays = {"replay", "largest multiplier", "lost in impacts"}
+    assert not rows & (of_replays | ends)
+    told = {name: (value, unit) for name, value, unit in level.rows()}
+    assert of_replays <= set(told)
+    ((late, unit),) = [told[name] for name in ends & set(told)]
+    assert late == abs(level.replay.late)  # a word for its sign, not 'later by -2.5e-09'
+    assert unit == "s"
+    assert not [name for name in told if "[" in name]  # units have a column of their own
+    assert {unit for name, (_, unit) in told.items() if name.endswith("smallest normal force")} == {"N"}
     assert "nan" not in impossible.table()
 
 

@@ -109,7 +109,8 @@ def test_frames_have_the_numbers(passive, design, level, results):
     assert change["cost"] == pytest.approx(slopes["leg_mass"], rel=1e-6)
     assert change["duration"] == results["sensitivity"].duration
     told = level.replay.to_dataframe().set_index("name")["value"]
-    assert told["ends later than planned by"] == level.replay.late
+    late = level.replay.late
+    assert told["ends later than planned by" if late >= 0 else "ends earlier than planned by"] == abs(late)
     assert told["lost in impacts"] == level.replay.balance.lost
     frame = results["trade-off"].to_dataframe()
     assert frame["ok"].tolist() == [True, False]

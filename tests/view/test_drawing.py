@@ -294,3 +294,29 @@ def test_png_of_a_still(short, tmp_path):
     images = pytest.importorskip("PIL.Image")
     data = view.still(short, tmp_path / "a.png", width=320, height=200).read_bytes()
     assert images.open(io.BytesIO(data)).size == (320, 200)
+
+
+def falling_apart():
+    """Two balls, a metre apart, that fall thirty metres while they part to six."""
+    from strut.system import Scene, ball
+
+    high, away = strut.State("high", 0.0, "m"), strut.State("away", 1.0, "m")
+    places = (-0.5 * away.sym, high.sym), (0.5 * away.sym, high.sym)
+    parts = tuple(ball(name, place, 0.05) for name, place in zip("ab", places, strict=True))
+    machine = strut.System("apart", x=(high, away), flow={"high": -10.0, "away": 5 / 3}, scene=Scene(parts))
+    return strut.simulate(machine, t=3.0)
+
+
+def test_a_machine_that_falls_apart_is_framed_by_its_first_pose():
+    """It was a dot for most of its film, in a window for how far its parts are at the end."""
+    stage = staged.sample_frames(falling_apart(), 30)
+    centre, window, still = staged.camera(stage)
+    assert not still
+    low, high = stage.extents
+    first = float((high - low)[0].max())
+    assert first == pytest.approx(1.1, abs=0.01)
+    assert stage.size == pytest.approx(6.1, abs=0.01)
+    assert window[0] <= 2 * 2.3 * first
+    assert flat.across(stage)[0] <= 2 * 2.3 * first
+    # it is in the middle from the first frame to the last: the eye goes as fast as the machine does
+    assert np.abs(centre - (low + high) / 2).max() < 0.01

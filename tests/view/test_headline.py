@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from strut.simulate.trajectory import Trajectory
-from strut.view.pages.headline import headline, step_length
+from strut.view.pages.headline import clearance_text, headline, step_length
 
 
 @pytest.mark.parametrize("prints", [True, False])
@@ -21,3 +21,11 @@ def test_a_step_that_nobody_counts_is_as_long(compass, prints, monkeypatch):
     assert step_length(uncounted) == pytest.approx(counted, rel=2e-3)
     speed = float(headline(uncounted)["speed"].split()[0])
     assert speed == pytest.approx(float(headline(compass)["speed"].split()[0]), rel=2e-3)
+
+
+def test_a_negative_clearance_is_said_to_scuff(compass):
+    """Legs of a compass swing through the ground: a height below zero is no clearance, and was a bare number."""
+    assert headline(compass)["least clearance"].endswith(" m: the foot scuffs")
+    assert headline(compass)["least clearance"].startswith("-")
+    assert clearance_text(compass, 0.0123) == "0.0123 m"
+    assert clearance_text(compass, -1e-12) == "-1e-12 m"  # rounding of a landing

@@ -10,6 +10,7 @@ import pytest
 import strut
 from strut import contact, view, walkers
 from strut.errors import MissingExtraError, ModelError, ShapeError, StorageError, UnknownNameError
+from strut.report.gait import gait_run
 from strut.view.figures import matplotlib_backend, plots
 from strut.view.figures import plotly_backend as interactive
 from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points, Trace
@@ -495,6 +496,24 @@ def test_both_ways_of_drawing_have_the_data(walk, swing, walker):
         if not figure.flows:
             assert axes.get_xlabel() == figure.x
             assert drawn.layout.yaxis.title.text == figure.y
+
+
+def test_convergence_does_not_enlarge_rounding(walker):
+    """Of a gait, which is on its cycle, every change is rounding: the figure showed noise as if it were a course."""
+    figure = view.convergence(gait_run(walker.gait))
+    course, floor = figure.by_name["difference"], figure.by_name["below: within rounding"]
+    assert (course.y < floor.y[0]).all()
+    assert floor.y.tolist() == [-10.0, -10.0]  # the tolerance of its integration
+    low, high = figure.height_span
+    assert low < course.y.min()
+    assert high - floor.y[0] >= 4
+    assert figure.legend
+    # a walk that is far from its cycle has no such line
+    far = strut.simulate(walkers.compass(slope=strut.deg(3)), t=5, x0={"stance_rate": -1.1})
+    other = view.convergence(far)
+    assert other.by_name["difference"].y.max() > -4
+    assert "below: within rounding" not in other.by_name
+    assert other.height_span is None
 
 
 # ---- files ----

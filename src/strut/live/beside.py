@@ -5,11 +5,13 @@ page may be."""
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from strut.catalogue import MECHANISM_DESCRIPTIONS, SYSTEM_DESCRIPTIONS
 from strut.codegen import INTEGRATORS, StepKind, lower_system
 from strut.errors import StrutError
 from strut.live.page import live_page
@@ -40,7 +42,7 @@ def write_beside(run: Trajectory, page: Path) -> Path | None:
         return None
     why = _why_unasked_for(run.system)
     if why:
-        command = f"strut live MODEL -o {target.name} --page {page.name}"
+        command = f"strut live {_subject_of(run.system, page)} -o {target.name} --page {page.name}"
         say_why_not_live(page, f"{why}. Asked for, it is written: {command}, or in Python {python}.")
         return None
     remarks: list[str] = []
@@ -69,6 +71,16 @@ def _why_unasked_for(system: System) -> str:
             f"'{system.name}' has {count:,} operations, and from {MAX_OPERATIONS:,} on compiling takes long"
         )
     return ""
+
+
+def _subject_of(system: System, page: Path) -> str:
+    """What `strut live` is told to show: the run that was saved beside its page, which begins as the run did;
+    else the name of a ready-made machine, or MODEL for one of one's own."""
+    for name in (page.with_suffix(".h5").name, "run.h5"):
+        if (page.parent / name).is_file():
+            return shlex.quote(name)
+    name = system.name.replace("_", "-")
+    return name if name in SYSTEM_DESCRIPTIONS or name in MECHANISM_DESCRIPTIONS else "MODEL"
 
 
 def _operations(system: System) -> int:

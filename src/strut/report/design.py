@@ -12,11 +12,12 @@ import numpy as np
 from strut.checks import checked
 from strut.optimal.solver.limit_units import violations
 from strut.optimal.walk.active_limits import SIDE_WORDS
+from strut.optimal.walk.replay import lateness
 from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
 from strut.view.figures.plots import EMPTY_SPAN
-from strut.view.pages.headline import least_clearance
+from strut.view.pages.headline import clearance_text, least_clearance
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 from strut.view.units import quantity, shown_unit, title_with_unit
@@ -155,7 +156,7 @@ def _of_the_ground(design: Design) -> dict[str, str]:
     facts = {}
     clearance = least_clearance(run, run.t0, run.t1)
     if clearance is not None:
-        facts["least clearance"] = quantity(design.system, f"{clearance:.3g}", "m")
+        facts["least clearance"] = clearance_text(design.system, clearance)
     needed = [load.friction_needed for load in replay.foot_loads if np.isfinite(load.friction_needed)]
     return facts | ({"friction needed": f"{max(needed):.3g}"} if needed else {})
 
@@ -318,7 +319,8 @@ def _energy(design: Design) -> Chapter:
     text = f"In the simulator; what is unexplained is {b.relative:.2g} of what moved."
     tables = [Rows(("where", "", title_with_unit(design.system, "energy", "J")), rows, "Over one step")]
     if loads := [row for load in design.replay.foot_loads for row in load.rows()]:
-        tables.append(Rows(("foot", "value"), loads, "Contact"))
+        loads = [(name, value, shown_unit(design.system, unit)) for name, value, unit in loads]
+        tables.append(Rows(("foot", "value", "unit"), loads, "Contact"))
     return Chapter("Energy and contact of a step", text, tables)
 
 
@@ -341,7 +343,8 @@ def _trust(design: Design) -> Chapter:
     if plan.success:
         solver.append(("what better inputs would save, relative to the cost", plan.relative_cost_error))
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
-    replay_rows = [(title_with_unit(design.system, "ends later than planned by", "s"), float(again.late))]
+    ends, late = lateness(float(again.late))
+    replay_rows = [(title_with_unit(design.system, ends, "s"), late)]
     replay_rows += [("largest difference of a state", float(again.missed))]
     over = {name: float(v) for name, v in plan.path_violations.items() if v > CONSTRAINT_SLACK}
     replay_rows += [(f"exceeded between the points: {name}", v) for name, v in over.items()]

@@ -19,7 +19,7 @@ from strut.optimal.walk.costs import COST_PART, Cost, impact
 from strut.optimal.walk.end_state import MAX_GAIT_ERROR, gait_error
 from strut.optimal.walk.parameter_slope import ParameterSlope, find_parameter_slopes, no_slopes_reason
 from strut.optimal.walk.read_walk import gravity_of, landing_foot, slope_of
-from strut.optimal.walk.replay import Replay, replay, replay_gait
+from strut.optimal.walk.replay import Replay, lateness, replay, replay_gait
 from strut.optimal.walk.stairs import climbing_doubt, has_stairs, stair_rise
 from strut.optimal.walk.step_limits import StepLimits
 from strut.optimal.walk.track import STEP_TIME
@@ -309,7 +309,7 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
                 ("lost in dampers", b.round_energy(b.dissipated), "J"),
                 ("energy balance, relative", b.relative, ""),
             ]
-            rows += [(name, v, "") for load in self.replay.foot_loads for name, v in load.rows()]
+            rows += [row for load in self.replay.foot_loads for row in load.rows()]
         return [
             *rows,
             ("KKT residual", max(r.kkt.values()), ""),
@@ -329,7 +329,7 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
         largest = f"none: {self.replay.no_gait}" if gait is None else float(abs(gait.multipliers[0]))
         return [
             ("replay", self.replay.agreement_text, ""),
-            *([("ends later than planned by", late, "s")] if math.isfinite(late) else []),
+            *([(*lateness(late), "s")] if math.isfinite(late) else []),
             *([] if self.gait_error is None else [("ends away from the gait by", self.gait_error, "")]),
             ("largest multiplier", largest, ""),
         ]

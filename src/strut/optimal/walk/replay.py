@@ -59,14 +59,20 @@ class FootLoad:
     least_normal: float
     friction_needed: float
 
-    def rows(self) -> list[tuple[str, float]]:
-        """Return name and value of what it says, for tables."""
-        rows = [(f"{self.foot}: smallest normal force [N]", self.least_normal)]
+    def rows(self) -> list[tuple[str, float, str]]:
+        """Return name, value and unit of what it says, for tables."""
+        rows = [(f"{self.foot}: smallest normal force", self.least_normal, "N")]
         return rows + (
-            [(f"{self.foot}: friction needed", self.friction_needed)]
+            [(f"{self.foot}: friction needed", self.friction_needed, "")]
             if not math.isnan(self.friction_needed)
             else []
         )
+
+
+def lateness(late: float) -> tuple[str, float]:
+    """Return in words whether a motion ends later or earlier than planned, and by how much [s]. late: as of a
+    `Replay`, negative where it ends earlier."""
+    return ("ends earlier than planned by", -late) if late < 0 else ("ends later than planned by", late)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +174,15 @@ class Replay(Tabular):
         return name_value_unit(
             [
                 ("replay", self.agreement_text, ""),
-                ("ends later than planned by", self.late, "s" if unit else ""),
+                (*lateness(self.late), "s" if unit else ""),
                 ("largest difference of a state at the end, relative to 1 + |state|", self.missed, ""),
                 *[(name, b.round_energy(energy), unit) for name, energy in energies.items()],
                 ("energy balance, relative", b.relative, ""),
-                *[(name, value, "") for load in self.foot_loads for name, value in load.rows()],
+                *[
+                    (name, value, each if unit else "")
+                    for load in self.foot_loads
+                    for name, value, each in load.rows()
+                ],
             ]
         )
 

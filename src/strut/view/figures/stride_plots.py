@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.view.figures.figure import DASHES, PALETTE, Figure, Line, Points
+from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.plots import Panels, axis, curve_line, noise_floor, over_time, state_pairs, unit_of
 from strut.view.figures.stride import Stride, exchanged_states, strides
 from strut.view.units import title_with_unit
@@ -27,6 +27,11 @@ POWER_POINTS = 800
 """Points of curves of power."""
 MIN_DRAWN_DISTANCE = 1e-16
 """[1] Relative distance from a cycle below which a walk is on it, and is drawn at this distance."""
+MIN_STEP_TOLERANCE = 1e-12
+"""[1] Change from step to step that is rounding of a run without a tolerance of its own, by fixed steps."""
+DECADES_ABOVE_ROUNDING = 4.0
+"""[1] Powers of ten above rounding that a figure of changes shows at least, so that it does not enlarge what
+is rounding alone."""
 FIT_TOLERANCE = 1e-6
 """Relative residual up to which the rate of a drive is a sum of rates of states."""
 
@@ -113,18 +118,26 @@ def _portrait(run: Trajectory, leg: Stride, names: tuple[str, str], number: int)
 @checked
 def convergence(trajectory: Trajectory) -> Figure | None:
     """How a walk comes to its cycle: the difference of the state after every step from that after the step
-    before, relative to its size, as power of ten; None of a run with fewer than four steps."""
+    before, relative to its size, as power of ten; None of a run with fewer than four steps. Where changes
+    are smaller than the tolerance of integration, a line says so, and the figure shows what is above it."""
     distances = step_differences(trajectory)
     if len(distances) < 3:
         return None
     number = np.arange(2, len(distances) + 2)
     y = np.log10(np.maximum(distances, MIN_DRAWN_DISTANCE))
     color = PALETTE[2]
+    drawn = (Line("difference", number, y, color, width=1.2), Points("difference", number, y, color, size=6))
+    options = trajectory.provenance.get("options", {})
+    rounding = np.log10(max(float(options.get("rtol") or 0.0), MIN_STEP_TOLERANCE))
+    reaches = bool(y.min() < rounding)
+    ends = np.array([number[0], number[-1]], dtype=float)
+    floor = Line("below: within rounding", ends, np.full(2, rounding), NEUTRAL, "dash", 1.2)
     return Figure(
-        (Line("difference", number, y, color, width=1.2), Points("difference", number, y, color, size=6)),
+        (*drawn, floor) if reaches else drawn,
         "step",
         "log10 of change [1]",
-        legend=False,
+        legend=reaches,
+        height_span=(y.min() - 0.5, max(y.max(), rounding + DECADES_ABOVE_ROUNDING)) if reaches else None,
         counted=True,
         height=260,
         code=_code("convergence"),

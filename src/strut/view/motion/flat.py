@@ -15,7 +15,7 @@ import numpy as np
 
 from strut.simulate.scene_samples import RIM_RADIUS_RATIO, Pivot, ScenePiece, SceneSamples
 from strut.view.motion import meshes
-from strut.view.motion.frames import camera, colour, middle, newtons
+from strut.view.motion.frames import MAX_FRAMED_GROWTH, camera, colour, middle, newtons
 
 INK, PAPER, SOFT, GROUND, FORCE, PATH = "#1b1f24", "#ffffff", "#5b6470", "#e4e8ec", "#009E73", "#CC79A7"
 """Colours of edges, of the background, of text, and of ground, forces and the path of the centre of mass."""
@@ -80,12 +80,17 @@ def eye(stage: SceneSamples, view: str = "") -> Eye:
 
 def across(stage: SceneSamples, seen: Eye | None = None) -> np.ndarray:
     """How much of the picture's plane is seen [m], along its right and up, about where the camera looks."""
-    centre, window, _ = camera(stage)
+    centre, window, still = camera(stage)
     seen = seen or eye(stage)
     if stage.planar and seen.is_from_side:
         return window[[0, 2]]
-    reach = np.max([np.abs(seen(corner - centre)) for corner in stage.corners], axis=(0, 1))
-    return np.asarray(2 * np.maximum(1.12 * reach, 0.3 * stage.size))
+    reach = np.max([np.abs(seen(corner - centre)) for corner in stage.corners], axis=0)
+    whole = 2 * np.maximum(1.12 * reach.max(axis=0), 0.3 * stage.size)
+    if still:
+        return np.asarray(whole)
+    low, high = stage.extents
+    first = 2 * np.maximum(1.12 * reach[0], 0.3 * float((high - low)[0].max()))
+    return np.asarray(np.minimum(whole, MAX_FRAMED_GROWTH * first))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 STILL_CAMERA_SIZES = 3.0
 """Extent of a motion, in sizes of the machine, up to which the camera stands still; it follows one that goes
 further."""
+MAX_FRAMED_GROWTH = 2.0
+"""[1] How much larger than its first pose a machine that is followed may become and still be seen whole: one
+that falls apart would be a dot until it does."""
 BODY_COLOUR = "#7F8A96"
 """Colour of what is neither left nor right."""
 SIDE_COLOURS = {"left": PALETTE[1], "right": PALETTE[0]}
@@ -163,10 +166,17 @@ def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
     width = int(
         np.clip(round(1.0 / step) if step > 0 else 1, 1, max(1, len(stage.t) // 6))
     )  # a second: smooth over the change of feet
-    padded = np.pad(centre, ((width // 2, width - 1 - width // 2), (0, 0)), mode="edge")
+    ends = ((width // 2, width - 1 - width // 2), (0, 0))
+    padded = np.pad(centre, ends, mode="reflect", reflect_type="odd")  # goes on as fast as it went
     smooth = np.column_stack([np.convolve(c, np.full(width, 1 / width), mode="valid") for c in padded.T])
-    around = np.maximum(high - smooth, smooth - low).max(axis=0)  # so that nothing leaves the picture
-    return smooth, np.maximum(2.3 * around, 1.5 * machine * np.array([1.0, 1.0, 0.8])), False
+    around = np.maximum(high - smooth, smooth - low)
+    first = float((high - low)[0].max()) or machine
+
+    def window(reach: np.ndarray, size: float) -> np.ndarray:
+        return np.maximum(2.3 * reach, 1.5 * size * np.array([1.0, 1.0, 0.8]))
+
+    whole = window(around.max(axis=0), machine)  # so that nothing leaves the picture
+    return smooth, np.minimum(whole, MAX_FRAMED_GROWTH * window(around[0], first)), False
 
 
 def newtons(stage: SceneSamples) -> float:

@@ -14,7 +14,7 @@ from strut.view.units import quantity
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
-    from strut.system import Foot
+    from strut.system import Foot, System
 
 SWING_PART = (0.25, 0.75)
 """[1] From where to where in a step clearance counts: at its ends a foot is on the ground."""
@@ -22,6 +22,8 @@ STEP_POINTS = 401
 """Points of a step at which forces and heights are read."""
 MAX_REPEAT_CHANGE = 1e-6
 """[1] Relative change from step to step up to which a walk repeats itself."""
+SCUFF_DEPTH = 1e-9
+"""How far below the ground [m] a swinging foot scuffs; less is rounding of an event."""
 MIN_LOAD_SHARE = 1e-3
 """[1] Part of the largest normal force below which a foot does not count as standing."""
 
@@ -45,7 +47,7 @@ def headline(run: Trajectory) -> dict[str, str]:
         facts["from step to step"] = settles
     clearance = least_clearance(run, begin, end)
     if clearance is not None:
-        facts["least clearance"] = quantity(run, f"{clearance:.3g}", "m")
+        facts["least clearance"] = clearance_text(run, clearance)
     needed = [friction_needed(run, foot, (begin, end)) for foot in run.names.feet if foot.friction]
     standing = [each for each in needed if math.isfinite(each)]
     if standing:
@@ -112,6 +114,13 @@ def least_clearance(run: Trajectory, begin: float, end: float) -> float | None:
     return min(heights, default=None)
 
 
+def clearance_text(of: Trajectory | System, clearance: float) -> str:
+    """Return a clearance [m] of a run or a design of a system in words: below zero the foot scuffs, where
+    the model lets it pass through the ground."""
+    text = quantity(of, f"{clearance:.3g}", "m")
+    return f"{text}: the foot scuffs" if clearance < -SCUFF_DEPTH else text
+
+
 def values_between(run: Trajectory, names: list[str], span: tuple[float, float]) -> list[np.ndarray]:
     """Return quantities inside of an interval without events: evenly, or of a run that was loaded without its
     system, which knows outputs at its points alone, there, with those after and before the events at its
@@ -146,4 +155,11 @@ def _settle_text(run: Trajectory) -> str:
     return f"settles, × {ratio:.2g}" if ratio < 1 else f"does not settle, × {ratio:.2g}"
 
 
-__all__ = ["cost_of_transport", "friction_needed", "headline", "least_clearance", "step_length"]
+__all__ = [
+    "clearance_text",
+    "cost_of_transport",
+    "friction_needed",
+    "headline",
+    "least_clearance",
+    "step_length",
+]
