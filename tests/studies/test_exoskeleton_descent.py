@@ -86,6 +86,8 @@ def test_limits_are_goals_of_the_search():
     texts = [goal.until for goal in exoskeleton_goals(limits=limits)]
     assert texts[4:] == ["peak_power <= 600.0", "peak_interaction <= 3000.0", ""]
     assert [goal.measure for goal in kept_goals(DURATION, limits)][-2:] == ["peak_power", "peak_interaction"]
+    slow, fast = (goal.limit for goal in kept_goals(DURATION, speed=1.4)[:2])
+    assert (slow, fast) == pytest.approx((0.95 * 1.4, 1.4 / 0.95))
     problem = exoskeleton_problem(["7-13"], limits=limits)
     assert {"peak_power", "peak_interaction", "spring_return"} <= set(problem.evaluation.measures)
     assert "peak_power" not in exoskeleton_problem(["7-13"]).evaluation.measures

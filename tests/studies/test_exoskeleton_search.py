@@ -18,7 +18,13 @@ from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_descent import DesignDescent
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import DESIGN_MEASURES, ExoskeletonEvaluation, divide_runs
-from strut.studies.exoskeleton_found import check_screening, found_design, run_again, visit_counts
+from strut.studies.exoskeleton_found import (
+    check_screening,
+    found_design,
+    found_designs,
+    run_again,
+    visit_counts,
+)
 from strut.studies.exoskeleton_gait import stride_references
 from strut.studies.exoskeleton_rival import rival_run_again
 from strut.studies.exoskeleton_screening import FINE_SAMPLES, MIN_SOUNDNESS, screen_designs, sound_designs
@@ -391,6 +397,26 @@ def test_a_small_search_to_its_page(tmp_path):
     assert outcome.pictures
     assert outcome.maps
     assert run_file(tmp_path, 1).is_file()
+
+
+@pytest.mark.timeout(3000)
+@pytest.mark.slow  # a machine in lanes and the rival's are compiled
+def test_a_restricted_search_to_its_table(tmp_path):
+    """The control of a known design is searched anew, its pins are kept; the folder is read without a search,
+    and the design in it has pins and walks."""
+    order = SearchOrder(
+        tmp_path, runs=1, generations=1, population=8, only=("7-13",), keep=("pins",), verify=False
+    )
+    searched = study.carry_out(order, lambda text: None)
+    read = study.carry_out(SearchOrder(tmp_path, search=False, verify=False), lambda text: None)
+    assert read.rows == searched.rows
+    assert {row.quantity: row.ours for row in read.rows}["run 1"] == "7-13"
+    (design,) = found_designs(tmp_path)
+    kept = kept_parameters("7-13", ["pins"])
+    assert kept.items() <= design.individual.parameters.items()
+    assert design.kept_names == tuple(kept)
+    assert design.pins == pytest.approx(refined_exoskeletons()["7-13"].pins)
+    assert design.walks
 
 
 @pytest.mark.slow  # two machines are compiled, a minute each

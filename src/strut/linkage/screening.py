@@ -25,10 +25,12 @@ class Screening:
 
     assembles: can it be assembled in all postures? strength: the smallest singular value, over all postures,
     of the map from torques of the actuators to torques of the limb's joints, which is that of the limb's
-    rates to the actuators'; 0 where actuators cannot push the limb in some direction, or where it does not
-    assemble. regularity: the smallest singular value of the map from rates of the linkage's joints to the
-    limb's (one over the largest rate of a joint for a unit rate of the limb): 0 where the linkage is
-    stretched or flat. weakest: the sample in which strength is least, or from which on it does not assemble.
+    rates to the actuators'; 0 where actuators cannot push the limb in some direction, where it does not
+    assemble, and where the determinant of this map changes its sign: then it is singular between two
+    postures, however far from it both are. regularity: the smallest singular value of the map from rates of
+    the linkage's joints to the limb's (one over the largest rate of a joint for a unit rate of the limb): 0
+    where the linkage is stretched or flat. weakest: the sample in which strength is least, from which on it
+    does not assemble, or the first of the other sign.
     """
 
     assembles: np.ndarray
@@ -80,6 +82,10 @@ def screen(
     strength, regularity = np.zeros((2, *motion.assembled.shape))
     rates = motion.rates[motion.assembled]
     strength[motion.assembled] = _singular_values(rates[:, places])[:, -1]
+    # by continuity: a map whose determinant has both signs on one branch is singular in between
+    signs = np.zeros(motion.assembled.shape)
+    signs[motion.assembled] = np.sign(np.linalg.det(rates[:, places]))
+    strength[signs * signs[:, :1] < 0] = 0.0
     regularity[motion.assembled] = 1.0 / _singular_values(rates)[:, 0]
     return Screening(
         motion.assembles,
