@@ -4,16 +4,20 @@ by night and on a phone and worked by keys, its cursor is linked, and its number
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import strut
 from strut import control, evolve, gait, optimal, ports, report, view, walkers
 from strut.cli.app import application
+from strut.cli.reproduce import _write_page
 from strut.control import BodyModel
 from strut.report import stepping_histories, stepping_strip
 from strut.report.held_sweep import held_cells
+from strut.studies import STUDIES
 from strut.studies.rijt_scenarios import humanoid_loop
+from strut.studies.study import ColourMap, Picture, Plot, Row, SearchOutcome
 from strut.walkers.rijt import FEET
 from tests.control.bipeds import biped, on_ground, standing
 from tests.evolve.test_comparison import camel_problem
@@ -180,6 +184,36 @@ def of_reproduced(made, place):
     return place, [study["title"], *(row["ours"] for row in study["rows"])]
 
 
+def of_study(made, place):
+    """All that a page of a study can have: the walk of one, others that move side by side, a map, curves over a
+    quantity and over its logarithm, with a band and in pairs, and a drawing; of runs of seconds, where searches of
+    studies take hours."""
+    walk = made.walk.at(np.linspace(0, 3, 61))
+    curves = {"stance": walk["stance"].tolist(), "swing": walk["swing"].tolist()}
+    time, generations = walk.t.tolist(), [1.0, 10.0, 100.0, 1000.0]
+    plots = [
+        Plot("legs", "time [s]", "angle [rad]", time, curves, band=([-0.2] * 61, [0.2] * 61)),
+        Plot("rates", "time [s]", "rate [rad/s]", time, {"stance": walk["stance_rate"].tolist()}),
+        Plot("best", "evaluation", "goal", generations, {"search": [4.0, 2.0, 1.5, 1.4]}, log_x=True),
+        Plot("rest", "evaluation", "goal", generations, {"search": [5.0, 4.0, 3.5, 3.4]}, log_x=True),
+    ]
+    values = [[float(x + y) for x in range(5)] for y in range(4)]
+    colours = ColourMap(
+        "where it is good", "a [m]", "b [m]", "goal [1]", range(5), range(4), values, {"best": ([1], [2])}
+    )
+    falls = {
+        f"from {angle:g}": strut.simulate(walkers.pendulum(), t=1, x0={"angle": angle})
+        for angle in (0.3, 0.6)
+    }
+    drawing = '<svg viewBox="0 0 90 30" width="90" height="30" role="img" aria-label="a line"><path d="M0 0L90 30" stroke="currentColor"/></svg>'
+    rows = [Row("step length", "0.5354 m", f"{made.found.step_length:.4f} m", "a row of the table")]
+    outcome = SearchOutcome(
+        rows, plots, made.walk, [colours], [Picture("how it is made", drawing)], films=falls
+    )
+    _write_page(STUDIES["kieboom-tasks"], outcome, str(place))
+    return place, [rows[0].ours, "where it is good", "how it is made", "from 0.3", "from 0.6"]
+
+
 def of_robust(made, place):
     """One of the pages that `strut design --robust` writes, one for each scenario."""
     found = optimal.robust_design(
@@ -222,6 +256,7 @@ KINDS = {
         of_stepping,
         of_search_comparison,
         of_reproduced,
+        of_study,
         of_robust,
         of_motors,
     )
@@ -233,6 +268,7 @@ COMMANDS = {
     "front": "strut pareto designs.csv",
     "comparison": "strut view a.h5 b.h5",
     "reproduced": "strut reproduce garcia-simplest",
+    "study": "strut reproduce kieboom-tasks",
     "motors": "strut design compass --speed 0.5",
 }
 """What was asked of pages that know it, by kind."""
