@@ -54,7 +54,7 @@ def films_beside(
     one_at_a_time: bool = False,
     heading: str = "",
 ) -> None:
-    """Add several runs as moving pictures beside each other.
+    """Add several runs as moving pictures beside each other, with one time: Play of one or of all plays all.
 
     runs: by title, runs or what `film` made of them. one_at_a_time: the first alone, and another when its
     point is clicked in a figure (`Points.walks`) or its title is chosen. heading: of the section that they
@@ -81,6 +81,8 @@ def films_beside(
     if one_at_a_time and len(parts) > 1:
         options = "".join(f"<option>{safe(title)}</option>" for title, each in films.items() if each)
         choice = f'<label class="walks">walk <select>{options}</select></label>\n'
+    elif len(parts) > 1:
+        choice = '<div class="controls together"><button type="button">Play all</button></div>\n'
     report.embed(f'<div class="pair">{choice}{"".join(parts)}</div>\n', data, FILMS)
 
 

@@ -9,6 +9,32 @@ const strutFilm = (name, makeDrawer, prefix = "") => {
   new Response(new Blob([bytesOf(holder.textContent)]).stream().pipeThrough(new DecompressionStream("gzip"))).json()
     .then(data => strutPlay(holder, data, makeDrawer, prefix, bytesOf), error => say("This film cannot be unpacked: the file is damaged (" + error.message + ")."));
 };
+/* The clock of a film, or of several side by side: they play together, and one that is over waits at its end. */
+const strutClock = () => {
+  const films = new Set();
+  let before = 0;
+  const clock = { films, now: NaN, playing: false, speed: 1,
+    get begin() { return Math.min(...[...films].map(f => f.begin)); },
+    get end() { return Math.max(...[...films].map(f => f.end)); },
+    show: time => { clock.now = Math.min(clock.end, Math.max(clock.begin, time)); films.forEach(f => f.draw()); },
+    stop: () => { clock.playing = false; films.forEach(f => f.tell()); },
+    setSpeed: speed => { clock.speed = speed; films.forEach(f => f.tell()); },
+    toggle: () => {
+      clock.playing = !clock.playing; before = 0;
+      if (clock.playing && clock.now >= clock.end) clock.show(clock.begin);
+      films.forEach(f => f.tell()); requestAnimationFrame(tick);
+    },
+  };
+  const tick = stamp => {
+    if (!clock.playing) return;
+    const now = clock.now + (before ? (stamp - before) / 1000 * clock.speed : 0);
+    before = stamp;
+    if (now >= clock.end) clock.stop();
+    clock.show(now);
+    requestAnimationFrame(tick);
+  };
+  return clock;
+};
 const strutPlay = (holder, data, makeDrawer, prefix, bytesOf) => {
   const decode = c => {  /* single precision; or whole changes from row to row, a column after the other, low bytes before high ones */
     const w = c.width;
@@ -51,44 +77,43 @@ const strutPlay = (holder, data, makeDrawer, prefix, bytesOf) => {
   };
   const leads = !prefix || (!document.getElementById("film") && !document.querySelector("[data-walk]"));  /* films side by side share the time of the plots */
   const find = id => document.getElementById(prefix + id);
-  const button = find("play"), slider = find("frame"), clock = find("clock"), speed = find("speed");
-  let playing = false, now = t[0], before = 0;
+  const row = find("player").closest("[data-film]:not([data-walk])")?.parentElement;  /* of films side by side, of which not one alone is seen */
+  const clock = row ? row.strutClock ??= strutClock() : strutClock();
+  const button = find("play"), slider = find("frame"), dial = find("clock"), speed = find("speed"), together = row?.querySelector(".together button");
+  const time = () => Math.min(t[last], Math.max(t[0], clock.now));
   film.shown = (what, otherwise = true) => find("show-" + what)?.checked ?? otherwise;
   film.color = key => getComputedStyle(document.documentElement).getPropertyValue(key).trim();
   const drawer = makeDrawer(film, find("screen"), () => draw());
   const draw = () => {
-    drawer(now, playing);
-    slider.value = film.frameAt(now); clock.textContent = now.toFixed(2) + data.units.time;
-    if (leads) strutTime.tell(now);
+    drawer(time(), clock.playing);
+    slider.value = film.frameAt(time()); dial.textContent = time().toFixed(2) + data.units.time;
+    if (leads) strutTime.tell(clock.now);
   };
-  const tell = () => { button.textContent = playing ? "Pause" : "Play"; };
-  const tick = stamp => {
-    if (!playing) return;
-    now += before ? (stamp - before) / 1000 * (speed ? +speed.value : 1) : 0; before = stamp;
-    if (now >= t[last]) { now = t[last]; playing = false; tell(); }
-    draw();
-    requestAnimationFrame(tick);
+  const tell = () => {
+    button.textContent = clock.playing ? "Pause" : "Play";
+    if (together) together.textContent = clock.playing ? "Pause all" : "Play all";
+    if (speed) speed.value = String(clock.speed);
   };
-  const toggle = () => {
-    playing = !playing; before = 0;
-    if (playing && now >= t[last]) { now = t[0]; draw(); }
-    tell(); requestAnimationFrame(tick);
-  };
-  const go = k => { playing = false; tell(); now = t[Math.min(last, Math.max(0, k))]; draw(); };
-  button.onclick = toggle;
+  const go = k => { clock.stop(); clock.show(t[Math.min(last, Math.max(0, k))]); };
+  const step = by => go(film.frameAt(time()) + by);
+  clock.films.add({ begin: t[0], end: t[last], draw, tell });
+  if (Number.isNaN(clock.now)) clock.now = t[0];
+  if (speed) speed.onchange = () => clock.setSpeed(+speed.value);
+  if (together) together.onclick = clock.toggle;
+  button.onclick = clock.toggle;
   slider.max = last;
   slider.oninput = () => go(+slider.value);
   document.querySelectorAll(`[id^="${prefix}show-"]`).forEach(box => { box.onchange = draw; });
-  if (leads) strutTime.seekers.add(time => { playing = false; tell(); now = Math.min(t[last], Math.max(t[0], time)); draw(); });
+  if (leads) strutTime.seekers.add(at => { clock.stop(); clock.show(at); });
   const player = find("player");
   const alone = holder.dataset.focus === "yes";  /* the page is nothing but the player */
   (alone ? document : player).addEventListener("keydown", event => {  /* keys are those of the player that has the focus, of the page otherwise */
     if (/INPUT|SELECT|BUTTON|TEXTAREA/.test(event.target.tagName)) return;
     const turn = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
-    if (event.key === " ") toggle();
+    if (event.key === " ") clock.toggle();
     else if (event.shiftKey && turn && film.turnBy && film.shown("space", false)) film.turnBy(...turn);
-    else if (event.key === "ArrowRight") go(film.frameAt(now) + 1);
-    else if (event.key === "ArrowLeft") go(film.frameAt(now) - 1);
+    else if (event.key === "ArrowRight") step(1);
+    else if (event.key === "ArrowLeft") step(-1);
     else if (event.key === "Home") go(0);
     else if (event.key === "End") go(last);
     else return;
@@ -100,5 +125,5 @@ const strutPlay = (holder, data, makeDrawer, prefix, bytesOf) => {
   draw();
   player.dataset.ready = "yes";
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (holder.dataset.autoplay === "yes" && !calm) toggle();
+  if (holder.dataset.autoplay === "yes" && !calm) clock.toggle();
 };

@@ -1,4 +1,4 @@
-/* Plays the films of a page that stand side by side; those of a live page come later. */
+/* Plays the films of a page that stand side by side, together (film.js); those of a live page come later. */
 const strutFilms = () => document.querySelectorAll("[data-film]").forEach(place => {
   if (place.hidden || place.dataset.begun || !document.getElementById(place.dataset.film)) return;
   place.dataset.begun = "yes";
