@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def test_says_what_the_machine_costs(capsys, tmp_path):
     assert "--sensitivity is of one design and --sweep finds several" in " ".join(said.err.split())
 
 
-def test_one_machine_for_several_slopes(capsys, tmp_path):
+def test_one_machine_for_several_slopes(capsys, tmp_path, monkeypatch):
     words = ("compass", "--speed", "0.8", "--free", "hip_spring=0:100", "--robust", "slope=2.5deg:3.5deg:2")
     code, said = ran(capsys, *words, "-o", str(tmp_path / "out"))
     assert code == 0
@@ -91,9 +92,22 @@ def test_one_machine_for_several_slopes(capsys, tmp_path):
     assert len(document["scenarios"]) == 2
     assert document["least_cost"] <= document["expected_cost"]
     assert (tmp_path / "out" / "scenario_2" / "index.html").exists()
+    saved = optimal.load(tmp_path / "out" / "robust.h5")
+    assert [each.result.cost for each in saved.designs] == [
+        optimal.load(tmp_path / "out" / f"scenario_{k}" / "design.h5").result.cost for k in (1, 2)
+    ]
     code, said = ran(capsys, *words, "--export", str(tmp_path / "c"))
     assert code != 0
     assert "--robust finds one machine and a plan for each scenario: leave out --export" in said.err
+    stopped = replace(saved, designs=saved.designs[:1], success=False, status="interrupted")
+    monkeypatch.setattr(optimal, "robust_design", lambda *_, **__: stopped)
+    code, said = ran(capsys, *words, "-o", str(tmp_path / "stopped"))
+    assert code == 130, said.err
+    assert "no expected cost: not every walk was found" in said.out
+    assert "interrupted: of 2 machines for one scenario 2 were found" in said.err.replace("\n", " ")
+    names = {str(path.relative_to(tmp_path / "stopped")) for path in (tmp_path / "stopped").rglob("*.*")}
+    assert {"robust.json", "robust.h5", "scenario_1/design.h5"} <= names
+    assert not any("scenario_2" in name or name.endswith(".html") for name in names)
 
 
 def test_prints_json_and_writes_files(capsys, tmp_path):

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from strut import actuator, optimal
+from strut import actuator, optimal, walkers
+from strut.cli.saved_results import load_saved
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from tests.optimal.test_robust_design import pushed_walker
 
@@ -31,6 +32,24 @@ def test_a_machine_that_cannot_is_named_and_others_go_on():
     assert columns["cost"][0] == choice.designs["maxon"].result.cost
     assert np.isnan(columns["cost"][1])
     assert repr(choice) == "<DesignsByName: 1 of 2 machines ok>"
+
+
+def test_designs_by_name_come_back_from_a_file(tmp_path):
+    machines = {"light": walkers.compass(hip_mass=8.0), "heavy": walkers.compass(hip_mass=12.0)}
+    choice = optimal.design_each(machines, cost="squared-torque", slope=0.0, speed=0.5)
+    choice = replace(choice, failures={"other": "it has no motor"})
+    back = optimal.load(choice.save(tmp_path / "machines.h5"))
+    assert isinstance(back, optimal.DesignsByName)
+    columns = choice.columns()
+    assert {name: values[:2] for name, values in back.columns().items()} == {
+        name: values[:2] for name, values in columns.items()
+    }
+    assert back.failures == choice.failures
+    assert back.best == choice.best
+    assert load_saved(tmp_path / "machines.h5").data["best"] == choice.best
+    assert back.designs["heavy"].mass == pytest.approx(back.designs["light"].mass + 4.0)
+    with pytest.raises(ValueRangeError, match="no machine has a design, so there is none to save"):
+        optimal.DesignsByName({}, choice.failures).save(tmp_path / "none.h5")
 
 
 def test_a_task_that_is_wrong_for_all_is_raised():

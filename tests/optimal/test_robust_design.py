@@ -12,6 +12,7 @@ from strut.mechanism import Mechanism, joints
 from strut.optimal import Scenario
 from strut.optimal.solver import replicas
 from strut.optimal.solver.replicas import solve_replicas
+from strut.optimal.walk import robust_design as robust_design_file
 from strut.optimal.walk.robust_design import JOINT_SETTINGS, joint_settings
 
 TIME, WAY = 1.0, 1.0
@@ -90,6 +91,70 @@ def test_one_machine_for_two_slopes(robust):
         assert np.mean([walk.result.cost for walk in walks]) > robust.expected_cost
     assert [row["changes"] for row in robust.data()["scenarios"]] == [s.changes for s in robust.scenarios]
     assert "expected cost" in robust.table()
+
+
+def test_it_comes_back_from_a_file(robust, tmp_path):
+    for back in (optimal.load(robust.save(tmp_path / "robust.h5")), robust.load(tmp_path / "robust.h5")):
+        assert isinstance(back, optimal.RobustDesign)
+        assert back.ok  # every walk is replayed anew
+        assert back.scenarios == robust.scenarios
+        assert back.parameters == robust.parameters
+        assert back.columns() == robust.columns()
+        assert back.limit_sentences == robust.limit_sentences
+    own = optimal.load(tmp_path / "robust.h5", walkers.compass(slope=0.0))
+    assert own.data() == robust.data()
+
+
+def test_ctrl_c_keeps_the_walks_so_far(robust, monkeypatch, tmp_path):
+    def search(progress=None):
+        return optimal.robust_design(
+            walkers.compass(slope=0.0),
+            {"hip_spring": (0.0, 300.0)},
+            scenarios=robust.scenarios,
+            speed=0.5,
+            progress=progress,
+        )
+
+    def stop_at(name):
+        def progress(stage):
+            if stage.name == name:
+                raise KeyboardInterrupt
+
+        return progress
+
+    with pytest.raises(KeyboardInterrupt):
+        search(stop_at("a machine for one scenario"))
+    before = search(stop_at("all scenarios together"))
+    assert (before.status, before.success, before.ok) == ("interrupted", False, False)
+    assert (before.parameters, before.designs) == ({}, ())
+    assert [each.parameters for each in before.alone] == [each.parameters for each in robust.alone]
+    assert math.isnan(before.expected_cost)
+    assert before.least_cost == robust.least_cost
+    assert before.wrong == (
+        "interrupted: of 2 machines for one scenario 2 were found, and of the walks of one machine in all of "
+        "them 0",
+    )
+    assert before.columns()["verdict"] == ["interrupted", "interrupted"]
+    assert "no expected cost: not every walk was found" in before.table()
+    assert optimal.load(before.save(tmp_path / "before.h5")).status == "interrupted"
+
+    real, calls = robust_design_file.design, []
+
+    def design(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 4:  # two machines for one scenario, and the second walk of one for both
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(robust_design_file, "design", design)
+    half = search()
+    assert half.is_interrupted
+    assert half.parameters == pytest.approx(robust.parameters)
+    assert len(half.designs) == 1
+    assert half.designs[0].ok
+    rows = half.data()["scenarios"]
+    assert rows[0]["ok"]
+    assert rows[1] == {"changes": robust.scenarios[1].changes, "weight": 1.0, "alone": rows[1]["alone"]}
 
 
 def test_scenarios_that_cannot_be(robust):

@@ -142,7 +142,8 @@ def test_what_cannot_be_read_is_told(passive, sprung, saved, tmp_path):
     with pytest.raises(StorageError, match="there is no such file"):
         gait.load(tmp_path / "nothing.h5")
     with pytest.raises(
-        StorageError, match="holds a Gait, not a Design or Solution or TradeOff: read it with"
+        StorageError,
+        match="holds a Gait, not a Design or Solution or TradeOff or RobustDesign or DesignsByName: read it",
     ):
         optimal.load(saved)
     run = passive.trajectory.save(tmp_path / "run.h5")

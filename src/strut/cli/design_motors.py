@@ -191,7 +191,7 @@ def motors_notes(choice: DesignsByName) -> None:
 
 
 def write_motors(choice: DesignsByName, sweep: MotorSweep, order: Order) -> None:
-    """Write a page of all motors, motors.json, and the report of each into a folder of its own."""
+    """Write a page of all motors, motors.json and motors.h5, and the report of each into its own folder."""
     assert order.output is not None
     from strut.report import designs_result  # pages: not where nothing is written
 
@@ -212,6 +212,7 @@ def write_motors(choice: DesignsByName, sweep: MotorSweep, order: Order) -> None
         warn(why)
     text = documents.dumps(plain_data(motors_data(choice, sweep)), indent=1)
     put(order.output / "motors.json", text + "\n")
+    choice.save(order.output / "motors.h5")
     for name, each in choice.designs.items():
         write_design(each, replace(order, source=sweep.source(order.source, repr(name))), order.output / name)
 

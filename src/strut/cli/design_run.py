@@ -203,4 +203,4 @@ def write_numbers(result: Design, directory: Path) -> None:
     result.save(directory / DESIGN_FILE)
 
 
-__all__ = ["run_design"]
+__all__ = ["run_design", "write_numbers"]

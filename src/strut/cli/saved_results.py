@@ -53,6 +53,7 @@ def _report_of(path: Path) -> Result | None:
     reports: dict[type, Callable[[Any], Result]] = {
         optimal.Design: report.design_result,
         optimal.TradeOff: report.sweep_result,
+        optimal.DesignsByName: report.designs_result,
         gait.Gait: report.gait_result,
         HeldGait: report.held_result,
     }

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from strut.optimal.walk.own_limits import StepRequirement
     from strut.optimal.walk.parameter_slope import ParameterSlope
     from strut.optimal.walk.replay import FootLoad, Replay, replay
-    from strut.optimal.walk.robust_design import RobustDesign, Scenario, robust_design, walks_in
+    from strut.optimal.walk.robust_design import robust_design, walks_in
+    from strut.optimal.walk.robust_result import RobustDesign, Scenario
     from strut.optimal.walk.stability import growth, stabilise
     from strut.optimal.walk.step_goal import StepGoal
     from strut.optimal.walk.step_problem import step_problem
@@ -116,7 +117,8 @@ import_on_demand(
         "walk.parameter_slope": ("ParameterSlope",),
         "walk.balance": ("Balance",),
         "walk.replay": ("FootLoad", "Replay", "replay"),
-        "walk.robust_design": ("RobustDesign", "Scenario", "robust_design", "walks_in"),
+        "walk.robust_design": ("robust_design", "walks_in"),
+        "walk.robust_result": ("RobustDesign", "Scenario"),
         "walk.stability": ("growth", "stabilise"),
         "walk.step_goal": ("StepGoal",),
         "walk.step_problem": ("step_problem",),

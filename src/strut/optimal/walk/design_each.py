@@ -13,13 +13,14 @@ from strut.errors import StrutError, ValueRangeError
 from strut.optimal.walk.costs import CostChoice
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import design
+from strut.simulate import SavedResult
 from strut.system import System
 from strut.tabular import Tabular
 
 
 @checked
 @dataclass(frozen=True, eq=False)
-class DesignsByName(Tabular):
+class DesignsByName(SavedResult, Tabular):
     """Designs of several machines.
 
     designs: by the machine's name. failures: why a machine has none, by its name, as its search said.
@@ -34,6 +35,13 @@ class DesignsByName(Tabular):
     def ok(self) -> bool:
         """Whether every machine has a design that is believed."""
         return not self.interrupted and not self.failures and all(each.ok for each in self.designs.values())
+
+    @property
+    def system(self) -> System:
+        """The first machine that has a design. Raises ValueRangeError where none has."""
+        if not self.designs:
+            raise ValueRangeError("no machine has a design, so there is none to save")
+        return next(iter(self.designs.values())).system
 
     @property
     def best_or_none(self) -> str | None:
