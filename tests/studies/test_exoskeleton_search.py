@@ -44,6 +44,7 @@ from strut.studies.known_exoskeletons import (
     known_exoskeletons,
     known_rival,
     refined_exoskeletons,
+    rigid_exoskeletons,
 )
 from strut.studies.study import SearchOrder
 
@@ -356,7 +357,7 @@ def test_known_exoskeletons_are_what_was_asked_for():
     assert known_rival().value < min(design.individual.value for design in designs.values())
 
 
-@pytest.mark.parametrize("designs", [known_exoskeletons, refined_exoskeletons])
+@pytest.mark.parametrize("designs", [known_exoskeletons, refined_exoskeletons, rigid_exoskeletons])
 def test_known_exoskeletons_pass_the_finer_screening(designs):
     """All of them carry the stride along more samples than the search looked at."""
     assert {name: check_screening(design) for name, design in designs().items()} == dict.fromkeys(

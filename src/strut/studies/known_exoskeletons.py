@@ -49,6 +49,8 @@ def _individual(entry: Mapping[str, Mapping[str, float]], stage: int) -> evolve.
 
 REFINED_ENDING = " refined"
 """What names of entries end with that descent by gradients made of others."""
+RIGID_ENDING = " rigid"
+"""What names of entries end with that keep all goals on rigid ground, too."""
 
 
 def known_exoskeletons() -> dict[str, FoundDesign]:
@@ -57,7 +59,7 @@ def known_exoskeletons() -> dict[str, FoundDesign]:
     return {
         name: _design(name, entry)
         for name, entry in _entries().items()
-        if "-" in name and not name.endswith(REFINED_ENDING)
+        if "-" in name and not name.endswith((REFINED_ENDING, RIGID_ENDING))
     }
 
 
@@ -67,6 +69,16 @@ def refined_exoskeletons() -> dict[str, FoundDesign]:
         name: _design(name, _entries()[f"{name}{REFINED_ENDING}"])
         for name in known_exoskeletons()
         if f"{name}{REFINED_ENDING}" in _entries()
+    }
+
+
+def rigid_exoskeletons() -> dict[str, FoundDesign]:
+    """Return by the name of their group exoskeletons that keep all goals on rigid ground, too; measures are
+    those on soft ground, as the search has them."""
+    return {
+        name: _design(name, _entries()[f"{name}{RIGID_ENDING}"])
+        for name in known_exoskeletons()
+        if f"{name}{RIGID_ENDING}" in _entries()
     }
 
 
@@ -93,7 +105,7 @@ def kept_parameters(name: str, kept: Sequence[str]) -> dict[str, float]:
         )
     group, parameters = designs[name].group, designs[name].individual.parameters
     words = [KEPT_PINS, *group.topology.joints, ANKLE]
-    values = {}
+    values: dict[str, float] = {}
     for word in kept:
         if word not in words:
             raise UnknownNameError(f"'{word}' of {name} cannot be kept: {did_you_mean(word, words)}")
@@ -119,4 +131,5 @@ __all__ = [
     "known_rival",
     "refined_exoskeletons",
     "refined_rival",
+    "rigid_exoskeletons",
 ]
