@@ -299,9 +299,25 @@ class StandingMachine:
         return self.masked.row_equations(self.switches([f.on.sym for f in self.feet]), self._sliding_rows())
 
     @cached_property
+    def gains(self) -> list[ca.SX]:
+        """How much more normal force a foot needs to change its own acceleration by one unit more, see
+        `SwitchedRows.gain`."""
+        return [self.row_equations.gain(f.normal) for f in self.feet]
+
+    def jammed(self, f: StandingFoot) -> ca.SX:
+        """1 where a foot slides and friction makes it heavier than its push makes it lighter."""
+        return self.slips(f) * (self.gains[self.feet.index(f)] < 0)
+
+    @cached_property
+    def needed_accelerations(self) -> ca.SX:
+        """What the forces change the accelerations along the rows by: all that would be there without them,
+        and what pulls drift back (Baumgarte's stabilisation)."""
+        return -(self.free_accelerations + self._pulled_back)
+
+    @cached_property
     def force(self) -> ca.SX:
-        """Forces along all rows, those that pull drift back included (Baumgarte's stabilisation)."""
-        return self.row_equations.forces(-(self.free_accelerations + self._pulled_back))
+        """Forces along all rows, those that pull drift back included."""
+        return self.row_equations.forces(self.needed_accelerations)
 
     @cached_property
     def _pulled_back(self) -> ca.SX:

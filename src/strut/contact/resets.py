@@ -4,13 +4,13 @@ hold."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 
 import casadi as ca
 
 from strut.contact.cone import MIN_LENGTH, STOP_SLACK, sweep_contacts
 from strut.contact.feet import MAX_STANDING_SPEED, TOUCH_GAP, StandingFoot, StandingMachine
-from strut.contact.switched_rows import SlidingRow
+from strut.contact.switched_rows import SlidingRow, SwitchedRows
 from strut.system import Discrete, Expression, Factors, sx, time
 
 PARTING_SPEED = 1e-9
@@ -32,6 +32,8 @@ CONE_EDGE_SLACK = 1e-6
 PULLING_ACCELERATION = 10 * LIFTING_ACCELERATION
 """[m/s^2], a foot's force times its lightness: a foot that pulls more than this asks who goes. Above
 `LIFTING_ACCELERATION`, so that it does go then."""
+MAX_PULLING_ACCELERATION = 1e-4
+"""[m/s^2], a force times a contact's lightness: beyond this a foot that stands pulls by no rounding."""
 JAM_LIGHTNESS_RATIO = 1e-5
 """[1] Of a contact's own lightness along the normal: a foot that slides and is lighter than this has no
 bounded force."""
@@ -40,9 +42,14 @@ PRESSING_ACCELERATION = 0.1
 may also let go."""
 SLIDING_LIGHTNESS_RATIO = 1e-6
 """[1] Of a contact's own lightness along the normal, under which that of one that slides does not count."""
+SLIDE_SLACK = 1e-6
+"""[m/s^2], a force times a contact's lightness: feet that share a load in many ways push against each other
+by rounding, and a foot that carries nothing does not slide for that."""
 NO_JAM_TIME = -1e30
 """[s] The time of what has not happened."""
 
+Role = tuple[ca.SX, ca.SX, ca.SX]
+"""Of a foot: whether it stands, whether it slides, and where to."""
 Impact = Callable[[list[ca.SX], list[ca.SX], list[ca.SX]], tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]]
 """Of who falls, by how much each bounces and what is locked: impulses along all rows [N s], who stands then,
 and further resets."""
@@ -58,6 +65,7 @@ class Landing:
         restitution: Expression,
         rest_speed: Expression,
         counters: Sequence[Discrete] = (),
+        release: str = "acceleration",
     ) -> None:
         self.machine, self.restitution, self.rest_speed, self.counters = (
             machine,
@@ -65,7 +73,9 @@ class Landing:
             sx(rest_speed),
             counters,
         )
+        self.release = release
         self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s", internal=True) if machine.coulomb else None
+        self.unsolved = Discrete("contact_is_unsolved", 0.0, internal=True) if machine.coulomb else None
 
     def jams(self, f: StandingFoot) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would
@@ -74,13 +84,37 @@ class Landing:
         pulls = (
             -self.machine.force[f.normal] * self.machine.masked.A[f.normal, f.normal] - PULLING_ACCELERATION
         )
-        gain, own = self.machine.row_equations.gain(f.normal), self.machine.masked.A[f.normal, f.normal]
+        gain = self.machine.gains[self.machine.feet.index(f)]
+        own = self.machine.masked.A[f.normal, f.normal]
         almost_jams = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (
             self.machine.force[f.normal] > PRESSING_ACCELERATION * gain
         )
         return ca.if_else(
             self.machine.slips(f), ca.if_else(gain < 0, pulls, ca.if_else(almost_jams, 1, -1)), -1
         )
+
+    def wants_to_go(self, f: StandingFoot, normal: ca.SX, slides: ca.SX, gain: ca.SX) -> ca.SX:
+        """Positive [m/s^2] where a foot with this normal force [N] and gain lets go: where it pulls. Where it
+        slides and friction jams it, it is the other way round: where, let go, it would accelerate away. So it
+        is where it comes to the edge of that region with a bounded force (Genot and Brogliato's singular
+        point): lightness and acceleration vanish together there, and the force is lost in rounding."""
+        own = self.machine.masked.A[f.normal, f.normal]
+        pulls = -normal * own - PULLING_ACCELERATION
+        if self.release != "acceleration":
+            return ca.if_else(slides * (gain < 0), -1, pulls)
+        at_edge = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (normal <= PRESSING_ACCELERATION * gain)
+        return ca.if_else(
+            slides * (normal > 0) * ca.fmax(gain < 0, at_edge),
+            normal * own - PULLING_ACCELERATION,
+            ca.if_else(slides * (gain < 0), -1, pulls),
+        )
+
+    def cone_rounding(self, f: StandingFoot) -> ca.SX:
+        """By how much a force may leave the friction cone by rounding [N], where feet share a load in many
+        ways."""
+        if not self.machine.masked.redundant:
+            return ca.SX(0)
+        return SLIDE_SLACK / self.machine.masked.A[f.normal, f.normal]
 
     def landing_reset(self, lock: int | None = None) -> dict[str, ca.SX]:
         """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot
@@ -236,35 +270,82 @@ class Landing:
 
     def roles(self) -> dict[str, ca.SX]:
         """Decide from the accelerations which feet stand, stick and slide from now on (Coulomb's friction):
-        for all feet together, because one that stops may stop others."""
-        feet, mu = self.machine.feet, sx(self.machine.friction)
-        A, needed_change = self._beside(
-            -self.machine.free_accelerations, [z.sym for z in self.machine.locked]
+        for all feet together, because one that stops may stop others. Says also whether one that stands on
+        would pull even then."""
+        reset: dict[str, ca.SX] = {}
+        for f, (stays, slides, way) in zip(self.machine.feet, self._decided_roles, strict=True):
+            assert f.slip is not None
+            reset[f.on.name] = stays
+            if f.way:
+                moves, _ = self._sliding_way(f)
+                reset[f.slip.name] = stays * ca.if_else(moves, 2, slides)
+                reset |= {d.name: ca.if_else(slides, way[k], d.sym) for k, d in enumerate(f.way)}
+            else:
+                reset[f.slip.name] = stays * slides * ca.sign(way)
+        for z, opens in zip(self.machine.locked, self.machine.locks, strict=True):
+            foot = next(f for f in self.machine.feet if f.name == opens.foot)
+            reset[z.name] = z.sym * reset[foot.on.name]
+        assert self.unsolved is not None
+        reset[self.unsolved.name] = self._still_pull(self._decided_roles) > MAX_PULLING_ACCELERATION / 2
+        return reset
+
+    def _still_pull(self, roles: Sequence[Role]) -> ca.SX:
+        """How much feet in these roles pull [m/s^2], the one that pulls most."""
+        equations, force = self._exact_forces(roles)
+        return reduce(
+            ca.fmax,
+            [
+                stands * self._pulls(f, force[f.normal], slides * (equations.gain(f.normal) < 0))
+                for f, (stands, slides, _) in zip(self.machine.feet, roles, strict=True)
+            ],
         )
-        moving = []
-        for f in feet:
-            across = self.machine.u[list(f.tangents)]
-            moving.append(
-                (ca.norm_2(across) > SLIDING_SPEED, across / ca.fmax(ca.norm_2(across), MIN_LENGTH))
-            )
-        present = [f.on.sym for f in feet]
+
+    def pulls(self) -> ca.SX:
+        """Positive [m/s^2] where the ground pulls at a foot, more than rounding makes of it."""
+        each = [
+            f.on.sym * self._pulls(f, self.machine.force[f.normal], self.machine.jammed(f))
+            for f in self.machine.feet
+        ]
+        return reduce(ca.fmax, each) - MAX_PULLING_ACCELERATION
+
+    def _pulls(self, f: StandingFoot, normal: ca.SX, jammed: ca.SX) -> ca.SX:
+        """How much a foot pulls [m/s^2]; one that friction jams stops dead instead."""
+        return ca.if_else(jammed, 0, -normal * self.machine.masked.A[f.normal, f.normal])
+
+    def _sliding_way(self, f: StandingFoot) -> tuple[ca.SX, ca.SX]:
+        """Does a foot slide already, and where to?"""
+        across = self.machine.u[list(f.tangents)]
+        return ca.norm_2(across) > SLIDING_SPEED, across / ca.fmax(ca.norm_2(across), MIN_LENGTH)
+
+    @cached_property
+    def _decided_roles(self) -> list[Role]:
+        """Which feet stand and slide from now on, and where to: from sweeps, then held against the forces
+        that follow exactly."""
+        feet, mu = self.machine.feet, sx(self.machine.friction)
+        # What pulls drift back counts here as it does in the forces: a reset without it may answer that a
+        # foot stands which pulls already, and the guard, positive by then, would not cross zero again.
+        needed = self.machine.needed_accelerations
+        A, needed_change = self._beside(needed, [z.sym for z in self.machine.locked])
+        moving = [self._sliding_way(f) for f in feet]
         # to begin with, what does not slide already sticks: where several feet can, they share the load
         # evenly
-        rules = [
-            SlidingRow(row, f.normal, moves, -mu * along[k])
-            for f, (moves, along) in zip(feet, moving, strict=True)
-            for k, row in enumerate(f.tangents)
-        ]
-        begin = self.machine.masked.forces(
-            -self.machine.free_accelerations, self.machine.switches(present), tuple(rules)
+        _, begin = self._exact_forces(
+            [(f.on.sym, moves, along) for f, (moves, along) in zip(feet, moving, strict=True)]
         )
-        rows = [list(f.rows) for f in feet]
-        rough = sweep_contacts(A, -needed_change, rows, present=present, mu=mu, moving=moving, begin=begin)
-        pressing, slides, ways = self._contact_roles(rough)
+        rough = sweep_contacts(
+            A,
+            -needed_change,
+            [list(f.rows) for f in feet],
+            present=[f.on.sym for f in feet],
+            mu=mu,
+            moving=moving,
+            begin=begin,
+        )
         away = -needed_change + A @ rough
-        reset: dict[str, ca.SX] = {}
-        for f, presses, slide, way, (moves, along) in zip(feet, pressing, slides, ways, moving, strict=True):
-            assert f.slip is not None
+        roles = []
+        for f, presses, slide, way, (moves, along) in zip(
+            feet, *self._contact_roles(rough), moving, strict=True
+        ):
             own = A[f.normal, f.normal]
             light = ca.if_else(
                 moves,
@@ -275,17 +356,33 @@ class Landing:
                 1,
             )
             stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING_ACCELERATION * ca.fmin(light, 1))
-            reset[f.on.name] = stays
-            direction = ca.if_else(moves, along, way)
-            if f.way:
-                reset[f.slip.name] = stays * ca.if_else(moves, 2, slide)
-                reset |= {
-                    d.name: ca.if_else(ca.fmax(moves, slide), direction[k], d.sym)
-                    for k, d in enumerate(f.way)
-                }
-            else:
-                reset[f.slip.name] = stays * ca.fmax(moves, slide) * ca.sign(direction)
-        for z, opens in zip(self.machine.locked, self.machine.locks, strict=True):
-            foot = next(f for f in feet if f.name == opens.foot)
-            reset[z.name] = z.sym * reset[foot.on.name]
-        return reset
+            roles.append((stays, ca.fmax(moves, slide), ca.if_else(moves, along, way)))
+        return self._confirmed_roles(roles)
+
+    def _exact_forces(self, roles: Sequence[Role]) -> tuple[SwitchedRows, ca.SX]:
+        """The equations of the forces of feet in these roles, and the forces along all rows."""
+        mu = sx(self.machine.friction)
+        rules = [
+            SlidingRow(row, f.normal, slides, -mu * way[k])
+            for f, (_, slides, way) in zip(self.machine.feet, roles, strict=True)
+            for k, row in enumerate(f.tangents)
+        ]
+        switches = self.machine.switches([stands for stands, _, _ in roles])
+        equations = self.machine.masked.row_equations(switches, tuple(rules))
+        return equations, equations.forces(self.machine.needed_accelerations)
+
+    def _confirmed_roles(self, roles: Sequence[Role]) -> list[Role]:
+        """Roles held against the forces that follow exactly: a foot that pulls goes, one that sticks outside
+        of its cone slides. Sweeps end with an error, which is large where points of one body share a load,
+        and larger than a force that has only just become negative."""
+        mu = sx(self.machine.friction)
+        equations, force = self._exact_forces(roles)
+        confirmed = []
+        for f, (stands, slides, way) in zip(self.machine.feet, roles, strict=True):
+            normal, push = force[f.normal], force[list(f.tangents)]
+            goes = self.wants_to_go(f, normal, slides, equations.gain(f.normal)) > -PULLING_ACCELERATION / 2
+            beyond = ca.norm_2(push) - mu * normal * (1 - CONE_EDGE_SLACK) - self.cone_rounding(f) > 0
+            begins = (1 - slides) * beyond
+            new_way = ca.if_else(begins, -push / ca.fmax(ca.norm_2(push), MIN_LENGTH), way)
+            confirmed.append((stands * (1 - goes), ca.fmax(slides, begins), new_way))
+        return confirmed

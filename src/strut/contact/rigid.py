@@ -17,7 +17,6 @@ from strut.contact.joint_reactions import show_reactions
 from strut.contact.resets import (
     LIFTING_ACCELERATION,
     PARTING_SPEED,
-    PULLING_ACCELERATION,
     SLIDING_SPEED,
     STEADY_SLIDING_SPEED,
     Landing,
@@ -41,9 +40,6 @@ MAX_DEPTH = 1e-3
 """[m] A foot that is deeper in the ground was never on it: it ran into a step, or began there."""
 INSIDE_MEANING = "deep in the ground: the foot ran into a step, or began there"
 """What the events FOOT_inside mean."""
-SLIDE_SLACK = 1e-6
-"""[m/s^2], a force times a contact's lightness: feet that share a load in many ways push against each other
-by rounding, and a foot that carries nothing does not slide for that."""
 RELEASES = ("force", "acceleration")
 
 
@@ -102,9 +98,11 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     and F_inside, which ends a run that puts a foot deep into the ground; with Coulomb's friction F_jam, where
     no force lets it slide on (Painleve) and it stops dead, and F_painleve, which ends a run where it cannot
     stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along the
-    ground). In a plane, points of one body that stand at once are held along the ground by the first of them
-    alone, where friction has no limit: what each of them would take is not determined. Very many contacts
-    with friction in space take long to compile: `time_stepped` is for those.
+    ground). With Coulomb's friction event contact_unsolved ends a run, as a failure, in which the ground
+    would have to pull because it was not found out which feet stand, stick, slide and go. In a plane, points
+    of one body that stand at once are held along the ground by the first of them alone, where friction has no
+    limit: what each of them would take is not determined. Very many contacts with friction in space take long
+    to compile: `time_stepped` is for those.
     """
     if release not in RELEASES:
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
@@ -126,7 +124,7 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
         rearm=sinks,
     )
     machine = StandingMachine(mechanism, footing, params)
-    landing = Landing(machine, restitution, rest_speed, _step_counters(machine) if steps else ())
+    landing = Landing(machine, restitution, rest_speed, _step_counters(machine) if steps else (), release)
     return _Rigid(machine, landing, surface, release, scuffing).system(description, fall, symmetry, reactions)
 
 
@@ -168,6 +166,8 @@ class _Rigid:
                     events.append(f.swing.scuff(CATCH_DEPTH, 1 - on))
             if self.machine.coulomb:
                 events += self._friction_events(f, force, roles) + self._jam_events(f, landing)
+        if self.machine.coulomb:
+            events += self._unsolved_events(roles)
         return events + self._lock_events()
 
     def _landing_events(self, f: StandingFoot, landing: dict[str, ca.SX]) -> list[Event]:
@@ -246,10 +246,7 @@ class _Rigid:
         tangents = list(f.tangents)
         push, moving = force[tangents], self.machine.u[tangents]
         stops = SLIDING_SPEED / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING_SPEED
-        rounding = (
-            SLIDE_SLACK / self.machine.masked.A[f.normal, f.normal] if self.machine.masked.redundant else 0
-        )
-        beyond = ca.norm_2(push) - mu * force[f.normal] - rounding
+        beyond = ca.norm_2(push) - mu * force[f.normal] - self.landing.cone_rounding(f)
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), beyond, -1)
         if f.way:  # one that begins to slide must not be pushed back against its own friction
             backwards = -ca.dot(moving, ca.vertcat(*[d.sym for d in f.way])) - SLIDING_SPEED / 2
@@ -301,13 +298,8 @@ class _Rigid:
         sticks slides before it pulls; one that slides pulls just where, let go, it would accelerate away,
         unless friction jams it: then it is the other way round, and one that would pull but not go away has
             no consistent force (`jams`)."""
-        pulls = (
-            -normal * self.machine.masked.A[f.normal, f.normal] - PULLING_ACCELERATION
-        )  # as an acceleration
-        goes = -pulls - 2 * PULLING_ACCELERATION if self.release == "acceleration" else ca.SX(-1)
-        return ca.if_else(
-            self.machine.slips(f) * (self.machine.row_equations.gain(f.normal) < 0), goes, pulls
-        )
+        gain = self.machine.gains[self.machine.feet.index(f)]
+        return self.landing.wants_to_go(f, normal, self.machine.slips(f), gain)
 
     def _jam_events(self, f: StandingFoot, landing: dict[str, ca.SX]) -> list[Event]:
         """What happens where no force lets a foot slide on: it stops dead; where it cannot, the run ends."""
@@ -332,6 +324,32 @@ class _Rigid:
                 priority=7,
                 description="no consistent contact force (Painleve), and stopping the foot would leave its "
                 "friction cone",
+            ),
+        ]
+
+    def _unsolved_events(self, roles: dict[str, ca.SX]) -> list[Event]:
+        """Where a foot pulls though it was asked who goes, all are asked once more; where one that stands on
+        would pull even then, the run ends. Neither happens unless sweeps decide wrongly."""
+        unsolved = self.landing.unsolved
+        assert unsolved is not None
+        return [
+            Event(
+                "ground_pulls",
+                guard=self.landing.pulls(),
+                reset=roles,
+                priority=8,
+                eager=True,
+                internal=True,
+            ),
+            Event(
+                "contact_unsolved",
+                guard=unsolved.sym - 0.5,
+                terminal=True,
+                failure=True,
+                eager=True,
+                priority=9,
+                description="the ground would have to pull: it was not found out which feet stand, stick, "
+                "slide and go, so that forces, friction and accelerations agree",
             ),
         ]
 
@@ -376,8 +394,8 @@ class _Rigid:
 
     def _discrete(self) -> list[Discrete]:
         """All discrete states: of feet and locks, of jams, and counters of steps."""
-        jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
-        return self.machine.discrete() + jammed + list(self.landing.counters)
+        of_friction = [z for z in (self.landing.jammed_at, self.landing.unsolved) if z is not None]
+        return self.machine.discrete() + of_friction + list(self.landing.counters)
 
     def system(
         self,
