@@ -64,6 +64,33 @@ def test_goes_on_where_it_was_stopped(walker, curve, tmp_path):
         optimal.trade_off(walker, "speed", SPEEDS, free=ASKED["free"], cost="energy", file=file)
 
 
+def test_every_point_says_what_decides_it(walker, curve, tmp_path):
+    alone = optimal.design(walker, **ASKED, speed=0.5)
+    (speed,) = [each for each in alone.active_limits if each.field == "speed"]
+    point = curve.points[2]
+    assert [each.name for each in point.active_limits] == [each.name for each in alone.active_limits]
+    (own,) = [each for each in point.active_limits if each.field == "speed"]
+    assert own.slope == pytest.approx(speed.slope, rel=1e-4)
+    assert own.value == point.value
+    stored = curve.data()["points"][2]["active_limits"]
+    assert stored == [each.data() for each in point.active_limits]
+    assert "speed" in curve.columns()["active limits"][2].split("; ")
+    # What decides a point is in its file, and a file of before has none of it and goes on.
+    file = tmp_path / "copy.sqlite"
+    file.write_bytes(curve.file.read_bytes())
+    again = optimal.trade_off(walker, "speed", SPEEDS, **ASKED, file=file, workers=1)
+    assert [p.active_limits for p in again.points] == [p.active_limits for p in curve.points]
+    with sqlite3.connect(file) as base:
+        base.execute("alter table points drop column limits")
+    base.close()
+    old = optimal.trade_off(walker, "speed", SPEEDS, **ASKED, file=file, workers=1)
+    assert np.array_equal(old["cost"], curve["cost"])
+    assert [p.active_limits for p in old.points] == [()] * len(SPEEDS)
+    tables = [table for chapter in sweep_result(curve).chapters for table in chapter.tables]
+    (limits,) = [table for table in tables if table.title == "What decides them"]
+    assert (0.5, "speed", "exactly", 0.5, "m/s", "asked", own.slope) in limits.rows
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kills a process")
 def test_a_killed_sweep_loses_nothing(walker, curve, tmp_path):
     file = tmp_path / "killed.sqlite"

@@ -11,6 +11,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.optimal.walk.active_limits import SIDE_WORDS
 from strut.report.walks import sweep_walks, with_squares
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
@@ -78,7 +79,17 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "", unit: str = 
         if not point.ok or ";" in point.status
     ]
     status_table = [Rows((head[0], "what is to be said of it"), remarks)] if remarks else []
-    chapters.append(Chapter("All of them", "", [Rows(head, rows), *status_table]))
+    limits = [
+        (
+            float(axis.in_unit(point.value)),
+            *(each.name, SIDE_WORDS[each.side], each.value, each.unit, each.source, each.slope),
+        )
+        for point in sweep.points
+        for each in point.active_limits
+    ]
+    limit_head = (head[0], "limit", "", "value", "unit", "because", "cost grows, per unit up")
+    limit_table = [Rows(limit_head, limits, "What decides them")] if limits else []
+    chapters.append(Chapter("All of them", "", [Rows(head, rows), *status_table, *limit_table]))
     facts = {
         "points": str(len(sweep.points)),
         "trusted": str(good),

@@ -8,9 +8,9 @@ import json
 import math
 import sqlite3
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,12 @@ from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.curves import PhaseCurve, PiecewiseCurve, state_curve
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.optimal.solver.result import Solution
+from strut.optimal.walk.active_limits import ActiveLimit
 
 FORMAT = "strut sweep 2"
 """Says what a file is, and of which version."""
-COLUMNS = "value, ok, status, numbers, plan"
-"""Of a point, in the order of `_point`."""
+COLUMNS = "value, ok, status, numbers, plan, limits"
+"""Of a point, in the order of `_point`. Files of before there were limits get an empty column of them."""
 LOCK_TIMEOUT = 60.0
 """How long a writer waits for another [s]."""
 
@@ -35,13 +36,14 @@ LOCK_TIMEOUT = 60.0
 @dataclass(frozen=True, eq=False)
 class SweepPoint:
     """A design of a sweep. value: of what is varied. numbers: what was found, by name. plan: the motion, to
-    begin others from."""
+    begin others from. active_limits: those that decide it, with what moving them would change."""
 
     value: float
     ok: bool
     status: str
     numbers: dict[str, float]
     plan: Guess | None = field(repr=False, default=None)
+    active_limits: tuple[ActiveLimit, ...] = field(repr=False, default=())
 
     @property
     def stable(self) -> bool | None:
@@ -59,8 +61,10 @@ class SweepFile:
             base.execute("create table if not exists about (name text primary key, value text)")
             base.execute(
                 "create table if not exists points (value real primary key, ok integer, status text, numbers "
-                "text, plan blob)"
+                "text, plan blob, limits text)"
             )
+            if "limits" not in {row[1] for row in base.execute("pragma table_info(points)")}:
+                base.execute("alter table points add column limits text")
             about = dict(base.execute("select name, value from about"))
             if about and (about.get("format") != FORMAT or about.get("asked") != text):
                 differs = (
@@ -82,7 +86,7 @@ class SweepFile:
         with self._open() as base:
             for number, *row in base.execute(f"select rowid, {COLUMNS} from points").fetchall():
                 try:
-                    _point(*row)
+                    _point(row)
                 except DAMAGE as error:
                     base.execute("delete from points where rowid = ?", (number,))
                     what = f"the point at {row[0]} in {self.path} is damaged ({error})"
@@ -102,16 +106,17 @@ class SweepFile:
 
     def put(self, point: SweepPoint, plan: bytes | None) -> None:
         """Write a point, at once and for good."""
-        row = (point.value, int(point.ok), point.status, json.dumps(point.numbers), plan)
+        limits = json.dumps([asdict(each) for each in point.active_limits])
+        row = (point.value, int(point.ok), point.status, json.dumps(point.numbers), plan, limits)
         with self._open() as base:
-            base.execute("insert or replace into points values (?, ?, ?, ?, ?)", row)
+            base.execute(f"insert or replace into points ({COLUMNS}) values (?, ?, ?, ?, ?, ?)", row)
 
     def points(self) -> dict[float, SweepPoint]:
         """Return the points that are there, by value."""
         with self._open() as base:
             rows = base.execute(f"select {COLUMNS} from points order by value").fetchall()
         try:
-            return {row[0]: _point(*row) for row in rows}
+            return {row[0]: _point(row) for row in rows}
         except DAMAGE as error:
             what = f"cannot read {self.path}: a point is damaged ({error})"
             raise StorageError(f"{what}; begin the sweep again, and it is left out") from error
@@ -131,14 +136,17 @@ def _json_object(text: Any) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _point(value: Any, ok: Any, status: Any, numbers: Any, plan: Any) -> SweepPoint:
+def _point(row: Sequence[Any]) -> SweepPoint:
     """Return a row of the file as a point; one that is damaged raises what `DAMAGE` lists."""
+    value, ok, status, numbers, plan, limits = row
     by_name = json.loads(numbers)
     if not isinstance(by_name, dict) or not all(isinstance(each, (int, float)) for each in by_name.values()):
         raise ValueError("its numbers are none")
     if not math.isfinite(value) or not isinstance(status, str):
         raise ValueError("its value or its status is none")
-    return SweepPoint(float(value), bool(ok), status, by_name, unpack_motion(plan) if plan else None)
+    active = tuple(ActiveLimit(**each) for each in json.loads(limits)) if limits else ()
+    motion = unpack_motion(plan) if plan else None
+    return SweepPoint(float(value), bool(ok), status, by_name, motion, active)
 
 
 def _difference(known: dict[str, Any], asked: dict[str, Any]) -> str:

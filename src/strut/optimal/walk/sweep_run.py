@@ -143,6 +143,7 @@ class SweepTask:
                 status=point_status(there),
                 numbers=point_numbers(there),
                 plan=there.guess(),
+                active_limits=tuple(there.active_limits),
             )
             if best is None or (point.ok and not best[0].ok):
                 best = (point, pack_motion(there.result))

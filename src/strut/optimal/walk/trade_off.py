@@ -127,14 +127,15 @@ class TradeOff(SavedResult, Tabular):
         return head, body
 
     def columns(self) -> dict[str, object]:
-        """Return of every point the value, whether it is ok and stable, its numbers by name, and its status;
-        units are in `units`."""
+        """Return of every point the value, whether it is ok and stable, its numbers by name, the names of
+        the limits that decide it, and its status; units are in `units`."""
         names = dict.fromkeys(name for point in self.points for name in point.numbers)
         return {
             self.name: self.values,
             "ok": [p.ok for p in self.points],
             "stable": [p.stable for p in self.points],
             **{name: self[name] for name in names if name != self.name},
+            "active limits": ["; ".join(each.name for each in p.active_limits) for p in self.points],
             "status": [p.status for p in self.points],
         }
 
@@ -142,6 +143,7 @@ class TradeOff(SavedResult, Tabular):
         """Return what `strut design --sweep --json` prints."""
         points = [
             {"value": p.value, "ok": p.ok, "stable": p.stable, "status": p.status, **p.numbers}
+            | {"active_limits": [each.data() for each in p.active_limits]}
             for p in self.points
         ]
         return {
