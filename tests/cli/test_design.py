@@ -405,6 +405,14 @@ def test_stairs_that_one_motor_does_not_climb_are_refused_before_the_search(caps
     assert len(searched) == 4
 
 
+def test_stairs_on_a_floating_base_are_refused_with_the_walker_that_climbs_them(capsys):
+    code, said = ran(capsys, str(EXAMPLES / "rabbit.toml"), "--stair", "0.04", "--speed", "0.5")
+    assert code == 2
+    sentence = said.err.replace("\n", " ")
+    assert "the base of 'rabbit' floats, and stairs are not planned for floating bases" in sentence
+    assert "the ready-made rabbit, on its foot, climbs them (strut design rabbit --stair 0.04)" in sentence
+
+
 def test_a_program_that_only_has_functions_is_told_which(capsys, tmp_path):
     program = tmp_path / "mine.py"
     program.write_text(

@@ -294,6 +294,8 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 
       strut design rabbit --stair 0.05 --speed 0.5
 
+      strut design kneed --stair -0.05
+
       strut design compass-driven --slope 0 --speed 0.5 --start 2
     """
     # What the command says about itself in the report: options that differ from what they are anyway.

@@ -14,7 +14,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.section import default_section
-from strut.optimal.walk.read_walk import velocity_states
+from strut.optimal.walk.read_walk import stands_in_turn, velocity_states
 from strut.system import Discrete, Event, Param, System, start, sx
 
 RISE = "stair"
@@ -39,6 +39,12 @@ def on_stairs(walker: System, rise: float) -> System:
     discrete = {q.name: q for q in walker.z}
     says_place = walk is not None and walk.lift in discrete and walk.lift in walk.progress
     if walk is None or foot is None or not foot.gap or not says_place:
+        if stands_in_turn(walker, section):
+            raise ModelError(
+                f"stairs are asked, but the base of '{walker.name}' floats, and stairs are not planned for "
+                f"floating bases: the ready-made rabbit, on its foot, climbs them (strut design rabbit "
+                f"--stair {rise:g}), and so may a walker of your own that is made with contact.stepping(...)"
+            )
         raise ModelError(
             f"stairs are asked, but '{walker.name}' does not say where its stance foot stands: stairs are "
             f"for walkers that change legs at every step, contact.stepping(...)"
