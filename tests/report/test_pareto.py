@@ -107,10 +107,8 @@ def test_a_click_on_a_front_shows_that_run(job, tmp_path):
             plot = "strutFigures().find(f => f && f.figure.traces.some(t => t.walks))"
             trace = f"{plot}.figure.traces.find(t => t.walks)"
             last = visit.run(f"{trace}.walks.length") - 1
-            visit.run(f"{plot}.svg().scrollIntoView({{ block: 'center' }})")
-            left, top = visit.run(f"(r => [r.left, r.top])({plot}.svg().getBoundingClientRect())")
-            u, v = visit.run(f"(t => [{plot}.axes().u(t.x[{last}]), {plot}.axes().v(t.y[{last}])])({trace})")
-            visit.page.mouse.click(left + u, top + v)
+            place = f"(t => [{plot}.axes().u(t.x[{last}]), {plot}.axes().v(t.y[{last}])])({trace})"
+            visit.page.mouse.click(*visit.point(f"{plot}.svg()", place))
             seen = "[...document.querySelectorAll('[data-walk]')].filter(e => !e.hidden).map(e => e.dataset.walk)"
             visit.until(f"{seen}.includes({trace}.walks[{last}])")
             visit.alone()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from strut.codegen import find_wasm_compiler
-from tests.view.browser import LOOKS, browser
+from tests.view.browser import LOOKS, PATIENCE, browser
 
 pytest.importorskip("starlette")
 
@@ -25,6 +25,7 @@ class Tab:
 
     def __init__(self, opened, studio, context=None, **look):
         self.context = context or opened.new_context(**(look or LOOKS["light"]))
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.page = self.context.new_page()
         self.said, self.strangers = [], []
         self.page.on("console", lambda message: self.said.append(message.text))
@@ -43,7 +44,7 @@ class Tab:
 
     def until(self, condition):
         """Wait by asking from outside: the page's own policy forbids to evaluate text in it."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while not self.page.evaluate(condition):
             assert time.monotonic() < end, condition
             self.page.wait_for_timeout(50)
@@ -52,7 +53,7 @@ class Tab:
         self.page.fill("#text", text)
 
     def wait(self, selector):
-        self.page.wait_for_selector(selector, timeout=90_000)
+        self.page.wait_for_selector(selector, timeout=1000 * PATIENCE)
 
     def start(self, command, **values):
         self.page.click("#choose-start")
@@ -143,7 +144,7 @@ def test_a_gait_is_found_and_a_design_cancelled(chromium, studios, folder):
         tab.wait("[data-state=done]")
         tab.wait("iframe")
         frame = tab.page.frame_locator("iframe")
-        assert "Stable" in frame.locator("body").inner_text(timeout=60_000)
+        frame.locator("body", has_text="Stable").wait_for()
         tab.page.click("#machines button:text-is('kneed')")
         tab.start("design", speed="0.4", starts="40", budget="500")
         tab.wait("[data-cancel]")
@@ -242,8 +243,8 @@ def test_the_live_switch_of_a_result_leads_there(chromium, studios, folder, monk
         tab.start("run", t="1")
         tab.wait("[data-state=done]")
         frame = tab.page.frame_locator("iframe")
-        frame.locator("#live-switch a").click(timeout=60_000)
-        frame.locator("#say", has_text="frames/s").wait_for(timeout=60_000)
+        frame.locator("#live-switch a").click()
+        frame.locator("#say", has_text="frames/s").wait_for()
         live = next(each for each in tab.page.frames if "index-live.html" in each.url)
         end = time.monotonic() + 60
         while not live.evaluate("window.strutPage && strutPage.machine.t > 0.1"):

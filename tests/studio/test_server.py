@@ -40,7 +40,7 @@ def call(studio, what, data=None, **headers):
         return error.code, json.loads(error.read() or b"{}")
 
 
-def until(condition, patience=60.0):
+def until(condition, patience=180.0):
     end = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < end

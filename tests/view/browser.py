@@ -21,6 +21,11 @@ LOOKS = {
 }
 
 
+PATIENCE = 90.0
+"""Seconds to wait for what a page does, on a machine that does other things too."""
+FRAMES_AT_REST = 3
+"""Frames on end in which nothing moves, after which a page counts as at rest."""
+
 OPENED = []
 """The browser that is open, if one is: a process drives one at a time."""
 
@@ -54,6 +59,7 @@ class Visit:
     def __init__(self, opened, path, before="", **look):
         self.said, self.asked, self.path = [], [], path
         self.context = opened.new_context(offline=True, **look)
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.page = self.context.new_page()
         if before:
             self.page.add_init_script(before)
@@ -71,7 +77,7 @@ class Visit:
     def run(self, script):
         return self.page.evaluate(script)
 
-    def until(self, condition, patience=90.0):
+    def until(self, condition, patience=PATIENCE):
         """Wait; by asking from outside, since the page's own policy forbids to evaluate text in it."""
         given_up = time.monotonic() + patience
         while not self.page.evaluate(condition):
@@ -79,6 +85,29 @@ class Visit:
                 f"this did not become true: {condition}; the page said {self.said}"
             )
             self.page.wait_for_timeout(20)
+
+    def point(self, element, inside="[r.width / 2, r.height / 2]"):
+        """Scroll to an element, wait until nothing of the page moves any more (figures and films that come to be
+        seen are drawn, and move what is below them), and return where a point of it is in the window. inside:
+        JavaScript for the place in the element, of its rectangle `r`: its middle unless given."""
+        return self.run(
+            f"""(async () => {{
+              const nextFrame = () => new Promise(requestAnimationFrame), look = () => {{
+                const e = {element};
+                e.scrollIntoView({{ block: "center" }});
+                return e.getBoundingClientRect();
+              }};
+              let before = "", still = 0;
+              for (let k = 0; k < 600 && still < {FRAMES_AT_REST}; k++) {{
+                await nextFrame();
+                const r = look(), now = [r.left, r.top, r.width, r.height, document.documentElement.scrollHeight].join();
+                still = now === before ? still + 1 : 0;
+                before = now;
+              }}
+              const r = look(), [u, v] = {inside};
+              return [r.left + u, r.top + v];
+            }})()"""
+        )
 
     def alone(self):
         """It said nothing, and asked for nothing but itself."""
@@ -105,9 +134,9 @@ class Visit:
     def pixels(self):
         """Of the screen."""
         images = pytest.importorskip("PIL.Image")
-        self.run("document.getElementById('screen').scrollIntoView({ block: 'center' })")
         box = self.run(
-            "(r => ({ x: r.left, y: r.top, width: r.width, height: r.height }))(document.getElementById('screen').getBoundingClientRect())"
+            "(e => { e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect();"
+            " return { x: r.left, y: r.top, width: r.width, height: r.height }; })(document.getElementById('screen'))"
         )
         return np.asarray(images.open(io.BytesIO(self.page.screenshot(clip=box))).convert("RGB")).astype(int)
 

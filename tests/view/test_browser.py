@@ -96,11 +96,11 @@ TIMED = "strutFigures().filter(f => f && f.figure.time)"
 
 def drag(visit, begin, end):
     """Drag over the first plot over time, between two parts of its width."""
-    box = visit.run(f"{TIMED}[0].axes().box")
-    visit.run(f"{TIMED}[0].svg().scrollIntoView({{ block: 'center' }})")
-    rect = visit.run(f"(r => [r.left, r.top])({TIMED}[0].svg().getBoundingClientRect())")
-    y = rect[1] + box["top"] + box["height"] / 2
-    places = [rect[0] + box["left"] + part * box["width"] for part in (begin, end)]
+    left, y = visit.point(
+        f"{TIMED}[0].svg()", f"(b => [b.left, b.top + b.height / 2])({TIMED}[0].axes().box)"
+    )
+    width = visit.run(f"{TIMED}[0].axes().box.width")
+    places = [left + part * width for part in (begin, end)]
     mouse = visit.page.mouse
     mouse.move(places[0], y)
     mouse.down()
@@ -184,7 +184,7 @@ def test_the_contents_lead_to_parts_and_open_them(reading):
     visit.run("document.querySelector('#part-events details').open = false")
     visit.page.click("nav.contents a[href='#part-events']")
     visit.until("document.querySelector('#part-events details').open")
-    assert visit.run("document.querySelector('#part-events').getBoundingClientRect().top") < 900
+    visit.until("document.querySelector('#part-events').getBoundingClientRect().top < 900")
 
 
 def test_cards_say_what_the_walk_is(reading, walker):
@@ -298,8 +298,7 @@ def test_a_film_is_turned_in_space(reading):
     visit.page.check("#show-space")
     corner = visit.pixels()
     assert share(flat, corner) > 0.02
-    box = visit.page.locator("#screen").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = visit.point("document.getElementById('screen')")
     visit.page.mouse.move(x, y)
     visit.page.mouse.down()
     visit.page.mouse.move(x + 90, y + 20, steps=3)

@@ -225,10 +225,8 @@ SEEN_WALKS = "[...document.querySelectorAll('[data-walk]')].filter(e => !e.hidde
 def click_square(visit, plot, number):
     """Click the square of a figure, and return the title of its walk."""
     trace = f"{plot}.figure.traces.find(t => t.walks)"
-    visit.run(f"{plot}.svg().scrollIntoView({{ block: 'center' }})")
-    left, top = visit.run(f"(r => [r.left, r.top])({plot}.svg().getBoundingClientRect())")
-    u, v = visit.run(f"(t => [{plot}.axes().u(t.x[{number}]), {plot}.axes().v(t.y[{number}])])({trace})")
-    visit.page.mouse.click(left + u, top + v)
+    place = f"(t => [{plot}.axes().u(t.x[{number}]), {plot}.axes().v(t.y[{number}])])({trace})"
+    visit.page.mouse.click(*visit.point(f"{plot}.svg()", place))
     title = visit.run(f"{trace}.walks[{number}]")
     visit.until(f"{SEEN_WALKS}.includes({title!r})")
     return title
