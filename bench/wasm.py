@@ -40,7 +40,8 @@ def run(effort: Effort) -> list[Section]:
 def _section(name: str, effort: Effort) -> Section:
     """Times of one run of ten seconds, native and in Node."""
     system = MACHINES[name]()
-    steps = simulate(system, t=10.0).statistics["steps"]
+    whole = simulate(system, t=10.0)
+    steps = whole.statistics["steps"]
     count = int(max(1, min(RUNS, MAX_STEPS // steps)))
     native, web = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -61,4 +62,5 @@ def _section(name: str, effort: Effort) -> Section:
         Row("native", times=tuple(native), extra={"steps_per_second": steps / min(native)}),
         Row("WebAssembly (Node)", size, times=tuple(web), extra={"steps_per_second": steps / min(web)}),
     )
-    return Section(f"{name}: ten seconds, {steps:.0f} steps", "", rows)
+    ran = f"{whole.t1:.3g} of ten seconds ({whole.status}), {len(whole.events)} events, {steps:.0f} steps"
+    return Section(f"{name}: {ran}", "", rows)
