@@ -171,12 +171,42 @@ def test_ground_of_another_slope_lies_where_the_machine_is(chromium, page):
     visit.context.close()
 
 
+def test_plots_say_their_numbers_and_give_them(chromium, page):
+    visit = LiveVisit(chromium, page, **LOOKS["light"])
+    visit.wait(f"{SETTLED} && strutPage.map && strutPage.map.done === 1 && strutPage.machine.t > 0.5")
+    visit.page.click("#play")  # pause, so that what is drawn stays
+    largest = visit.run("Math.max(...strutPage.gait.multipliers.map(m => Math.hypot(...m)))")
+    count = visit.run("strutPage.map.points.length")
+    walks = visit.run("strutPage.basin.cells.filter(word => word === 'walks').length")
+    cells = visit.run("strutPage.basin.cells.length")
+    words = {
+        "portrait": "phase portrait: swing [°] from ",
+        "multipliers": f" inside of the unit circle, 0 outside, the largest {largest:.4g}",
+        "map": f"bifurcation map: {count} step times from ",
+        "basin": f": walks {100 * walks / cells:.0f} %",
+    }
+    rows = {"multipliers": visit.run("strutPage.gait.multipliers.length"), "map": count, "basin": cells}
+    for name, text in words.items():
+        assert text in visit.run(f"document.getElementById('{name}').getAttribute('aria-label')")
+        with visit.page.expect_download() as data:
+            visit.page.click(f"button[data-of={name}]")
+        lines = data.value.path().read_text(encoding="utf-8").splitlines()
+        assert lines[0].startswith('"')
+        assert len(lines) - 1 == rows.get(name, len(lines) - 1) > 1
+    visit.alone()
+    visit.context.close()
+
+
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_the_keyboard_plays_and_pauses(chromium, page, look):
     visit = LiveVisit(chromium, page, **LOOKS[look])
-    for word in ("Play", "Pause"):
+    word = "document.getElementById('play').textContent"
+    visit.page.keyboard.press("Space")
+    assert visit.run(word) == "Pause"  # keys are the player's while it has the focus
+    visit.run("document.getElementById('walk').focus()")
+    for shown in ("Play", "Pause"):
         visit.page.keyboard.press("Space")
-        assert visit.run("document.getElementById('play').textContent") == word
+        assert visit.run(word) == shown
     visit.page.focus("input[type=range][data-name=slope]")
     before = visit.run("strutPage.machine.p[strutPage.machine.places.p.slope]")
     visit.page.keyboard.press("ArrowRight")

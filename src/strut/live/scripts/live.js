@@ -123,10 +123,13 @@
 
   /* ---- plots ---- */
   const span = list => list.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]), pad = ([a, b]) => [a - 0.05 * (b - a || 1), b + 0.05 * (b - a || 1)];
+  const digits = v => String(Number(v.toPrecision(4))), between = ([a, b]) => `from ${digits(a)} to ${digits(b)}`;
   const drawPortrait = () => {
     const i = Number($("portrait-x").value), j = Number($("portrait-y").value), list = trail.map(x => x && [x[i] * degrees(about.x[i]), x[j]]), real = list.filter(Boolean);
     if (real.length < 2) { strutPlot($("portrait"), { x: [0, 1], y: [0, 1], titles: ["", ""], note: playing ? "nothing has moved yet" : "nothing has moved yet: press Play" }); return; }
-    const plot = strutPlot($("portrait"), { x: pad(span(real.map(q => q[0]))), y: pad(span(real.map(q => q[1]))), titles: [label(about.x[i]), `${about.x[j].name}${about.x[j].unit ? ` [${about.x[j].unit}]` : ""}`] });
+    const spans = [span(real.map(q => q[0])), span(real.map(q => q[1]))], titles = [label(about.x[i]), `${about.x[j].name}${about.x[j].unit ? ` [${about.x[j].unit}]` : ""}`];
+    const plot = strutPlot($("portrait"), { x: pad(spans[0]), y: pad(spans[1]), titles });
+    strutDescribe($("portrait"), `${titles[0]} ${between(spans[0])}, ${titles[1]} ${between(spans[1])}`, () => [titles, ...real]);
     plot.line(list, plot.color("--accent")); plot.points([real[real.length - 1]], plot.color("--bad"), 6);
   };
   const drawMultipliers = () => {
@@ -134,6 +137,8 @@
     plot.line([...Array(91).keys()].map(k => [Math.cos(k * Math.PI / 45), Math.sin(k * Math.PI / 45)]), plot.color("--soft"), 1);
     if (!page.gait) return;
     page.growing = page.gait.multipliers.filter(m => Math.hypot(...m) > 1 + 1e-7);  /* what alone makes it unstable */
+    const sizes = page.gait.multipliers.map(m => Math.hypot(...m));
+    strutDescribe($("multipliers"), `${sizes.length - page.growing.length} inside of the unit circle, ${page.growing.length} outside, the largest ${digits(Math.max(...sizes))}`, () => [["real", "imaginary"], ...page.gait.multipliers]);
     plot.points(page.gait.multipliers.filter(m => !page.growing.includes(m)), plot.color("--good"), 7); plot.points(page.growing, plot.color("--bad"), 7);
   };
   const drawMap = () => {
@@ -142,15 +147,18 @@
     const plot = strutPlot($("map"), { note, x: [values[0] * degrees(q), values[values.length - 1] * degrees(q)], y: scaled.length ? pad(span(scaled.map(s => s[1]))) : [0, 1], titles: [label(q), done < 1 ? `step time [s], ${Math.round(100 * done)} %` : "step time [s]"] });
     plot.points(scaled, plot.color("--accent"));
     const now = machine[q.group][q.k] * degrees(q);
+    if (scaled.length) strutDescribe($("map"), `${scaled.length} step times ${between(span(scaled.map(s => s[1])))} s, ${label(q)} ${between(span(scaled.map(s => s[0])))}, now ${digits(now)}`, () => [[label(q), "step time [s]"], ...scaled]);
     plot.pen.strokeStyle = plot.color("--bad"); plot.pen.lineWidth = 1; plot.pen.beginPath(); plot.pen.moveTo(plot.X(now), plot.box.top); plot.pen.lineTo(plot.X(now), plot.box.bottom); plot.pen.stroke();
   };
   const drawBasin = () => {
-    const { cells, first, second } = page.basin, names = data.shape.names, plot = strutPlot($("basin"), { x: span(first.values), y: span(second.values), titles: [first, second].map(a => { const q = about.x.find(e => e.name === names[a.index]); return `${names[a.index]}${q && q.unit ? ` [${q.unit}]` : ""}`; }) });
+    const { cells, first, second } = page.basin, names = data.shape.names, titles = [first, second].map(a => { const q = about.x.find(e => e.name === names[a.index]); return `${names[a.index]}${q && q.unit ? ` [${q.unit}]` : ""}`; });
+    const plot = strutPlot($("basin"), { x: span(first.values), y: span(second.values), titles }), places = k => [first.values[Math.floor(k / second.values.length)], second.values[k % second.values.length]];
     const colours = {}, paint = ["--bad", "--soft", "--accent", "--other"], kinds = [...new Set(cells)].filter(w => w !== "walks").sort(), w = (plot.box.right - plot.box.left) / first.values.length + 1, h = (plot.box.bottom - plot.box.top) / second.values.length + 1;
-    cells.forEach((word, k) => { const a = first.values[Math.floor(k / second.values.length)], b = second.values[k % second.values.length]; plot.pen.fillStyle = colours[word] ??= plot.color(word === "walks" ? "--good" : paint[kinds.indexOf(word) % 4]); plot.pen.fillRect(plot.X(a) - w / 2, plot.Y(b) - h / 2, w, h); });
+    cells.forEach((word, k) => { const [a, b] = places(k); plot.pen.fillStyle = colours[word] ??= plot.color(word === "walks" ? "--good" : paint[kinds.indexOf(word) % 4]); plot.pen.fillRect(plot.X(a) - w / 2, plot.Y(b) - h / 2, w, h); });
     if (page.gait) plot.points([[page.gait.y[first.index], page.gait.y[second.index]]], "#fff", 6);
     const count = word => cells.filter(w => w === word).length, part = word => `${Math.round(100 * count(word) / Math.max(1, cells.length))} %`;
     $("basin-say").textContent = `${part("walks")} walk`;
+    strutDescribe($("basin"), `over ${titles[0]} ${between(span(first.values))} and ${titles[1]} ${between(span(second.values))}: ${["walks", ...kinds].filter(count).map(word => `${word === "done" ? NO_STEP : word} ${part(word)}`).join(", ")}`, () => [[...titles, "outcome"], ...cells.map((word, k) => [...places(k), word])]);
     $("basin-key").replaceChildren(...["walks", ...kinds].filter(count).map(word => {
       const entry = document.createElement("span"), swatch = document.createElement("i");
       swatch.style.background = colours[word]; entry.title = about.events[word] || "";
@@ -170,7 +178,7 @@
   $("play").onclick = () => { playing = !playing; showPlay(); };
   showPlay();
   $("defaults").onclick = () => { settings.reset(); start(); renew(); };
-  addEventListener("keydown", e => { if (e.key === " " && !/INPUT|SELECT|BUTTON|TEXTAREA/.test(e.target.tagName)) { $("play").click(); e.preventDefault(); } });
+  $("walk")?.addEventListener("keydown", e => { if (e.key === " " && !/INPUT|SELECT|BUTTON|TEXTAREA/.test(e.target.tagName)) { $("play").click(); e.preventDefault(); } });
   addEventListener("resize", () => { if (varied) drawMultipliers(); if (page.map) drawMap(); if (page.basin) drawBasin(); });
 
   /* ---- every frame ---- */

@@ -1,4 +1,18 @@
-/* Plots on plain canvases: axes with round numbers, points, lines, cells. */
+/* Plots on plain canvases: axes with round numbers, points, lines, cells; in words for those who do not see them, and as numbers. */
+const strutDescribe = (canvas, words, rows = null) => {  /* rows: a function of what the button "data" saves, head first */
+  canvas.dataset.what ??= canvas.getAttribute("aria-label");
+  const text = `${canvas.dataset.what}: ${words}`;
+  if (canvas.getAttribute("aria-label") !== text) canvas.setAttribute("aria-label", text);
+  canvas.strutRows = rows;
+};
+document.addEventListener("click", event => {
+  const button = event.target.closest?.("button[data-of]"), canvas = button && document.getElementById(button.dataset.of);
+  if (!canvas?.strutRows) return;
+  const text = canvas.strutRows().map(row => row.map(v => typeof v === "string" ? `"${v.replaceAll('"', '""')}"` : v).join(",")).join("\n") + "\n";
+  const link = Object.assign(document.createElement("a"), { download: `${canvas.id}.csv`, href: URL.createObjectURL(new Blob([text], { type: "text/csv" })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+});
 const strutPlot = (canvas, { x, y, titles, square = false, note = "" }) => {
   const ratio = Math.min(2, devicePixelRatio || 1), width = canvas.clientWidth, height = canvas.clientHeight;
   if (canvas.width !== Math.floor(width * ratio) || canvas.height !== Math.floor(height * ratio)) { canvas.width = Math.floor(width * ratio); canvas.height = Math.floor(height * ratio); }
@@ -17,6 +31,7 @@ const strutPlot = (canvas, { x, y, titles, square = false, note = "" }) => {
   pen.save(); pen.translate(11, (box.top + box.bottom) / 2); pen.rotate(-Math.PI / 2); pen.fillText(titles[1], 0, 0); pen.restore();
   if (note) { pen.fillStyle = color("--soft"); pen.font = "13px system-ui, sans-serif"; pen.textAlign = "center"; pen.fillText(note, (box.left + box.right) / 2, (box.top + box.bottom) / 2, box.right - box.left); }
   canvas.dataset.note = note;
+  if (note) strutDescribe(canvas, note);
   const plot = { pen, X, Y, color, box,
     points: (list, paint, size = 2) => { pen.fillStyle = paint; for (const [a, b] of list) pen.fillRect(X(a) - size / 2, Y(b) - size / 2, size, size); },
     line: (list, paint, thick = 1.2) => { pen.strokeStyle = paint; pen.lineWidth = thick; pen.beginPath(); let up = true; for (const q of list) { if (!q) { up = true; continue; } if (up) pen.moveTo(X(q[0]), Y(q[1])); else pen.lineTo(X(q[0]), Y(q[1])); up = false; } pen.stroke(); } };
