@@ -33,6 +33,11 @@ def name_value_unit(rows: Sequence[tuple[Any, Any, Any]]) -> dict[str, list[Any]
     return {label: [row[k] for row in rows] for k, label in enumerate(("name", "value", "unit"))}
 
 
+def one_row(result: Any) -> dict[str, list[Any]]:
+    """Return the fields of a dataclass as columns of one row."""
+    return {f.name: [getattr(result, f.name)] for f in fields(result)}
+
+
 class Tabular:
     """A result that is a table: what inherits it says its `columns`."""
 
@@ -90,4 +95,4 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-__all__ = ["Columns", "TableTexts", "Tabular", "TabularTuple", "dataframe", "name_value_unit"]
+__all__ = ["Columns", "TableTexts", "Tabular", "TabularTuple", "dataframe", "name_value_unit", "one_row"]

@@ -9,8 +9,13 @@ import pytest
 
 import strut
 from strut import gait, linear, optimal, walkers
+from strut.control.held_gait import Compared
 from strut.errors import MissingExtraError
+from strut.gait.branch import Bifurcation
+from strut.gait.rough_ground import RoughWalk
+from strut.linkage.screening import Screening
 from strut.optimal.walk.sweep_file import SweepPoint
+from strut.simulate.batch_summary import BatchSummary, MeasureSummary
 from strut.studies.study import Row, Study
 from strut.tabular import Tabular
 
@@ -38,13 +43,16 @@ def level(passive):
 @pytest.fixture(scope="module")
 def results(passive, design, level):
     run = passive.trajectory
+    branch = gait.follow(passive.system, "slope", 0.053, start=passive, points=20)
+    measure = {"count": 2, "mean": 0.2, "deviation": 0.1, "least": 0.1, "least_run": 0}
+    summary = BatchSummary(2, {"done": 2}, {"stance": MeasureSummary(**measure, most=0.3, most_run=1)})
     points = (
         SweepPoint(0.5, True, "solved", {"cost": 1.0, "largest multiplier": 0.5}),
         SweepPoint(0.6, False, EVIL, {"cost": math.nan}),
     )
     return {
         "gait": passive,
-        "branch": gait.follow(passive.system, "slope", 0.053, start=passive, points=20),
+        "branch": branch,
         "basin": gait.basin(passive, cells=3, steps=2),
         "energetics": passive.energetics,
         "events": run.events,
@@ -58,6 +66,24 @@ def results(passive, design, level):
         "sensitivities": level.sensitivities,
         "sensitivity": level.result.sensitivity("leg_mass"),
         "replay": level.replay,
+        "balance": level.replay.balance,
+        "foot load": level.replay.foot_loads[0],
+        "survived": gait.Survived("step down", 0.01, 0.02, "fall", "m"),
+        "rough walk": RoughWalk(0.01, 2, np.array([2, 2]), ("walks on", "walks on")),
+        "impact loss": gait.impact_loss(passive.system, passive.x0),
+        "bifurcation": Bifurcation("doubling", 0.07, branch.points[0], branch),
+        "batch summary": summary,
+        "measure": summary["stance"],
+        "compared": Compared("largest multiplier", 0.6, 0.1, note=EVIL),
+        "mode": linear.modes(linear.linearise(walkers.pendulum()))[0],
+        "screening": Screening(
+            assembles=np.array([True, False]),
+            strength=np.array([0.5, 0.0]),
+            regularity=np.array([0.5, 0.0]),
+            weakest=np.array([0, 0]),
+            min_strength=0.1,
+            min_regularity=0.1,
+        ),
         "trade-off": optimal.TradeOff("speed", "m/s", points, 0.0, None),
         "study": Study(EVIL, EVIL, EVIL, lambda: [Row(EVIL, "1", "2")]),
     }
@@ -91,6 +117,18 @@ def test_frames_have_the_numbers(passive, design, level, results):
     values = passive.to_dataframe().set_index("name")["value"]
     assert values["period"] == passive.period
     assert values["stance"] == passive.x0["stance"]
+    balance = results["balance"].to_dataframe().set_index("name")["value"]
+    assert balance["work"] == level.replay.balance.work
+    loss = results["impact loss"]
+    assert loss.to_dataframe()["fraction lost"].tolist() == loss.fractions.tolist()
+    assert loss.columns()[loss.names[1]].tolist() == loss.directions[1].tolist()
+    assert results["survived"].to_dataframe()["largest"].tolist() == [0.01]
+    assert results["rough walk"].to_dataframe()["steps made"].tolist() == [2, 2]
+    assert results["batch summary"].to_dataframe()["most_run"].tolist() == [1]
+    assert "endings" in results["batch summary"]._repr_html_()
+    assert results["screening"].to_dataframe()["ok"].tolist() == [True, False]
+    assert results["bifurcation"].to_dataframe()["slope"].tolist() == [0.07]
+    assert max(results["mode"].to_dataframe()["size"]) == pytest.approx(1.0)
     branch = results["branch"]
     assert branch.to_dataframe()["slope"].tolist() == branch.parameter.tolist()
     values = design.to_dataframe().set_index("name")

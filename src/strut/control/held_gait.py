@@ -14,7 +14,7 @@ from strut.errors import ModelError, NoGaitError
 from strut.gait import Gait, Survived, find, push, step_down, step_up, walk_over, wrong_parameter
 from strut.simulate import SavedResult, simulate
 from strut.system import Packed, System
-from strut.tabular import TableTexts, Tabular
+from strut.tabular import TableTexts, Tabular, one_row
 
 RECOVERY_STEPS = 10
 """Steps over which what feedback costs is measured after a disturbance."""
@@ -35,7 +35,7 @@ MEASURED_PUSH = 0.01
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Tabular):
     """One number before and after something holds a gait; nan where it is not known.
 
     name, unit: what it is. note: what happened beyond it, or why it is not known.
@@ -46,6 +46,10 @@ class Compared:
     after: float
     unit: str = ""
     note: str = ""
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return what it says, as one row."""
+        return one_row(self)
 
     @property
     def unknown(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from strut.tabular import TableTexts, Tabular
 
 
 @dataclass(frozen=True, eq=False)
-class Bifurcation:
+class Bifurcation(Tabular):
     """Where a branch changes: `kind` is 'fold' (it turns back), 'doubling' (a multiplier is -1) or 'torus' (a
     pair leaves the unit circle); `at` is the parameter's value there."""
 
@@ -31,6 +31,16 @@ class Bifurcation:
 
     doubled: ClassVar[Callable[..., Branch]]
     """`doubled_branch`, the branch of gaits that begins at a doubling; the room's `__init__` attaches it."""
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return its kind, and of the gait there the parameter, the period [s] and the largest multiplier."""
+        largest = float(np.abs(self.point.multipliers).max())
+        return {
+            "kind": [self.kind],
+            self.branch.name: [self.at],
+            "period": [self.point.period],
+            "largest multiplier": [largest],
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -156,7 +157,7 @@ def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactLoss:
+class ImpactLoss(Tabular):
     """What an impact takes of the kinetic energy.
 
     fractions: of the energy lost for motion along each of `directions` (columns, by `names`), the largest
@@ -169,6 +170,11 @@ class ImpactLoss:
     names: tuple[str, ...]
     metric: np.ndarray
     loss: np.ndarray
+
+    def columns(self) -> dict[str, Any]:
+        """Return the fractions, and of the direction that loses each its part along every state."""
+        directions = {name: self.directions[k] for k, name in enumerate(self.names)}
+        return {"fraction lost": self.fractions, **directions}
 
 
 @checked

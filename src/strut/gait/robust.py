@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from strut.gait.lifting import lifting_state
 from strut.gait.step_budget import step_budget
 from strut.simulate import simulate_batch
 from strut.system import start
+from strut.tabular import Tabular, one_row
 
 SURVIVED_STEPS = 25
 """Steps after a disturbance by which a walker has survived it."""
@@ -34,7 +36,7 @@ STEP_DOUBLINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Survived:
+class Survived(Tabular):
     """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell`
     says.
 
@@ -48,6 +50,10 @@ class Survived:
     fell: str
     unit: str
     again: float = np.nan
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return what it says, as one row."""
+        return one_row(self)
 
     def __str__(self) -> str:
         if not np.isfinite(self.beyond):

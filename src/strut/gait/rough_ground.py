@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from strut.gait.gait import Gait
 from strut.gait.lifting import lifting_state
 from strut.simulate import simulate_batch
 from strut.system import Discrete, Param, Random, System, start, sx
+from strut.tabular import Tabular
 
 MAX_TIME_FACTOR = 1.5
 """[1] Longest time of a walk over rough ground, over that of as many steps of the gait: after it the walk
@@ -20,7 +22,7 @@ counts as stopped."""
 
 
 @dataclass(frozen=True, eq=False)
-class RoughWalk:
+class RoughWalk(Tabular):
     """Walks over ground whose height is random from step to step.
 
     height: the ground lies between minus and plus this [m]. steps: that were asked. steps_made: by each walk,
@@ -36,6 +38,10 @@ class RoughWalk:
     def whole_walks(self) -> int:
         """How many walks made all steps."""
         return int(np.sum(self.steps_made >= self.steps))
+
+    def columns(self) -> dict[str, Any]:
+        """Return of every walk the steps that it made, and how it ended."""
+        return {"steps made": self.steps_made, "ended": self.ended}
 
     def __str__(self) -> str:
         falls = sorted({why for why in self.ended if why != "walks on"})

@@ -8,15 +8,28 @@ import numpy as np
 
 from strut.checks import checked
 from strut.linear.linearise import Linear
+from strut.tabular import Tabular
 
 
 @dataclass(frozen=True, eq=False)
-class Mode:
+class Mode(Tabular):
     """One eigenvalue [1/s] (of a pair, the one with positive imaginary part) and its shape over the states:
     the eigenvector, by name."""
 
     eigenvalue: complex
     shape: dict[str, complex]
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return its shape: of every state the size of its part, and its phase [rad]."""
+        parts = self.shape.values()
+        return {
+            "state": list(self.shape),
+            "size": [abs(part) for part in parts],
+            "phase": [float(np.angle(part)) for part in parts],
+        }
+
+    def _card_title(self) -> str:
+        return f"<Mode: {self.frequency:.4g} Hz, damping ratio {self.damping:.4g}>"
 
     @property
     def frequency(self) -> float:

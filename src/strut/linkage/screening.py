@@ -11,6 +11,7 @@ from strut.checks import checked, positive
 from strut.errors import ModelError
 from strut.linkage.assembly_path import LinkageMotion
 from strut.linkage.topology import check_actuators
+from strut.tabular import Tabular
 
 MIN_STRENGTH = 0.1
 """[1] Smallest singular value of the torques of the limb's joints over those of the actuators, by default."""
@@ -20,7 +21,7 @@ MIN_REGULARITY = 0.1
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Screening:
+class Screening(Tabular):
     """What was found of designs, an entry for each.
 
     assembles: can it be assembled in all postures? strength: the smallest singular value, over all postures,
@@ -46,6 +47,16 @@ class Screening:
         return np.asarray(
             self.assembles & (self.strength >= self.min_strength) & (self.regularity >= self.min_regularity)
         )
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return of every design whether it passes, and why."""
+        return {
+            "ok": self.ok,
+            "assembles": self.assembles,
+            "strength": self.strength,
+            "regularity": self.regularity,
+            "weakest": self.weakest,
+        }
 
     def __str__(self) -> str:
         weak = self.assembles & (self.strength < self.min_strength)

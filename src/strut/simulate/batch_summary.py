@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from strut.codegen import ACCOUNT, PopulationAccount
 from strut.errors import UnknownNameError, did_you_mean
 from strut.simulate.names import Names
 from strut.simulate.record import DONE, RUNNING, STATUS, TERMINAL
+from strut.tabular import TableTexts, Tabular, one_row
 
 
 @dataclass(frozen=True)
-class MeasureSummary:
+class MeasureSummary(Tabular):
     """An output at the end of runs that ended well: how many, its mean and standard deviation (0 for one
     run), extremes, and the numbers of the runs that had them (-1 where there is none)."""
 
@@ -27,9 +28,13 @@ class MeasureSummary:
     most: float
     most_run: int
 
+    def columns(self) -> dict[str, list[Any]]:
+        """Return what it says, as one row."""
+        return one_row(self)
+
 
 @dataclass(frozen=True, eq=False)
-class BatchSummary:
+class BatchSummary(Tabular):
     """What a population of runs did.
 
     runs: how many were done. endings: how many ended in which way, as of `Batch.status`. measures: by name.
@@ -48,6 +53,16 @@ class BatchSummary:
         if name not in self.measures:
             raise UnknownNameError(f"'{name}' is no measure: {did_you_mean(name, list(self.measures))}")
         return self.measures[name]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return of every measure its name and its `MeasureSummary`."""
+        rows = list(self.measures.values())
+        numbers = {f.name: [getattr(each, f.name) for each in rows] for f in fields(MeasureSummary)}
+        return {"measure": list(self.measures), **numbers}
+
+    def _card_tables(self) -> TableTexts:
+        endings = [(ending, count) for ending, count in self.endings.items()]
+        return {**super()._card_tables(), "endings": (("ending", "runs"), endings)}
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{count} {ending}" for ending, count in self.endings.items())

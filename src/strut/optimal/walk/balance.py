@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from strut.tabular import Tabular, name_value_unit
+
 ENERGY_RESOLUTION = 1e-6
 """[1] Energies of a replayed plan below this part of the largest are 0: a plan is no more exact, its defects
 are up to 1e-6."""
@@ -12,7 +14,7 @@ MAX_RESIDUAL_PART = 1e-3
 
 
 @dataclass(frozen=True)
-class Balance:
+class Balance(Tabular):
     """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost`
     what events took and `dissipated` what dampers took; `stored` is what it moves faster, or springs hold
     more, at its end. In a motion that repeats nothing is stored, and fallen + work = lost + dissipated;
@@ -42,6 +44,11 @@ class Balance:
     def relative(self) -> float:
         """The residual as a fraction of the energy that moved."""
         return abs(self.residual) / max(self.largest_energy, 1e-300)
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return name, value and unit of every energy."""
+        names = ("fallen", "work", "lost", "dissipated", "stored", "exchanged", "residual")
+        return name_value_unit([(name, getattr(self, name), "J") for name in names])
 
     def round_energy(self, energy: float) -> float:
         """Return an energy to be shown: 0 where it cannot be told from the residual, or from

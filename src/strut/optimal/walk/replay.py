@@ -49,7 +49,7 @@ REPLAY_OPTIONS: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
 
 @dataclass(frozen=True)
-class FootLoad:
+class FootLoad(Tabular):
     """How the ground pushed a foot: its smallest normal force [N] while it stood, and the coefficient of
     friction that it needed (nan where its walk does not say its friction; of a foot that is let go, with
     `LIGHT_LOAD` of the weight added to its load, and less `FORCE_RESOLUTION` of the largest; of several
@@ -67,6 +67,10 @@ class FootLoad:
             if not math.isnan(self.friction_needed)
             else []
         )
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return name, value and unit of what it says: `rows`."""
+        return name_value_unit(self.rows())
 
 
 def lateness(late: float) -> tuple[str, float]:
