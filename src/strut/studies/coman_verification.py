@@ -17,6 +17,7 @@ from strut.studies.coman_gait import (
     DURATION,
     JOINTS,
     MODES,
+    NEGLIGIBLE_TIME,
     STEP,
     FrequencyTables,
     coman_goals,
@@ -58,6 +59,19 @@ class PushedWalks:
     kept_share: float
     upright_share: float
     measures: Mapping[str, np.ndarray]
+
+    @property
+    def medians(self) -> dict[str, float]:
+        """Medians of the measures of the runs that do not fall, by name; none where all fall."""
+        upright = self.measures["time"] >= DURATION - NEGLIGIBLE_TIME
+        if not upright.any():
+            return {}
+        return {name: float(np.median(values[upright])) for name, values in self.measures.items()}
+
+    @property
+    def text(self) -> str:
+        """How many draws are borne, for a table."""
+        return f"{100 * self.kept_share:.0f} % keep all goals, {100 * self.upright_share:.0f} % do not fall"
 
 
 def bear_pushes(

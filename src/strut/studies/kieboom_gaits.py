@@ -11,9 +11,9 @@ import numpy as np
 
 from strut import evolve
 from strut.simulate import Trajectory, simulate
-from strut.studies import coman_table, human_table
+from strut.studies import coman_table, human_table, kieboom_perturbed
 from strut.studies.coman_stability import COMAN
-from strut.studies.coman_verification import coman_ways
+from strut.studies.coman_verification import FRESH_DRAWS, PushedWalks, bear_pushes, coman_ways
 from strut.studies.gait_pictures import walk_beside_each_other
 from strut.studies.gait_verification import (
     EXACT_TOLERANCE,
@@ -105,6 +105,23 @@ def coman_row(gait: KnownGait, verified: Verified) -> Row:
     return Row(f"{gait.name}: cost over {LONG_DURATION:g} s", published, ours, _kept_text(gait, verified))
 
 
+def pushed_row(gait: KnownGait, walk: PushedWalks) -> Row:
+    """Return how a gait of COMAN that was found with pushes bears draws of them that no search has seen."""
+    cost, speed, _ = kieboom_perturbed.PUBLISHED[gait.mode]
+    medians, medians_text = walk.medians, "all fall"
+    if medians:
+        medians_text = (
+            f"{medians['cost']:.0f} J/m at {medians['speed']:.2f} m/s, {medians['pushes']:.2f} pushes of a "
+            "foot in a cycle (medians of those that do not fall)"
+        )
+    return Row(
+        f"{gait.name}: {FRESH_DRAWS} draws of pushes",
+        f"{cost} J/m at {speed:.2f} m/s, the best of {gait.mode}",
+        f"{walk.text}; {medians_text}",
+        gait.source,
+    )
+
+
 def exact_row(gait: KnownGait, verified: Verified) -> Row:
     """Return by how much a gait differs where contacts are located and steps are controlled."""
     word, unit = ("torque", "N m") if gait.body == "human" else ("cost", "J/m")
@@ -189,6 +206,9 @@ def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
     verified = {**of_humans, **of_comans}
     for gait in others:
         verified |= verify_known([gait], {way: human_ways()[way] for way in ("fine", "located")}, tell)
+    pushed = {gait.name: gait for gait in gaits_for("kieboom-perturbed")}
+    tell(f"{', '.join(pushed)}: {FRESH_DRAWS} draws of pushes each")
+    borne = bear_pushes({gait.mode: as_individual(gait) for gait in pushed.values()})
     multipliers = []
     for gait in (*humans, *comans, *others):
         tell(f"{gait.name}: multipliers")
@@ -197,6 +217,7 @@ def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
     return [
         *[human_row(gait, of_humans[gait.name]) for gait in humans],
         *[coman_row(gait, of_comans[gait.name]) for gait in comans],
+        *[pushed_row(gait, borne[gait.mode]) for gait in pushed.values()],
         *[exact_row(gait, verified[gait.name]) for gait in (*humans, *comans, *others)],
         *multipliers,
         *likeness_rows(human_walks(), {name: gait.mode for name, gait in known_gaits().items()}),
@@ -226,8 +247,8 @@ def film() -> Trajectory | None:
 STUDY = Study(
     "kieboom-gaits",
     "Gaits of a human and of COMAN that searches found, run again",
-    "Kieboom, tables 4.4 and 4.6; parameters found by kieboom-human, kieboom-coman and kieboom-landings. "
-    "Some minutes, nothing is searched",
+    "Kieboom, tables 4.4, 4.6 and 4.7; parameters found by kieboom-human, -coman, -perturbed and -landings. "
+    "Three minutes of a core, nothing is searched",
     rows,
     plots,
     film=film,

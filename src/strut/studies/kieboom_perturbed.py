@@ -208,26 +208,23 @@ def _mode_rows(mode: str, evolution: evolve.Evolution, calm: evolve.Individual) 
 
 def _pushed_rows(mode: str, walk: PushedWalks, calm: PushedWalks) -> list[Row]:
     """How a best bears draws that no search has seen."""
-    upright = walk.measures["time"] >= DURATION - NEGLIGIBLE_TIME
-    cost = walk.measures["cost"][upright]
-    medians_text = "all fall"
-    if len(cost):
-        pushes = np.median(walk.measures["pushes"][upright])
+    medians, medians_text = walk.medians, "all fall"
+    if medians:
         medians_text = (
-            f"of those upright: cost {np.median(cost):.0f} J/m, {pushes:.2f} pushes of a foot in a cycle "
-            "(medians)"
+            f"of those upright: cost {medians['cost']:.0f} J/m, {medians['pushes']:.2f} pushes of a foot in "
+            "a cycle (medians)"
         )
     return [
         Row(
             f"{mode}: {FRESH_DRAWS} draws that no search has seen",
             "const and ppoly fall back to assistance",
-            f"{100 * walk.kept_share:.0f} % keep all goals, {100 * walk.upright_share:.0f} % do not fall",
+            walk.text,
             f"of the run that bears most; {medians_text}",
         ),
         Row(
             f"{mode}: the undisturbed best with these draws",
             "",
-            f"{100 * calm.kept_share:.0f} % keep all goals, {100 * calm.upright_share:.0f} % do not fall",
+            calm.text,
         ),
     ]
 
