@@ -30,6 +30,7 @@ from strut.studies.exoskeleton_table import WornDesign
 from strut.studies.known_exoskeletons import (
     known_exoskeletons,
     known_rival,
+    longer_rival,
     refined_exoskeletons,
     refined_rival,
     rigid_exoskeletons,
@@ -128,6 +129,9 @@ def test_who_needs_less_power_is_asked_of_those_that_hold():
     rival = judged(RIVAL, 200.0, 5.0)
     assert best_row([judged("7-13", 150.0, 5.0), rival], "now").ours == "yes"
     assert best_row([judged("7-13", 150.0, 4.0), rival], "now").ours == "not decided"
+    longer = judged(f"{RIVAL}, longer search", 140.0, 5.0)
+    row = best_row([judged("7-13", 150.0, 5.0), rival, longer], "now")
+    assert (row.ours, row.remark) == ("no", "7-13 150 W, anthropomorphic, longer search 140 W")
     assert "no rival keeps" in best_row([judged("7-13", 150.0, 5.0)], "now").remark
 
 
@@ -166,7 +170,7 @@ def test_the_package_keeps_what_descent_made():
         assert design.walks
         assert design.individual.value < before[name].individual.value
     assert refined_rival().value < known_rival().value
-    assert refined_rival().value > after["7-13"].individual.value
+    assert refined_rival().value > after["7-13"].individual.value > longer_rival().value
     rows = kieboom_descent.carry_out(
         SearchOrder(Path("nowhere"), search=False, verify=False), lambda text: None
     ).rows

@@ -271,21 +271,25 @@ def refined_rows(refined: Sequence[RefinedCandidate]) -> list[Row]:
     return rows
 
 
+def is_rival(title: str) -> bool:
+    """Whether a machine of this title is the rival, of whichever search."""
+    return title.startswith(RIVAL)
+
+
 def best_row(judged: Sequence[JudgedCandidate], word: str) -> Row:
     """Return whether an exoskeleton needs less power than the rival, of those that hold. word: of which these
     are, for the table."""
     question = f"{BETTER_QUESTION} {word}"
-    linkages = [each for each in judged if each.candidate.title != RIVAL and each.holds]
-    rivals = [each for each in judged if each.candidate.title == RIVAL and each.holds]
+    linkages = [each for each in judged if not is_rival(each.candidate.title) and each.holds]
+    rivals = [each for each in judged if is_rival(each.candidate.title) and each.holds]
     best = min(linkages, key=lambda each: each.power, default=None)
     rival = min(rivals, key=lambda each: each.power, default=None)
     if best is None or rival is None:
         missing = "exoskeleton" if best is None else "rival"
         return Row(question, "no", "not decided", f"no {missing} keeps all goals in fine steps and for 30 s")
     answer = "yes" if best.power < rival.power else "no"
-    return Row(
-        question, "no", answer, f"{best.candidate.title} {best.power:.0f} W, {RIVAL} {rival.power:.0f} W"
-    )
+    powers = [f"{each.candidate.title} {each.power:.0f} W" for each in (best, rival)]
+    return Row(question, "no", answer, ", ".join(powers))
 
 
 def _rows_of(refined: RefinedCandidate) -> list[Row]:
@@ -331,7 +335,7 @@ def _rows_of(refined: RefinedCandidate) -> list[Row]:
             limit_text("peak_interaction"),
         ),
     ]
-    if title != RIVAL:
+    if not is_rival(title):
         rows.append(row("power given back by springs [W]", measure_texts("spring_return")))
     rows += [
         row("loops open by at most [m]", [_small_text(each.account, "gap") for each in both]),
@@ -374,6 +378,7 @@ __all__ = [
     "RefinedCandidate",
     "account_walk",
     "best_row",
+    "is_rival",
     "judge_all",
     "judge_candidate",
     "refine_all",

@@ -16,6 +16,7 @@ from strut.studies.exoskeleton_refined import (
     REFINED_FILE,
     CandidatePair,
     RefinedCandidate,
+    is_rival,
     judge_all,
     refine_all,
     refined_rows,
@@ -24,6 +25,7 @@ from strut.studies.exoskeleton_rival import RIVAL
 from strut.studies.known_exoskeletons import (
     known_exoskeletons,
     known_rival,
+    longer_rival,
     refined_exoskeletons,
     refined_rival,
 )
@@ -31,6 +33,8 @@ from strut.studies.study import Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-descent"
 """Where the study keeps its descents unless it is told."""
+LONGER_RIVAL = f"{RIVAL}, longer search"
+"""What the rival of a longer search is called."""
 SHOWN_MACHINES = 4
 """Machines on the page: the best three linkages and the rival."""
 
@@ -38,7 +42,7 @@ SHOWN_MACHINES = 4
 def known_candidates() -> list[Candidate]:
     """Return the exoskeletons of the package and their rival as a search found them."""
     linkages = [LinkageCandidate(design, name) for name, design in known_exoskeletons().items()]
-    return [*linkages, RivalCandidate(known_rival())]
+    return [*linkages, RivalCandidate(known_rival()), RivalCandidate(longer_rival(), LONGER_RIVAL)]
 
 
 def kept_pairs() -> list[CandidatePair]:
@@ -46,6 +50,7 @@ def kept_pairs() -> list[CandidatePair]:
     refined: Mapping[str, Candidate] = {
         **{name: LinkageCandidate(design, name) for name, design in refined_exoskeletons().items()},
         RIVAL: RivalCandidate(refined_rival()),
+        LONGER_RIVAL: RivalCandidate(longer_rival(), LONGER_RIVAL),  # descent leads no further
     }
     return [
         CandidatePair(each, refined[each.title], "as in the package")
@@ -84,11 +89,12 @@ def power_row(pair: CandidatePair) -> Row:
 
 
 def shown_machines(judged: Sequence[RefinedCandidate]) -> list[RefinedCandidate]:
-    """Return the best linkages after descent, those first that keep all goals, and the rival."""
-    linkages = [each for each in judged if each.after.candidate.title != RIVAL]
+    """Return the best linkages after descent, those first that keep all goals, and the best rival."""
+    linkages = [each for each in judged if not is_rival(each.after.candidate.title)]
     linkages.sort(key=lambda each: (not each.after.holds, each.after.power))
-    rivals = [each for each in judged if each.after.candidate.title == RIVAL]
-    return [*linkages[: SHOWN_MACHINES - 1], *rivals]
+    rivals = [each for each in judged if is_rival(each.after.candidate.title)]
+    rivals.sort(key=lambda each: (not each.after.holds, each.after.power))
+    return [*linkages[: SHOWN_MACHINES - 1], *rivals[:1]]
 
 
 def rows() -> list[Row]:
