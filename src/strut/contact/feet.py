@@ -304,7 +304,7 @@ class StandingMachine:
         `SwitchedRows.gain`."""
         return [self.row_equations.gain(f.normal) for f in self.feet]
 
-    def jammed(self, f: StandingFoot) -> ca.SX:
+    def jam_flag(self, f: StandingFoot) -> ca.SX:
         """1 where a foot slides and friction makes it heavier than its push makes it lighter."""
         return self.slips(f) * (self.gains[self.feet.index(f)] < 0)
 

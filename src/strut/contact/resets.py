@@ -303,7 +303,7 @@ class Landing:
     def pulls(self) -> ca.SX:
         """Positive [m/s^2] where the ground pulls at a foot, more than rounding makes of it."""
         each = [
-            f.on.sym * self._pulls(f, self.machine.force[f.normal], self.machine.jammed(f))
+            f.on.sym * self._pulls(f, self.machine.force[f.normal], self.machine.jam_flag(f))
             for f in self.machine.feet
         ]
         return reduce(ca.fmax, each) - MAX_PULLING_ACCELERATION

@@ -4,6 +4,7 @@ events."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import casadi as ca
 
@@ -40,6 +41,8 @@ MAX_DEPTH = 1e-3
 """[m] A foot that is deeper in the ground was never on it: it ran into a step, or began there."""
 INSIDE_MEANING = "deep in the ground: the foot ran into a step, or began there"
 """What the events FOOT_inside mean."""
+ASK_AGAIN = 0.5
+"""[1] The state contact_is_unsolved where all feet are to be asked again; 1 where that did not help."""
 RELEASES = ("force", "acceleration")
 
 
@@ -332,18 +335,16 @@ class _Rigid:
         would pull even then, the run ends. Neither happens unless sweeps decide wrongly."""
         unsolved = self.landing.unsolved
         assert unsolved is not None
+        asks = ca.fabs(unsolved.sym - ASK_AGAIN) < ASK_AGAIN / 2
+        asked: dict[str, Any] = {"eager": True, "internal": True, "priority": 8}
         return [
             Event(
-                "ground_pulls",
-                guard=self.landing.pulls(),
-                reset=roles,
-                priority=8,
-                eager=True,
-                internal=True,
+                "ground_pulls", guard=self.landing.pulls(), reset={unsolved.name: ca.SX(ASK_AGAIN)}, **asked
             ),
+            Event("feet_asked_again", guard=ca.if_else(asks, 1, -1), reset=roles, **asked),
             Event(
                 "contact_unsolved",
-                guard=unsolved.sym - 0.5,
+                guard=unsolved.sym - 1.5 * ASK_AGAIN,
                 terminal=True,
                 failure=True,
                 eager=True,
