@@ -12,6 +12,7 @@ import numpy as np
 from strut import evolve
 from strut.simulate import Trajectory, simulate
 from strut.studies import coman_table, human_table, kieboom_perturbed
+from strut.studies.coman_on_rigid_ground import rigid_ground_row
 from strut.studies.coman_stability import COMAN
 from strut.studies.coman_verification import FRESH_DRAWS, PushedWalks, bear_pushes, coman_ways
 from strut.studies.gait_pictures import walk_beside_each_other
@@ -209,6 +210,10 @@ def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
     pushed = {gait.name: gait for gait in gaits_for("kieboom-perturbed")}
     tell(f"{', '.join(pushed)}: {FRESH_DRAWS} draws of pushes each")
     borne = bear_pushes({gait.mode: as_individual(gait) for gait in pushed.values()})
+    on_rigid_ground = []
+    for gait in comans:
+        tell(f"{gait.name}: on rigid ground")
+        on_rigid_ground.append(rigid_ground_row(gait))
     multipliers = []
     for gait in (*humans, *comans, *others):
         tell(f"{gait.name}: multipliers")
@@ -217,6 +222,7 @@ def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
     return [
         *[human_row(gait, of_humans[gait.name]) for gait in humans],
         *[coman_row(gait, of_comans[gait.name]) for gait in comans],
+        *on_rigid_ground,
         *[pushed_row(gait, borne[gait.mode]) for gait in pushed.values()],
         *[exact_row(gait, verified[gait.name]) for gait in (*humans, *comans, *others)],
         *multipliers,
