@@ -55,31 +55,35 @@ def test_the_machine_takes_its_first_steps_on_either_foot(design):
     assert landings[:2] == ["foot_l_touchdown", "foot_r_touchdown"]
 
 
-def cost_from_a_random_guess(system, seed):
-    """The cost of a design begun from the usual stride, shaken by a tenth."""
+def design_from_a_random_guess(system, seed, spread=0.1):
+    """The design begun from the usual stride, every value shaken by this part of 1 + the largest."""
     stride = kinematic_stride(system, default_section(system), speed=0.6)
     random = np.random.default_rng(seed)
     shaken = {
-        name: values + 0.1 * (1 + np.abs(values).max()) * random.standard_normal(len(values))
+        name: values + spread * (1 + np.abs(values).max()) * random.standard_normal(len(values))
         for name, values in stride.guess.items()
     }
-    again = optimal.design(system, speed=0.6, guess={**shaken, "duration": stride.period})
-    assert again.ok, again.wrong
-    return again.result.cost
+    return optimal.design(system, speed=0.6, guess={**shaken, "duration": stride.period})
 
 
 def test_other_guesses_lead_to_the_same_optimum(design):
     system = walker()
     for seed in (1, 2):
-        assert cost_from_a_random_guess(system, seed) == pytest.approx(design.result.cost, rel=SAME_OPTIMUM)
+        again = design_from_a_random_guess(system, seed)
+        assert again.ok, again.wrong
+        assert again.result.cost == pytest.approx(design.result.cost, rel=SAME_OPTIMUM)
 
 
 @pytest.mark.slow  # ten designs
 @pytest.mark.timeout(1800)
-def test_ten_random_guesses_lead_to_the_same_optimum(design):
-    system = walker()
-    costs = [cost_from_a_random_guess(system, seed) for seed in range(10)]
-    assert costs == pytest.approx([design.result.cost] * 10, rel=SAME_OPTIMUM)
+@pytest.mark.parametrize(("spread", "agreeing"), [(0.1, 10), (0.2, 10), (0.3, 8)])
+def test_ten_random_guesses_lead_to_the_same_optimum(design, spread, agreeing):
+    """As many as the gallery says; what others lead to is never cheaper."""
+    system, cost = walker(), design.result.cost
+    others = [design_from_a_random_guess(system, seed, spread) for seed in range(10)]
+    costs = np.array([each.result.cost for each in others if each.ok])
+    assert np.sum(np.abs(costs / cost - 1) <= SAME_OPTIMUM) >= agreeing
+    assert costs.min() >= cost * (1 - SAME_OPTIMUM)
 
 
 @pytest.mark.slow  # a search that tries all its ways: twenty seconds on the processor
