@@ -39,3 +39,17 @@ def test_a_design_that_is_interrupted_between_solves_keeps_what_it_had(monkeypat
     design = optimal.design(walkers.compass(), speed=0.5, slope=0.0, starts=3)
     assert design.result.is_interrupted
     assert design.result.cost > 0
+
+
+def test_ctrl_c_before_a_command_begins_is_no_traceback(monkeypatch, capsys):
+    from strut import cli
+    from strut.cli import app
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "main", interrupt)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["list"])
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "interrupted: nothing was begun yet\n"

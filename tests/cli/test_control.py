@@ -46,7 +46,12 @@ def test_a_file_that_holds_neither_says_both(capsys, tmp_path):
     wrong = tmp_path / "wrong.h5"
     wrong.write_bytes(b"no result")
     _, said = run(capsys, str(wrong), code=2)
-    assert "holds neither" in " ".join(said.split())
+    assert "holds neither a design nor a gait: " in " ".join(said.split())
+
+
+def test_a_result_that_is_not_there_is_said_once(capsys):
+    _, said = run(capsys, "none.h5", code=2)
+    assert " ".join(said.split()).count("cannot read none.h5: there is no such file") == 1
 
 
 def test_gaits_are_held_over_a_parameter(capsys, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import sys
 
+from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.gc_pause import pause_gc
 from strut.version import VERSION
 
@@ -16,6 +17,10 @@ def main(arguments: list[str] | None = None) -> None:
     if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
         print(VERSION)
         sys.exit(0)
-    with pause_gc():  # of what is imported, everything stays
-        from strut.cli import app
-    app.main(arguments)
+    try:
+        with pause_gc():  # of what is imported, everything stays
+            from strut.cli import app
+        app.main(arguments)
+    except KeyboardInterrupt:  # before a command began: commands say themselves what they keep
+        print("interrupted: nothing was begun yet", file=sys.stderr)
+        sys.exit(INTERRUPTED_EXIT)

@@ -298,13 +298,18 @@ def read_source(model: str, settings: list[str], speed: float, roots: tuple[Path
     if Path(model).suffix in RESULT_SUFFIXES:
         if settings or speed:
             raise ModelError(f"'{model}' is a result: its machine and its speed are what they are")
+        if not Path(model).is_file():
+            raise ModelError(f"cannot read {model}: there is no such file")
         try:
             saved: Design | Gait | Any = optimal.load(model)
         except strut.StrutError as no_design:
             try:
                 saved = gaits.load(model)
             except strut.StrutError as no_gait:
-                raise ModelError(f"'{model}' holds neither: {no_design}; {no_gait}") from no_gait
+                reasons = dict.fromkeys((str(no_design), str(no_gait)))
+                raise ModelError(
+                    f"'{model}' holds neither a design nor a gait: {'; '.join(reasons)}"
+                ) from no_gait
         if not isinstance(saved, (Design, Gait)):
             raise ModelError(f"'{model}' holds a {type(saved).__name__}: a design or a gait can be held")
         return saved

@@ -65,6 +65,8 @@ def _read(path: Path) -> TomlTable:
     """Return the outermost table of a file."""
     if path.suffix not in (".toml", ".json"):
         raise ModelError(f"{path} is no file of goals: its name must end with .toml or .json")
+    if not path.exists():
+        raise StorageError(f"cannot read {path}: there is no such file")
     try:
         source = path.read_text(encoding="utf-8")
     except DAMAGE as error:

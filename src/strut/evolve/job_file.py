@@ -91,6 +91,8 @@ class Job:
 def read_job(path: Path, find_model: Callable[[str], System], read_goal: ReadGoal | None = None) -> Job:
     """Return the job that a file describes. find_model: returns the machine of a name or file. read_goal:
     returns the arguments of a design that a file of goals says, for a walker, and the file's text."""
+    if not path.exists():
+        raise StorageError(f"cannot read {path}: there is no such file")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

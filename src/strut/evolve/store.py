@@ -163,7 +163,9 @@ class JobStore:
         if not path.parent.is_dir():
             raise StorageError(f"cannot write {path}: the directory {path.parent} does not exist; create it")
         if path.exists() and not resume:
-            raise StorageError(f"{path} is there already: go on with it (resume), or choose another name")
+            raise StorageError(
+                f"{path} is there already: go on with it (--resume, resume=True), or choose another name"
+            )
         self.lock = JobLock(path)
 
     def _claim(self, spec: Mapping[str, Any], row: Any) -> None:
