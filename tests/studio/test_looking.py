@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from strut import walkers
+from strut import Mechanism, contact, joints, walkers
 from strut.catalogue import MECHANISM_DESCRIPTIONS, SYSTEM_DESCRIPTIONS
 from strut.cli.run import OWN_METHODS
+from strut.errors import ModelError
 from strut.studio import reading
 from strut.studio.server import READY_MADE
 from tests.studio.test_browser import SPRING, Tab, quiet
@@ -81,6 +82,16 @@ def test_a_machine_that_falls_for_ever_is_drawn_where_it_can_be_seen():
     assert 0.4 < float(end) - float(begin) < 1.0  # 1.5 sizes of 1.7 m or so: sqrt(2 * 2.5 / 9.81)
     with_ground = reading.answer({"do": "preview", "name": "compass", "seconds": 3.0})
     assert "longer way" not in with_ground["drawn"]
+
+
+def test_a_run_that_ends_where_it_begins_says_why():
+    """A machine whose feet begin far below the ground was answered with a word on the poses of its picture."""
+    box = Mechanism("box", planar=True)
+    body = box.body("box", mass=2.0, inertia=0.05)
+    box.joint("base", box.world, body, joints.planar(), initial=(0, -0.5, 0), actuated=False)
+    corners = contact.polygon(box, "box", [(-0.2, 0, -0.1), (0.2, 0, -0.1)])
+    with pytest.raises(ModelError, match="the run ends where it begins: .*deep in the ground"):
+        reading.preview(contact.rigid(box, corners), {}, 1.0)
 
 
 def test_robots_are_among_the_ready_made(chromium, studios, folder):

@@ -175,6 +175,11 @@ def preview(
             ledger=False,
             **(method or {}),
         )
+    if run.t1 <= run.t0:
+        raise ModelError(
+            f"there is nothing to look at, for the run ends where it begins: "
+            f"{run.ending_meaning or run.message}"
+        )
     t = np.linspace(run.t0, run.t1, PREVIEW_SAMPLES)
     names = [*run.names.x][:PREVIEW_CURVES]
     moments = run.at(t)
