@@ -64,7 +64,7 @@ def test_the_guide_runs(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {
         *("run.h5", "run.csv", "run.html", "firmware"),
         *("walk.svg", "phase.pdf", "walk.html", "walk", "report.html", "better", "gait.html"),
-        *("walk.gif", "step.svg", "angles.csv", "made.h5"),
+        *("walk.gif", "step.svg", "angles.csv", "made.h5", "robust.h5"),
     }
 
 

@@ -149,6 +149,8 @@ MADE_BY_STRUT = [
     "Integral",
     "Jumps",
     "BudgetWarning",
+    "GaitAtValue",
+    "GaitSearchInterrupted",
     "EffortWarning",
     "LedgerWarning",
     "StabilityWarning",

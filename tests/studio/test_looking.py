@@ -121,7 +121,10 @@ def test_tabs_and_sliders_take_the_keyboard(chromium, studios, folder, look):
         tab.page.focus("[id='slider-mass.k']")
         for _ in range(40):
             tab.page.keyboard.press("ArrowRight")
-        tab.until(f"document.querySelector('#preview .curve path').getAttribute('d') !== '{before}'")
+        tab.until(  # while it is drawn anew there is none
+            "(path => path !== null && path.getAttribute('d') !== "
+            f"'{before}')(document.querySelector('#preview .curve path'))"
+        )
         tab.page.focus("#choose-start")
         tab.page.keyboard.press("Enter")
         tab.wait("#command")
