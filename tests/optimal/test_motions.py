@@ -205,7 +205,7 @@ def test_two_steps_of_unequal_legs_differ():
 def test_what_is_refused_on_stairs():
     with pytest.raises(
         ModelError,
-        match=r"the base of 'telescopic' floats, .* strut design rabbit --stair 0.1.*contact\.stepping",
+        match=r"the base of 'telescopic' floats, .*strut design rabbit --stair 0.1.*contact\.stepping",
     ):
         optimal.design(on_rigid_ground(telescopic()), speed=SPEED, stair=0.1)
     with pytest.raises(ModelError, match="a clearance of 0.01 m is asked on stairs"):
