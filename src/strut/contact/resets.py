@@ -75,7 +75,10 @@ class Landing:
         )
         self.release = release
         self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s", internal=True) if machine.coulomb else None
-        self.unsolved = Discrete("contact_is_unsolved", 0.0, internal=True) if machine.coulomb else None
+        # In space a load may be shared in many ways, of which that of the exact forces pulls where another
+        # does not: roles held against it would go to and fro, so there the sweeps decide alone.
+        self.confirms = machine.coulomb and not any(f.way for f in machine.feet)
+        self.unsolved = Discrete("contact_is_unsolved", 0.0, internal=True) if self.confirms else None
 
     def jams(self, f: StandingFoot) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would
@@ -102,6 +105,8 @@ class Landing:
         pulls = -normal * own - PULLING_ACCELERATION
         if self.release != "acceleration":
             return ca.if_else(slides * (gain < 0), -1, pulls)
+        if not self.confirms:
+            return ca.if_else(slides * (gain < 0), normal * own - PULLING_ACCELERATION, pulls)
         at_edge = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (normal <= PRESSING_ACCELERATION * gain)
         return ca.if_else(
             slides * (normal > 0) * ca.fmax(gain < 0, at_edge),
@@ -285,8 +290,8 @@ class Landing:
         for z, opens in zip(self.machine.locked, self.machine.locks, strict=True):
             foot = next(f for f in self.machine.feet if f.name == opens.foot)
             reset[z.name] = z.sym * reset[foot.on.name]
-        assert self.unsolved is not None
-        reset[self.unsolved.name] = self._still_pull(self._decided_roles) > MAX_PULLING_ACCELERATION / 2
+        if self.unsolved is not None:
+            reset[self.unsolved.name] = self._still_pull(self._decided_roles) > MAX_PULLING_ACCELERATION / 2
         return reset
 
     def _still_pull(self, roles: Sequence[Role]) -> ca.SX:
@@ -324,7 +329,7 @@ class Landing:
         feet, mu = self.machine.feet, sx(self.machine.friction)
         # What pulls drift back counts here as it does in the forces: a reset without it may answer that a
         # foot stands which pulls already, and the guard, positive by then, would not cross zero again.
-        needed = self.machine.needed_accelerations
+        needed = self._needed_accelerations
         A, needed_change = self._beside(needed, [z.sym for z in self.machine.locked])
         moving = [self._sliding_way(f) for f in feet]
         # to begin with, what does not slide already sticks: where several feet can, they share the load
@@ -357,7 +362,12 @@ class Landing:
             )
             stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING_ACCELERATION * ca.fmin(light, 1))
             roles.append((stays, ca.fmax(moves, slide), ca.if_else(moves, along, way)))
-        return self._confirmed_roles(roles)
+        return self._confirmed_roles(roles) if self.confirms else roles
+
+    @property
+    def _needed_accelerations(self) -> ca.SX:
+        """What forces must change the accelerations along the rows by where roles are decided."""
+        return self.machine.needed_accelerations if self.confirms else -self.machine.free_accelerations
 
     def _exact_forces(self, roles: Sequence[Role]) -> tuple[SwitchedRows, ca.SX]:
         """The equations of the forces of feet in these roles, and the forces along all rows."""
@@ -369,7 +379,7 @@ class Landing:
         ]
         switches = self.machine.switches([stands for stands, _, _ in roles])
         equations = self.machine.masked.row_equations(switches, tuple(rules))
-        return equations, equations.forces(self.machine.needed_accelerations)
+        return equations, equations.forces(self._needed_accelerations)
 
     def _confirmed_roles(self, roles: Sequence[Role]) -> list[Role]:
         """Roles held against the forces that follow exactly: a foot that pulls goes, one that sticks outside

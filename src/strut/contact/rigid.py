@@ -101,11 +101,11 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     and F_inside, which ends a run that puts a foot deep into the ground; with Coulomb's friction F_jam, where
     no force lets it slide on (Painleve) and it stops dead, and F_painleve, which ends a run where it cannot
     stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along the
-    ground). With Coulomb's friction event contact_unsolved ends a run, as a failure, in which the ground
-    would have to pull because it was not found out which feet stand, stick, slide and go. In a plane, points
-    of one body that stand at once are held along the ground by the first of them alone, where friction has no
-    limit: what each of them would take is not determined. Very many contacts with friction in space take long
-    to compile: `time_stepped` is for those.
+    ground). With Coulomb's friction in a plane event contact_unsolved ends a run, as a failure, in which the
+    ground would have to pull because it was not found out which feet stand, stick, slide and go. In a plane,
+    points of one body that stand at once are held along the ground by the first of them alone, where
+    friction has no limit: what each of them would take is not determined. Very many contacts with friction
+    in space take long to compile: `time_stepped` is for those.
     """
     if release not in RELEASES:
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
@@ -169,7 +169,7 @@ class _Rigid:
                     events.append(f.swing.scuff(CATCH_DEPTH, 1 - on))
             if self.machine.coulomb:
                 events += self._friction_events(f, force, roles) + self._jam_events(f, landing)
-        if self.machine.coulomb:
+        if self.landing.confirms:
             events += self._unsolved_events(roles)
         return events + self._lock_events()
 
