@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.cli.answer import number_text, warn
+from strut.simulate.sunk_start import lifted_feet, sunk_feet
 
 if TYPE_CHECKING:
     from strut.simulate import Trajectory
 
-MAX_RIGID_DEPTH = 1e-6
-"""[m] A point on rigid ground may begin so far below it: numbers are rounded."""
 MAX_LOAD = 1.1
 """[1] The ground may push a machine that begins on soft points with so many times its weight: at rest with
 once."""
@@ -24,18 +23,16 @@ def warn_of_sunk_points(run: Trajectory) -> None:
     system = run.system
     if system is None or system.walk is None:
         return
-    # Points that swing through the ground by design say when they pass.
-    feet = [foot for foot in system.walk.feet if foot.gap and foot.normal and not foot.passes]
-    depths = {foot.name: -float(np.ravel(run[foot.gap])[0]) for foot in feet}
-    sunk = [foot for foot in feet if depths[foot.name] > MAX_RIGID_DEPTH]
+    depths = sunk_feet(run)
+    sunk = [foot for foot in system.walk.feet if foot.name in depths]
     if not sunk:
         return
     from strut.gait import weight_of
-    from strut.optimal.walk.read_walk import stops_dead
+    from strut.system import stops_dead
 
     rigid = {foot.name: depths[foot.name] for foot in sunk if foot.lands and stops_dead(system, foot)}
     soft = {foot.name: depths[foot.name] for foot in sunk if foot.name not in rigid}
-    if rigid:
+    if rigid and not lifted_feet(run):  # the warning of the account says so
         _warn(rigid, "which is rigid there")
     force = sum(float(np.ravel(run[foot.normal])[0]) for foot in sunk if foot.name in soft)
     if force <= 0 or system.walk.weight is None:

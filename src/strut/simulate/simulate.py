@@ -23,6 +23,7 @@ from strut.simulate.record import DONE, NOT_FINITE, STATUS, TERMINAL, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
 from strut.simulate.schedule import InputChanges, input_changes
 from strut.simulate.stability_check import check_run
+from strut.simulate.sunk_start import describe_lift
 from strut.simulate.trajectory import Delays, Trajectory
 from strut.system import Sample, Start, System, memo, start
 from strut.version import VERSION
@@ -387,17 +388,21 @@ VERSIONS = {
 
 def _warn_if_open(result: Trajectory) -> None:
     """Warn of an energy account that does not close: compare the books at the end of the run with those at
-    its beginning, which is cheap, and enough to catch a wrong ledger."""
+    its beginning, which is cheap, and enough to catch a wrong ledger. Where feet begin in rigid ground, that
+    is said also of little energy."""
     gap, size = result.raw.balance
     smallest = result.provenance["options"]["atol"]
-    if (
-        not abs(gap) <= max(LEDGER_ROUNDING * size, smallest)
-        and not abs(gap) <= MAX_LEDGER_RESIDUAL * result.ledger.turnover
-    ):
+    if abs(gap) <= max(LEDGER_ROUNDING * size, smallest):
+        return
+    cause = describe_lift(result)
+    if cause or not abs(gap) <= MAX_LEDGER_RESIDUAL * result.ledger.turnover:
         warnings.warn(
             f"the energy account of '{result.system_name}' does not close: {gap:+.3g} J of "
             f"{result.ledger.turnover:.3g} J are unexplained; "
-            "either the ledger misses something or the step is too coarse (see trajectory.ledger)",
+            + (
+                cause
+                or "either the ledger misses something or the step is too coarse (see trajectory.ledger)"
+            ),
             LedgerWarning,
             stacklevel=4,
         )

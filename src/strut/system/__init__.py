@@ -6,6 +6,7 @@ from strut.system.differences import model_differences
 from strut.system.disturbance import HeldDisturbance, hold_disturbances, release_disturbances
 from strut.system.event import Event, Sample
 from strut.system.expression_text import number_text, parse_expression, write_expression
+from strut.system.impacts import position_places, stops_dead
 from strut.system.implied import Implied
 from strut.system.known_names import names_by_kind, suggest_names
 from strut.system.ldl import Factors, solve_ltdl
@@ -133,6 +134,7 @@ __all__ = [
     "parse_expression",
     "place",
     "port",
+    "position_places",
     "rate_unit",
     "release_disturbances",
     "rod",
@@ -141,6 +143,7 @@ __all__ = [
     "slope_floor",
     "solve_ltdl",
     "start",
+    "stops_dead",
     "suggest_names",
     "switching_events",
     "sx",

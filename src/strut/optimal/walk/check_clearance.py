@@ -8,8 +8,8 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait.section import section_of
-from strut.optimal.walk.read_walk import landing_foot, position_places, swing_foot
-from strut.system import System, start, sx, time
+from strut.optimal.walk.read_walk import landing_foot, swing_foot
+from strut.system import System, position_places, start, sx, time
 
 RANDOM_POSTURES = 2000
 """Random postures that are tried."""

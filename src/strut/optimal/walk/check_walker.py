@@ -14,8 +14,8 @@ import numpy as np
 from strut.errors import ModelError
 from strut.gait.exchange import mirrored_states
 from strut.optimal.walk.hold_feet import grips, hold_feet
-from strut.optimal.walk.read_walk import flow_flags, stops_dead
-from strut.system import System, start, sx
+from strut.optimal.walk.read_walk import flow_flags
+from strut.system import System, start, stops_dead, sx
 
 SYMMETRY_POINTS = 3
 """Random states at which the exchange of left and right is checked."""

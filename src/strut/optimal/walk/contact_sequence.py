@@ -19,9 +19,9 @@ from strut.errors import ModelError
 from strut.optimal.problem import Problem
 from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_corners
 from strut.optimal.walk.guard_words import name_of_rest
-from strut.optimal.walk.read_walk import flow_flags, position_places, velocity_states
+from strut.optimal.walk.read_walk import flow_flags, velocity_states
 from strut.optimal.walk.require import EVENT_MARGIN
-from strut.system import Event, Foot, System, start, sx
+from strut.system import Event, Foot, System, position_places, start, sx
 
 PROBE_SPEED = 0.05
 """[m/s] at which a foot comes down, or leaves, where it is asked which events that brings: slow, as feet

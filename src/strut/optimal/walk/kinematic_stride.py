@@ -24,8 +24,8 @@ from strut.optimal.solver.interrupt_warning import hide_interrupt_warning
 from strut.optimal.solver.mesh_solve import EXCEPTION
 from strut.optimal.walk.even_stride import PERIOD_FACTOR, EvenStride
 from strut.optimal.walk.frozen_branch import Point, compares, freeze_at
-from strut.optimal.walk.read_walk import gravity_of, position_places
-from strut.system import Foot, System, start, sx, time
+from strut.optimal.walk.read_walk import gravity_of
+from strut.system import Foot, System, position_places, start, sx, time
 
 STEP_PER_ROOT_SPEED = 1.2
 """[1] Length of a step over the height h of the centre of mass, by the root of the speed over sqrt(g h): as

@@ -7,7 +7,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.gait import Gait
-from strut.system import Foot, System, sx, time
+from strut.system import Foot, System, position_places, stops_dead, sx
 
 EARTH_GRAVITY = 9.81
 """Gravitational acceleration [m/s^2] of a walker whose weight depends on no parameter of that unit."""
@@ -70,27 +70,6 @@ def stands_in_turn(walker: System, section: str) -> bool:
     beginning."""
     foot = None if walker.walk is None else walker.walk.foot_of(section)
     return bool(walker.u) and foot is not None and bool(foot.opposite) and not foot.passes
-
-
-def position_places(walker: System) -> list[int]:
-    """Return the places among the states of those that are positions: their rates are velocities, which no
-    motor, parameter or discrete state changes."""
-    fixed = ca.vertcat(time, *[walker.vector(group) for group in "zup"])
-    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
-    return [i for i in range(flow.numel()) if not ca.depends_on(flow[i], fixed)]
-
-
-def stops_dead(walker: System, foot: Foot) -> bool:
-    """Return whether the landing of a foot is an impact: it changes velocities at once, as on rigid ground.
-    Motors may be behind springs, so what they accelerate says nothing."""
-    x, positions = walker.vector("x"), position_places(walker)
-    flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
-    reset, names = walker.event(foot.lands).reset, [q.name for q in walker.x for _ in range(q.size)]
-    return any(
-        name in reset and ca.depends_on(flow[positions], x[i])
-        for i, name in enumerate(names)
-        if i not in positions
-    )
 
 
 def gives_way(walker: System, section: str) -> bool:

@@ -28,7 +28,7 @@ from strut.optimal.walk.design_task import DesignTask
 from strut.optimal.walk.end_state import IN_GAIT
 from strut.optimal.walk.goal_field import goal_fields, take_goal
 from strut.optimal.walk.own_limits import StepRequirement, read_own_limits
-from strut.optimal.walk.read_walk import gives_way, position_places, swing_foot
+from strut.optimal.walk.read_walk import gives_way, swing_foot
 from strut.optimal.walk.reference import ReferenceStep
 from strut.optimal.walk.several_steps import StepSequence, repeat_step
 from strut.optimal.walk.sharpen import MAX_DEFECT, sharpen
@@ -37,7 +37,7 @@ from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import StepLimits
 from strut.optimal.walk.step_problem import StepPlan, problem_of
 from strut.optimal.walk.widen_guides import stronger_limits
-from strut.system import System, parameters
+from strut.system import System, parameters, position_places
 
 FIRST_PACE = 0.5
 """[1] How fast the first step of a start is in the guess, and the last of a stop, over that of the gait."""

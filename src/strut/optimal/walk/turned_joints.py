@@ -10,8 +10,7 @@ import numpy as np
 
 from strut.gait.section import section_of
 from strut.optimal.solver.result import Solution
-from strut.optimal.walk.read_walk import position_places
-from strut.system import start
+from strut.system import position_places, start
 
 MAX_TURN = math.pi / 2
 """[rad] By how much a joint may be turned all through a motion from where its machine was described, before
