@@ -167,7 +167,7 @@ def test_functions_can_be_replaced(tmp_path):
             "int main(void)",
             "#include <math.h>\nint calls;\ndouble my_sin(double a) { calls++; return sin(a); }\nint main(void)",
         )
-        .replace("    return sim.status", "    if (!calls) return 9;\n    return sim.status")
+        .replace("    return pendulum_ok", "    if (!calls) return 9;\n    return pendulum_ok")
     )
     program = build(tmp_path, "pendulum", "-DSTRUT_SIN=my_sin", "-include", str(tmp_path / "mine.h"))
     assert subprocess.run([program], capture_output=True, check=False).returncode == 0
@@ -404,3 +404,27 @@ def test_delays_samples_and_randoms_are_exported(tmp_path):
         system.replace(outputs={"y": system["x"]}), t=10.0, at=np.arange(1.0, 11.0), outputs=["y"]
     )
     np.testing.assert_allclose(rows[:, 1], batch["y"][0], rtol=1e-11)
+
+
+def stepper(failure):
+    """A level that rises, and ends a run at 2.5 s in an event that is a failure or is none."""
+    x = State("level", 0.0)
+    over = Event("over", x - 2.5, terminal=True, failure=failure, description='"too" high, 5 \\ 6??/')
+    return System("tank", x=[x], flow={x: 1.0}, events=[over])
+
+
+@pytest.mark.parametrize("failure", [True, False])
+def test_the_example_exits_as_its_run_ended(failure, tmp_path):
+    """A run that failed, such as one that fell, is no success of the program."""
+    system = stepper(failure)
+    strut.export(system, tmp_path)
+    done = subprocess.run([build(tmp_path, "tank")], capture_output=True, text=True, check=False)
+    assert done.returncode == (2 if failure else 0)  # STRUT_TERMINAL
+    assert (done.returncode == 0) == strut.simulate(system, 10).ok
+    assert done.stderr == "t = 2.5 s: event 'over' ended the run: \"too\" high, 5 \\ 6??/\n"
+
+
+def test_the_example_says_nothing_of_a_run_that_reached_its_end(tmp_path):
+    strut.export(walkers.pendulum(), tmp_path)
+    done = subprocess.run([build(tmp_path, "pendulum")], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -165,8 +165,8 @@ def test_a_batch_marks_the_run_and_goes_on(backend):
 def test_exported_c_ends_too(tmp_path, make, culprit, cause):
     strut.export(make(), tmp_path)
     source = (tmp_path / "main.c").read_text()
-    told = 'printf("%d %d %d\\n", (int)sim.status, (int)sim.culprit, (int)sim.cause);\n    return sim.status'
-    (tmp_path / "main.c").write_text(source.replace("return sim.status", told))
+    told = 'printf("%d %d %d\\n", (int)sim.status, (int)sim.culprit, (int)sim.cause);\n    return s_ok'
+    (tmp_path / "main.c").write_text(source.replace("return s_ok", told))
     subprocess.run(["make", "-s", "s"], cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "s"], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1] == f"4 {culprit} {cause}"

@@ -26,6 +26,7 @@ from strut.codegen import (
 )
 from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
+from strut.export.run_ending import ending_functions, ending_prototypes
 from strut.export.wasm import export_wasm
 from strut.files import put
 from strut.system import Entry, Quantity, System, initial_values, operation_count, start
@@ -284,6 +285,7 @@ int {name}_advance({name}_sim *s, strut_real t_stop);
 /* To t_stop, or to whatever ends the run before. Returns s->status, an enum strut_status. */
 int {name}_run({name}_sim *s, strut_real t_stop);
 
+{ending_prototypes(name)}
 void {name}_hold({name}_sim *s, const strut_real *u);
 void {name}_observe({name}_sim *s, strut_real *y);
 
@@ -322,7 +324,7 @@ void {name}_observe({name}_sim *s, strut_real *y)
     STRUT_(delayed)(s, s->t);
     STRUT_(outputs)(s->t, s->x, s->z, s->u, s->p, s->d, y);
 }}
-{_jacobian_functions(name, low) if low.jacobians else ""}"""
+{ending_functions(low, name)}{_jacobian_functions(name, low) if low.jacobians else ""}"""
 
 
 def _jacobian_prototypes(name: str) -> str:
@@ -399,7 +401,8 @@ int main(void) /* ten seconds, a line each: t, then every state */
         printf("\\n");
         if (sim.status != STRUT_DONE) break;
     }}
-    return sim.status == STRUT_DONE || sim.status == STRUT_TERMINAL ? 0 : sim.status;
+    if (sim.status != STRUT_DONE) fprintf(stderr, "t = %g s: %s\\n", (double)sim.t, {name}_ending(&sim));
+    return {name}_ok(&sim) ? 0 : sim.status; /* an enum strut_status */
 }}
 """
 
