@@ -11,8 +11,8 @@ MAX_TEXT_LENGTH = 1000
 
 def ending_prototypes(name: str) -> str:
     """Declarations for the header of a model NAME."""
-    return f"""/* 1 where the run goes on, reached its end, or ended in an event that is meant to end it; 0 where
- * the machine failed, as in a fall, or the run cannot go on. */
+    return f"""/* 1 where the run goes on, reached its end, or ended in an event that is meant to end it;
+ * 0 where the machine failed, as in a fall, or the run cannot go on. */
 int {name}_ok(const {name}_sim *s);
 
 /* How the run stands, in words: the event that ended it, with what it means, or what went wrong. */
