@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from strut.control.effort import EffortWarning
     from strut.control.held_gait import Compared, HeldGait
     from strut.control.impedance import track
+    from strut.control.input_limits import RequirementWarning
     from strut.control.kalman import EstimateQuality, Kalman
     from strut.control.leg_inverse import LegInverse
     from strut.control.momentum_control import MomentumGains, momentum_stepping
@@ -60,6 +61,7 @@ _HOME_OF = {
     "Compared": "held_gait",
     "ControlledRun": "controlled_run",
     "EffortWarning": "effort",
+    "RequirementWarning": "input_limits",
     "EstimateQuality": "kalman",
     "FrameTask": "tasks",
     "QpGoal": "qp_program",
@@ -136,6 +138,7 @@ __all__ = [
     "QuadraticProgram",
     "ReactiveStepping",
     "ReferenceSignal",
+    "RequirementWarning",
     "SteppingSignals",
     "SteppingState",
     "SwingMotion",

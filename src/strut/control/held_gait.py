@@ -66,7 +66,8 @@ class HeldGait(SavedResult, Tabular, Packed):
         are estimated, where they are not all measured.
     efforts: by input, the largest that one acceptable deviation, in the worst direction and at the worst
         moment, asks for beyond the plan, in its unit; of regulators. effort_faults: which of them are more
-        than the input can give, in sentences.
+        than the input can give, in sentences. unkept: what its design was asked of inputs, all along, and the
+        loop does not keep.
     survival: whether `comparison` asks what is survived, which takes minutes where a machine has many links.
     system: the closed loop, a machine that walks by itself. stable: whether it is held.
     comparison: multipliers, and the largest step down, push and wrong parameters that are survived. costs:
@@ -81,6 +82,7 @@ class HeldGait(SavedResult, Tabular, Packed):
     estimate: EstimateQuality | None = None
     efforts: Mapping[str, float] = field(default_factory=dict)
     effort_faults: tuple[str, ...] = ()
+    unkept: tuple[str, ...] = ()
     survival: bool = True
 
     @property
@@ -254,6 +256,7 @@ class HeldGait(SavedResult, Tabular, Packed):
             "settings": dict(self.settings),
             "efforts": dict(self.efforts),
             "effort_faults": list(self.effort_faults),
+            "unkept": list(self.unkept),
             "stable": {"before": self.before.stable, "after": self.stable},
             "multipliers": {
                 word: [[float(m.real), float(m.imag)] for m in g.multipliers]

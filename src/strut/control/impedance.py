@@ -13,7 +13,13 @@ from strut.actuator.drives import Drive, drives
 from strut.checks import checked, finite
 from strut.control.closed_loop import FeedbackLaw, close_loop
 from strut.control.held_gait import HeldGait, find_held_gait
-from strut.control.input_limits import InputLimits, command_limits, limit_settings
+from strut.control.input_limits import (
+    InputLimits,
+    command_limits,
+    limit_settings,
+    unkept_requirements,
+    warn_of_unkept,
+)
 from strut.control.kalman import Kalman, kalman_observer
 from strut.control.motion_table import MotionTable, motion_table, read_index
 from strut.control.read_motion import reference_motion
@@ -63,6 +69,8 @@ def track(
     )
     estimator, quality = kalman_observer(table, observer) if observer is not None else (None, None)
     bounds = command_limits(source, motion, limits)
+    unkept = unkept_requirements(source, motion.plant)
+    warn_of_unkept(unkept, motion.plant.name)
     law = replace(_law(table, sources, parameters), limits=bounds, observer=estimator)
     loop = close_loop(table, law)
     own = {n: v for n, v in motion.gait.x0.items() if n in loop.labels("x")}
@@ -80,6 +88,7 @@ def track(
         settings=settings,
         inputs=names,
         estimate=quality,
+        unkept=unkept,
     )
 
 

@@ -13,7 +13,13 @@ from strut.checks import checked
 from strut.control.closed_loop import FeedbackLaw, close_loop
 from strut.control.effort import effort_faults, largest_efforts, warn_of_efforts
 from strut.control.held_gait import HeldGait, find_held_gait
-from strut.control.input_limits import InputLimits, command_limits, limit_settings
+from strut.control.input_limits import (
+    InputLimits,
+    command_limits,
+    limit_settings,
+    unkept_requirements,
+    warn_of_unkept,
+)
 from strut.control.kalman import Kalman, kalman_observer
 from strut.control.motion_table import (
     DEGREE,
@@ -162,15 +168,16 @@ def lqr(
         expression that grows, or falls, all through a step; 'auto' takes the angle or length that moves most
         steadily, or time where none does, and `method` says which.
     limits: by input, the least and the largest that the motor gives, or one number for both sides: what is
-        asked beyond it is cut off. By default the ranges of the machine's inputs and the torque that a design
-        was asked to keep; {} for none.
+        asked beyond it is cut off. By default the ranges of the machine's inputs and what a design was asked
+        to keep of single inputs, all along: torque, `within`, and requirements of its own; {} for none.
     observer: what is measured and what disturbs the machine, see `Kalman`: the regulator then acts on an
         estimate of the states (LQG). None: every state is measured.
     The periodic Riccati equation is solved backwards along the step, through the derivatives of its events
     (what is left of saltation matrices where the event sets the clock), until it repeats.
     The multipliers that are returned are those of the closed loop itself. Raises ModelError for a machine
     without inputs, or whose growing modes no input moves; ValueRangeError for weights that are not positive.
-    Warns (`EffortWarning`) where one acceptable deviation asks an input for more than its limits.
+    Warns (`RequirementWarning`) of what a design was asked of its inputs and the loop cannot keep, and
+    (`EffortWarning`) where one acceptable deviation asks an input for more than its limits.
     """
     motion = reference_motion(source)
     expression, index_name = read_index(motion, index)
@@ -196,6 +203,8 @@ def lqr(
     )
     faults = effort_faults(efforts, planned, bounds)
     warn_of_efforts(faults, plant.name)
+    unkept = unkept_requirements(source, plant)
+    warn_of_unkept(unkept, plant.name)
     settings = {
         **{f"acceptable deviation of {n}": v for n, v in zip(plant.labels("x"), D.tolist(), strict=True)},
         **{f"acceptable effort of {n}": v for n, v in zip(plant.labels("u"), U.tolist(), strict=True)},
@@ -211,6 +220,7 @@ def lqr(
         estimate=quality,
         efforts=efforts,
         effort_faults=faults,
+        unkept=unkept,
     )
 
 

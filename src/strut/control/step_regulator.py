@@ -14,6 +14,7 @@ from strut.control.adjust import add_changes, change_name, set_by_events, substi
 from strut.control.closed_loop import FeedbackLaw, close_loop
 from strut.control.effort import largest_efforts
 from strut.control.held_gait import HeldGait, find_held_gait
+from strut.control.input_limits import unkept_requirements, warn_of_unkept
 from strut.control.kalman import EstimateQuality, Kalman, kalman_observer
 from strut.control.motion_table import MotionTable, motion_table
 from strut.control.observer import Observer
@@ -106,6 +107,8 @@ def step_lqr(
         **(observer.settings() if observer is not None else {}),
     }
     loop_gait = find_held_gait(loop, own, gait)
+    unkept = unkept_requirements(source, plant, limited=False) if set(names) & set(plant.labels("u")) else ()
+    warn_of_unkept(unkept, plant.name, limited=False)
     efforts = largest_efforts(U[:, None] * K[None] / D, D)
     return HeldGait(
         before=gait,
@@ -115,6 +118,7 @@ def step_lqr(
         inputs=names,
         estimate=quality,
         efforts=dict(zip(names, efforts.tolist(), strict=True)),
+        unkept=unkept,
     )
 
 

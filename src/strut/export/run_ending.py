@@ -27,8 +27,8 @@ def ending_functions(low: Lowered, name: str) -> str:
         for k, jump in enumerate(low.jumps)
         if isinstance(jump.source, Event) and jump.source.terminal
     }
-    meant = [k for k, event in events.items() if not event.failure]
-    by_event = " || ".join(f"s->cause == {k}" for k in meant) or "0"
+    good_ends = [k for k, event in events.items() if not event.failure]
+    by_event = " || ".join(f"s->cause == {k}" for k in good_ends) or "0"
     event_cases = "".join(
         f"        case {k}: return {c_string(_event_text(event))};\n" for k, event in events.items()
     )

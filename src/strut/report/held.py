@@ -50,6 +50,7 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
             ],
             note=" ".join(
                 [f"{fault}." for fault in held.effort_faults]
+                + [f"What its design was asked and the loop does not keep: {each}." for each in held.unkept]
                 + [f"{c.name} is not known: {c.note}." for c in held.comparison if c.unknown]
             ),
         ),
