@@ -103,9 +103,13 @@ def test_what_is_survived_before_and_after(held):
     assert rows["largest push survived, all rates slower by, relative"].after > 0.02
     assert "largest error survived of hip_mass, relative" in rows
     assert rows["largest step up survived"].after > rows["largest step up survived"].before
-    rough = rows["roughest ground survived for 50 steps, up and down by (0 where 1 mm is too much)"]
+    rough = rows["roughest ground survived for 50 steps, up and down by"]
     assert rough.after == 0.01 > rough.before
     assert "over ground of +-2 cm" in rough.note
+    assert rough.before == 0.0
+    assert rough.texts("{:g}".format) == ("less than 0.001", "0.01")
+    told = next(each for each in held.data()["comparison"] if each["name"] == rough.name)
+    assert told["less_than"] == {"before": 0.001, "after": None}
     costs = {row.name: row for row in held.costs}
     assert costs["cost of transport"].after == pytest.approx(costs["cost of transport"].before, rel=1e-4)
     assert any("root mean square" in name and row.after > 0 for name, row in costs.items())

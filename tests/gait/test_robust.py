@@ -48,6 +48,14 @@ def test_the_largest_push_is_the_simulators(duindam):
         assert strut.simulate(duindam.system, t=30.0, x0=pushed, rtol=1e-8, atol=1e-10).status == status
 
 
+def test_a_limit_of_nothing_says_what_was_tried(duindam):
+    """Nothing tried is survived: the answer is no 0, but less than the smallest that was tried."""
+    limit = step_up(duindam, most=0.1, exact=0.1, trials_beyond=0)
+    assert (limit.largest, limit.beyond, limit.less_than) == (0.0, 0.05, 0.05)
+    assert str(limit) == "step up: less than 0.05 m is survived: that, the smallest tried, ends by sit"
+    assert step_up(duindam, most=0.05, exact=1e-3, trials_beyond=0).less_than is None
+
+
 def test_free_feet_survive_the_same_step_up(duindam):
     """By steps of the ground, on a floating base; lifted, on its stance foot. Higher than it steps, it falls."""
     limits = [step_up(g, most=0.05, exact=1e-4, trials_beyond=0) for g in (duindam, find(compass_duindam()))]

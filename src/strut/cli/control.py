@@ -15,7 +15,7 @@ import strut
 from strut import control as loops
 from strut import gait as gaits
 from strut import optimal
-from strut.cli.answer import complain, hint, present, warn
+from strut.cli.answer import complain, hint, number_text, present, warn
 from strut.cli.completion import complete_quantity, complete_word
 from strut.cli.console import out
 from strut.cli.control_sweep import control_sweep
@@ -363,7 +363,7 @@ def held_text(held: HeldGait) -> None:
     """Print a gait that is held as tables."""
     word = "held" if held.stable else "not held"
     out.print(f"[bold]{escape(held.system.name)}[/bold]: {word} by {escape(held.method)}\n", soft_wrap=True)
-    rows = [[n, *("not known" if v != v else v for v in (a, b)), unit] for n, a, b, unit in held.rows()]
+    rows = [[c.name, *c.texts(number_text), c.unit] for c in (*held.comparison, *held.costs)]
     table("", ["", "before", "after", "unit"], rows)
     for compared in held.comparison:
         if compared.unknown:

@@ -38,7 +38,9 @@ MEASURED_PUSH = 0.01
 class Compared(Tabular):
     """One number before and after something holds a gait; nan where it is not known.
 
-    name, unit: what it is. note: what happened beyond it, or why it is not known.
+    name, unit: what it is. note: what happened beyond it, or why it is not known. before_less_than,
+    after_less_than: where a number is 0 because nothing that was tried is survived, the smallest that was;
+    else nan.
     """
 
     name: str
@@ -46,6 +48,8 @@ class Compared(Tabular):
     after: float
     unit: str = ""
     note: str = ""
+    before_less_than: float = np.nan
+    after_less_than: float = np.nan
 
     def columns(self) -> dict[str, list[Any]]:
         """Return what it says, as one row."""
@@ -55,6 +59,20 @@ class Compared(Tabular):
     def unknown(self) -> bool:
         """Whether a number is missing; `note` then says why."""
         return bool(np.isnan(self.before) or np.isnan(self.after))
+
+    def texts(self, write: Callable[[float], str]) -> tuple[str, str]:
+        """Return the numbers before and after as a table shows them: also that one is not known, or less than
+        the smallest that was tried. write: a number as text."""
+        pairs = (self.before, self.before_less_than), (self.after, self.after_less_than)
+        before, after = (
+            "not known"
+            if np.isnan(value)
+            else f"less than {write(smallest)}"
+            if np.isfinite(smallest)
+            else write(value)
+            for value, smallest in pairs
+        )
+        return before, after
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +156,13 @@ class HeldGait(SavedResult, Tabular, Packed):
 
     def _rough_ground(self) -> Compared:
         """The roughest ground over which all walks make all steps, of `ROUGH_HEIGHTS`."""
-        least = f"0 where {1000 * ROUGH_HEIGHTS[0]:g} mm is too much"
-        name = f"roughest ground survived for {ROUGH_STEPS} steps, up and down by ({least})"
+        name = f"roughest ground survived for {ROUGH_STEPS} steps, up and down by"
         try:
             (before, _), (after, note) = (_roughest(g) for g in (self.before, self.gait))
         except ModelError as error:
             return Compared(name, np.nan, np.nan, "m", str(error))
-        return Compared(name, before, after, "m", note)
+        least = [np.nan if height else ROUGH_HEIGHTS[0] for height in (before, after)]
+        return Compared(name, before, after, "m", note, before_less_than=least[0], after_less_than=least[1])
 
     def _pushes(self) -> list[Compared]:
         """The largest pushes: all rates suddenly change by a part of themselves, up or down."""
@@ -269,6 +287,10 @@ class HeldGait(SavedResult, Tabular, Packed):
                     "after": _number(c.after),
                     "unit": c.unit,
                     "note": c.note,
+                    "less_than": {
+                        "before": _number(c.before_less_than),
+                        "after": _number(c.after_less_than),
+                    },
                 }
                 for c in (*self.comparison, *self.costs)
             ],
@@ -276,7 +298,8 @@ class HeldGait(SavedResult, Tabular, Packed):
         }
 
     def _card_tables(self) -> TableTexts:
-        rows = [(n, f"{a:.5g}", f"{b:.5g}", unit) for n, a, b, unit in self.rows()]
+        compared = (*self.comparison, *self.costs)
+        rows = [(c.name, *c.texts(lambda value: f"{value:.5g}"), c.unit) for c in compared]
         return {"before | after": (("", "before", "after", "unit"), rows)}
 
     def __repr__(self) -> str:
@@ -297,7 +320,16 @@ def _number(value: float) -> float | None:
 def _compare(name: str, before: Survived, after: Survived, unit: str | None = None) -> Compared:
     """Return what is survived before and after."""
     own = before.unit if unit is None else unit
-    return Compared(name, before.largest, after.largest, own, str(replace(after, unit=own)))
+    least = [np.nan if each.less_than is None else each.less_than for each in (before, after)]
+    return Compared(
+        name,
+        before.largest,
+        after.largest,
+        own,
+        str(replace(after, unit=own)),
+        before_less_than=least[0],
+        after_less_than=least[1],
+    )
 
 
 def _roughest(gait: Gait) -> tuple[float, str]:
@@ -306,7 +338,7 @@ def _roughest(gait: Gait) -> tuple[float, str]:
     for height in ROUGH_HEIGHTS:
         walk = walk_over(gait, height, steps=ROUGH_STEPS, walks=ROUGH_WALKS)
         if walk.whole_walks < ROUGH_WALKS:
-            none = f"not even {height:g} m, the least tried, is survived: " if not survived else ""
+            none = f"less than {height:g} m, the smallest tried, is survived: " if not survived else ""
             return survived, f"{none}{walk}"
         survived = height
     return survived, f"rough ground: all up to {survived:g} m is survived, and no rougher one was tried"

@@ -38,7 +38,7 @@ STEP_DOUBLINGS = 60
 @dataclass(frozen=True, eq=False)
 class Survived(Tabular):
     """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell`
-    says.
+    says. Where `largest` is 0, none of those tried is survived, of which `beyond` is the smallest.
 
     What a gait survives is not always an interval: `again` is the largest of those tried beyond it that is
     survived although smaller ones are not; nan if there is none.
@@ -55,6 +55,12 @@ class Survived(Tabular):
         """Return what it says, as one row."""
         return one_row(self)
 
+    @property
+    def less_than(self) -> float | None:
+        """Where none of those tried is survived, the smallest of them: what is survived is less. Else
+        None."""
+        return self.beyond if self.largest == 0 and np.isfinite(self.beyond) else None
+
     def __str__(self) -> str:
         if not np.isfinite(self.beyond):
             return (
@@ -66,6 +72,12 @@ class Survived(Tabular):
             if np.isfinite(self.again)
             else ""
         )
+        if self.less_than is not None:
+            least = f"{self.beyond:.6g} {self.unit}".strip()
+            return (
+                f"{self.kind}: less than {least} is survived: that, the smallest tried, ends by "
+                f"{self.fell}{more}"
+            )
         return (
             f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, {self.beyond:.6g} ends "
             f"by {self.fell}{more}"

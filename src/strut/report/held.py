@@ -33,13 +33,13 @@ def held_result(held: HeldGait, asked: str = "", *, title: str = "", source: str
     before, after = (float(abs(g.multipliers[0])) for g in (held.before, held.gait))
     word = "Held" if held.stable else "Not held"
     verdict = f" by {held.method}: the largest multiplier was {before:.5g}, and is {after:.5g}."
-    facts = {row.name: f"{_text(row.before)} → {_text(row.after)} {row.unit}".strip() for row in _main(held)}
+    facts = {row.name: f"{' → '.join(row.texts(_text))} {row.unit}".strip() for row in _main(held)}
     run = gait_run(held.gait)
     walked = {**page_headline(run), "stable": f"{'yes' if held.stable else 'no'}, {after:.5g}"}
     head = ("", "before", "after", "unit")
-    rows = [(c.name, _text(c.before), _text(c.after), c.unit) for c in held.comparison]
+    rows = [(c.name, *c.texts(_text), c.unit) for c in held.comparison]
     of_rows = "What is survived, with all that is smaller" if held.survival else "Stability"
-    costs = [(c.name, _text(c.before), _text(c.after), c.unit) for c in held.costs]
+    costs = [(c.name, *c.texts(_text), c.unit) for c in held.costs]
     chapters = [
         Chapter(
             "Before and after",

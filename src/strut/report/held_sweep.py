@@ -11,7 +11,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.control import HeldGait
-from strut.gait import push
+from strut.gait import Survived, push
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.swept_axis import swept_axis
 from strut.view.pages.report import Rows
@@ -50,29 +50,30 @@ def held_cells(value: float, held: HeldGait | None, why: str = "") -> dict[str, 
         for cost in held.costs
         if cost.name.endswith(EFFORT_WORDS)
     }
+    survived = _survived_push(held) if held.stable else None
+    least = None if survived is None else survived.less_than
     return {
         "value": float(value),
         "held": "yes" if held.stable else "no",
         BEFORE: before,
         AFTER: after,
         **efforts,
-        PUSH: _survived_push(held) if held.stable else 0.0,
-        "note": "",
+        PUSH: 0.0 if not held.stable else math.nan if survived is None else survived.largest,
+        "note": "" if least is None else f"survives pushes of less than {least:.2g}, the smallest tried",
     }
 
 
-def _survived_push(held: HeldGait) -> float:
+def _survived_push(held: HeldGait) -> Survived | None:
     """The largest change of all rates, faster or slower, that the closed loop survives both ways, as a part
-    of them."""
+    of them; None where it has no rates."""
     gait = held.gait
     own = {name for name in held.before.x0 if name in gait.x0}
     rates = {q.name: float(gait.x0[q.name]) for q in gait.system.x if q.name in own and q.unit.endswith("/s")}
     if not any(rates.values()):
-        return math.nan
+        return None
     ways = [{name: sign * value for name, value in rates.items()} for sign in (1.0, -1.0)]
-    return min(
-        float(push(gait, way, most=MAX_PUSH, exact=PUSH_RESOLUTION, trials_beyond=0).largest) for way in ways
-    )
+    pushes = [push(gait, way, most=MAX_PUSH, exact=PUSH_RESOLUTION, trials_beyond=0) for way in ways]
+    return min(pushes, key=lambda each: each.largest)
 
 
 def shown_rows(
