@@ -11,8 +11,9 @@ from strut import optimal, walkers
 from strut.errors import NoGaitError
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
-from strut.optimal.solver.limit_units import unit_of, violations
+from strut.optimal.solver.limit_units import row_words, unit_of, violations
 from strut.optimal.walk.active_limits import find_active_limits
+from strut.optimal.walk.limit_origins import limit_origins
 from strut.optimal.walk.no_gait import explain_no_gait
 from strut.report import design_result
 from tests.optimal.floating import on_rigid_ground, telescopic
@@ -62,17 +63,49 @@ def test_a_machine_without_units_has_none():
 
 def test_what_cannot_be_is_said_with_units_and_what_was_asked(impossible):
     sentence = impossible.wrong[0]
-    speed = re.search(r"'speed' is missed by ([\d.]+) m/s \(it must be 50 m/s\)", sentence)
+    speed = re.search(
+        r"'speed' is missed by ([\d.]+) m/s \(it must be 50 m/s: asked by speed, --speed\)", sentence
+    )
     assert speed, sentence
     # It is what the nearest motion of the machine misses: that one walks at the rest.
     assert 0 < IMPOSSIBLE - float(speed[1]) < 10
     assert "in the nearest motion found that the machine can do, " in sentence
-    assert re.search(r"'step time' is missed by [\d.]+ s \(it must be [\d.]+ to [\d.]+ s\)", sentence)
+    assert re.search(
+        r"'step time' is missed by [\d.]+ s \(it must be [\d.]+ to [\d.]+ s: by default, unless you ask "
+        r"duration, --step-time\)",
+        sentence,
+    )
     stopped = violations(impossible.result)
     assert len(stopped) == 3
     for text, (name, amount) in zip(stopped, impossible.result.worst.items(), strict=True):
-        assert text == f"{name} by {amount:.3g} {unit_of(impossible.result.problem, name)}"
+        assert text == f"{row_words(name)} by {amount:.3g} {unit_of(impossible.result.problem, name)}"
     assert "Violated where the search stopped: " + "; ".join(stopped) in design_result(impossible).verdict
+
+
+def test_who_asked_what_cannot_be_is_said():
+    """What the user required keeps the user's name; what every step keeps says so."""
+    own = [("slow leg", "swing_rate", -0.1, 0.1)]
+    made = optimal.design(walkers.compass(), speed=0.8, require=own)
+    origins = limit_origins(made.result, made.limits)
+    assert origins["slow leg"] == "required by you"
+    assert origins["speed"] == "asked by speed, --speed"
+    assert origins["step length"] == "by default, unless you ask step_length, --step-length"
+    assert set(origins) == {r.name for r in made.result.problem.requirements}
+    assert "which every such motion keeps" in origins.values()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("stance repeats", "stance does not return to where the step began,"),
+        ("flow of hip in step, interval 2", "hip moves as the machine cannot (step, interval 2)"),
+        ("heel_strike at the end of step", "event 'heel_strike', which ends step, does not come"),
+        ("hip after heel_strike", "hip after 'heel_strike' is not what that event makes,"),
+        ("step time (end of step)", "step time (end of step)"),
+    ],
+)
+def test_rows_of_the_large_problem_are_told_in_words(row, words):
+    assert row_words(row) == words
 
 
 def test_of_a_search_that_failed_no_replay_is_told(impossible, level):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 
 from strut.optimal.problem import Problem, bounds_name
 from strut.optimal.solver.result import Solution
@@ -44,18 +46,47 @@ def violations(solution: Solution) -> tuple[str, ...]:
     if solution.success:
         return ()
     return tuple(
-        f"{name} by {amount_text(solution.problem, name, amount)}" for name, amount in solution.worst.items()
+        f"{row_words(name)} by {amount_text(solution.problem, name, amount)}"
+        for name, amount in solution.worst.items()
     )
 
 
-def missed_requirements(solution: Solution) -> tuple[str, ...]:
-    """Return what cannot be met near to where a search ended, each as what a motion of the machine misses
-    and what it must be; nothing of one that was solved."""
+ROW_WORDS = (
+    (re.compile(r"(?P<name>.+) repeats"), "{name} does not return to where the step began,"),
+    (
+        re.compile(r"(flow|end) of (?P<name>.+) in (?P<where>[^,]+, interval \d+.*)"),
+        "{name} moves as the machine cannot ({where})",
+    ),
+    (
+        re.compile(r"(?P<name>.+) at the end of (?P<where>[^,]+)"),
+        "event '{name}', which ends {where}, does not come",
+    ),
+    (re.compile(r"(?P<name>.+) after (?P<where>.+)"), "{name} after '{where}' is not what that event makes,"),
+)
+"""Patterns of names of rows of the large problem, and what a user reads for them where they are violated."""
+
+
+def row_words(name: str) -> str:
+    """Return what is violated in words, of a row of the large problem by its name: 'hip repeats' is a
+    condition that is not met. Requirements keep their names."""
+    for pattern, words in ROW_WORDS:
+        if match := pattern.fullmatch(name):
+            return words.format(**match.groupdict())
+    return name
+
+
+def missed_requirements(solution: Solution, origins: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return what cannot be met near to where a search ended, each as what a motion of the machine misses,
+    what it must be, and who asked it; nothing of one that was solved.
+
+    origins: by name of a requirement, who asked it, in words.
+    """
     texts = []
     for name, amount in solution.unmet.items():
         must = _bounds_text(solution.problem, name)
         missed = f"'{name}' is missed by {amount_text(solution.problem, name, amount)}"
-        texts.append(f"{missed} ({must})" if must else missed)
+        about = ": ".join(part for part in (must, (origins or {}).get(name, "")) if part)
+        texts.append(f"{missed} ({about})" if about else missed)
     return tuple(texts)
 
 
@@ -75,4 +106,4 @@ def _bounds_text(problem: Problem, name: str) -> str:
     return f"it must be {low:.4g} to {high:.4g}{unit}"
 
 
-__all__ = ["amount_text", "missed_requirements", "unit_of", "violations"]
+__all__ = ["amount_text", "missed_requirements", "row_words", "unit_of", "violations"]

@@ -87,7 +87,7 @@ class Design(SavedResult, LiveResult, Tabular, Packed):
         """What keeps it from being `ok`, in sentences."""
         if self.result.is_interrupted:
             return (f"{INTERRUPTED}: this is the best that the search had",)
-        faults = plan_faults(self.result)
+        faults = plan_faults(self.result, self.limits)
         if not self.result.success:
             return tuple(faults)
         faults += replay_faults(self.replay)

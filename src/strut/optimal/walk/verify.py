@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from strut.optimal.solver.limit_units import missed_requirements, violations
 from strut.optimal.solver.result import Solution
+from strut.optimal.walk.limit_origins import limit_origins
 from strut.optimal.walk.replay import MAX_IMBALANCE, Replay
+from strut.optimal.walk.step_limits import StepLimits
 
 
-def plan_faults(solution: Solution) -> list[str]:
+def plan_faults(solution: Solution, limits: StepLimits | None = None) -> list[str]:
     """Return what is wrong with a plan by itself: not solved, no optimum, inaccurate, or a limit that is kept
-    at the points of the mesh but not between them."""
+    at the points of the mesh but not between them. limits: of the step, so that what cannot be met is told
+    with who asked it."""
     if not solution.success:
         reason = ""
-        if cannot := missed_requirements(solution):
+        if cannot := missed_requirements(solution, limit_origins(solution, limits)):
             reason = f"; in the nearest motion found that the machine can do, {', '.join(cannot)}"
         elif stopped := violations(solution):
             reason = f"; where the search stopped there are violated: {', '.join(stopped)}"
