@@ -11,6 +11,7 @@ from strut import Discrete, Input, Mechanism, Sample, System, actuator, contact,
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import sensors, watchers
 from strut.mechanism.watchers import Hull
+from tests.contact.machines import weight
 
 EXACT = {"rtol": 1e-12, "atol": 1e-13}
 
@@ -265,6 +266,28 @@ def test_a_watcher_that_only_records_goes_on_where_a_machine_begins_on_a_limit(b
     assert (run.status, list(run.events.names)) == ("done", ["joint_out_of_range"])
     assert run.events.times("joint_out_of_range")[0] == 0.0
     assert run["joint"][-1] > 0.1
+
+
+@pytest.mark.parametrize("backend", ["native", "virtual"])
+def test_what_comes_to_rest_on_a_limit_is_recorded_once(backend):
+    """A weight that has landed trembles about the height that is watched, by rounding, for ever."""
+    m = weight(height=0.3)
+    watcher = watchers.FallBelow("foot", 0.0, ends=False)
+    run = strut.simulate(mechanism.watch(contact.rigid(m, ["foot"]), m, [watcher]), t=5, backend=backend)
+    assert run.status == "done"
+    assert run.events.counts() == {"foot_touchdown": 1, "foot_low": 1}
+
+
+def test_what_leaves_a_limit_is_recorded_again():
+    """A pendulum without friction passes the middle once in a period, in each direction."""
+    m = Mechanism("arm", planar=True)
+    link = m.body("link", 1.0, com=(0, 0, -0.5), inertia=0.01)
+    m.joint("joint", m.world, link, joints.revolute("y"), initial=0.3)
+    watcher = watchers.JointRange({"joint": (0.0, 5.0)}, ends=False)
+    run = strut.simulate(mechanism.watch(mechanism.system(m), m, [watcher]), t=10)
+    passes = run.events.times("joint_out_of_range")
+    assert len(passes) > 5
+    assert np.diff(passes) == pytest.approx(np.diff(passes)[0], rel=1e-6)
 
 
 def test_a_height_that_is_no_number_is_refused():

@@ -22,6 +22,9 @@ MIN_LENGTH = 1e-9
 PARALLEL_SLACK = 1e-12
 """[1] Squared sine of the angle between two axes up to which they are parallel: any of their points may then
 be the nearest, and the quotient that says which would be 0/0."""
+REARM_PART = 1e-6
+"""[1] Part of the scale of a guard, such as 1 m, 1 rad or the limit of an output, by which something must be
+well again before it is recorded anew: a machine at rest on a limit trembles about it by rounding."""
 TOUCH_SLACK = 1e-12
 """[m] Added under the root of a distance, whose slope would be infinite where two axes meet."""
 
@@ -29,12 +32,13 @@ TOUCH_SLACK = 1e-12
 @dataclass(frozen=True, eq=False)
 class Alarm:
     """What a watcher watches: the event's guard, positive where something is wrong, what is set there, and a
-    sentence."""
+    sentence. scale: of the guard, in its unit: what is recorded is well again below `REARM_PART` of it."""
 
     name: str
     guard: ca.SX
     meaning: str
     set: Mapping[Discrete, ca.SX] = field(default_factory=dict)
+    scale: float = 1.0
 
 
 class Watcher(Protocol):
@@ -126,7 +130,12 @@ class OutputLimit:
         size = ca.fabs(value) if value.numel() == 1 else ca.sqrt(ca.sumsqr(value) + TOUCH_SLACK)
         unit = bench.system.output_units.get(self.output, "")
         return [
-            Alarm(f"{self.output}_limit", size - self.limit, f"{self.output} exceeded {self.limit:g} {unit}")
+            Alarm(
+                f"{self.output}_limit",
+                size - self.limit,
+                f"{self.output} exceeded {self.limit:g} {unit}",
+                scale=self.limit,
+            )
         ]
 
 
@@ -239,7 +248,8 @@ def watch(system: System, mechanism: Mechanism, watchers: Iterable[Watcher]) -> 
     """The system with events for what watchers watch: `FallBelow`, `SelfCollision`, `JointRange`,
     `OutputLimit`.
 
-    A watcher ends a run, which is then not ok and says why; with ends=False its events are only recorded.
+    A watcher ends a run, which is then not ok and says why; with ends=False its events are only recorded,
+    once until it is well again by a millionth (of 1 m, 1 rad, or the limit of an output).
     What is wrong when a run begins ends it at once.
     """
     bench = bench_of(system, mechanism)
@@ -247,11 +257,29 @@ def watch(system: System, mechanism: Mechanism, watchers: Iterable[Watcher]) -> 
     for watcher in watchers:
         for alarm in watcher.alarms(bench):
             discrete += alarm.set
+            values: dict[str, ca.SX] = {q.name: bench.in_states(sx(v)) for q, v in alarm.set.items()}
+            guard, still_well = bench.in_states(alarm.guard), None
+            if not watcher.ends:  # recorded once: at rest on a limit it would be again and again
+                noted = Discrete(f"{alarm.name}_noted", 0.0, internal=True)
+                discrete.append(noted)
+                values[noted.name], still_well = ca.SX(1), 1 - noted.sym
+                events.append(
+                    Event(
+                        f"{alarm.name}_well",
+                        guard=-guard - REARM_PART * alarm.scale,
+                        when=noted.sym,
+                        reset={noted.name: ca.SX(0)},
+                        priority=9,
+                        loss={},
+                        internal=True,
+                    )
+                )
             events.append(
                 Event(
                     alarm.name,
-                    guard=bench.in_states(alarm.guard),
-                    reset={q.name: bench.in_states(sx(value)) for q, value in alarm.set.items()},
+                    guard=guard,
+                    when=still_well,
+                    reset=values,
                     terminal=watcher.ends,
                     failure=watcher.ends,
                     eager=watcher.ends,
