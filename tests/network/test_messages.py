@@ -151,3 +151,32 @@ def test_expressions_are_checked_beside_mistakes_of_reading():
 def test_a_step_of_the_file_that_leads_nowhere_has_its_place():
     with pytest.raises(ValueRangeError, match=r"m.cdn:2:33: the step is -1.0 s: it must be positive"):
         network.loads('x = 0  x\' = 1\nintegrator { default-timestep = "-1" }', "m.cdn").run_steps(1)
+
+
+COUPLED = """node "a" { x = 1  x' = "0" }
+node "b" { x = 5  x' = "0" }
+edge from "a" to "b" { %s
+    x' += "%s" }
+"""
+
+
+def test_a_bare_name_beside_that_of_the_input_is_warned_of():
+    """In an edge `x` is the input's, so that `input.x - x` is zero: the output's was meant."""
+    net = network.loads(COUPLED % ("", "input.x - x"))
+    net.system()
+    (warning,) = net.warnings
+    assert (warning.mark.line, warning.message) == (
+        4,
+        "'x' in <edge edge> is that of its input, the same as 'input.x': for that of its output <node b> write "
+        "'output.x'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "rate"),
+    [("", "input.x - output.x"), ("", "x - output.x"), ("x = 3", "input.x - x"), ("", "2 * x")],
+)
+def test_names_in_edges_that_are_clear_are_not_warned_of(own, rate):
+    net = network.loads(COUPLED % (own, rate))
+    net.system()
+    assert not net.warnings

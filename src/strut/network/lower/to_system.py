@@ -14,6 +14,7 @@ import casadi as ca
 from strut.errors import did_you_mean
 from strut.network.lower import algebra, like_edges, scope
 from strut.network.lower.body_scene import body_scene
+from strut.network.lower.edge_names import ambiguous_names
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.guards import guards
 from strut.network.lower.loaded_network import LoadedNetwork
@@ -187,6 +188,12 @@ class Lowering:
                         edge.mark,
                     )
                 continue
+            for name, item in ambiguous_names(edge):
+                self.meaning.warn(
+                    f"'{name}' in {edge!r} is that of its input, the same as 'input.{name}': for that of its "
+                    f"output {edge.output!r} write 'output.{name}'",
+                    item.mark,
+                )
             for action in edge.actions.values():
                 target = scope.own_variable(edge.output, action.name)
                 if target is None:
