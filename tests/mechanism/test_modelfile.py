@@ -412,3 +412,48 @@ def test_what_a_file_cannot_say():
     m.body("b", Param("mass", 2.0))
     with pytest.raises(ModelError, match="two parameters of mechanism 'm' are called 'mass'"):
         modelfile.dump(m)
+
+
+MIRRORED = """mirror = true
+[bodies.leg_l]
+mass = 2
+com = [0, 0, -0.3]
+inertia = 0.1
+[joints.hip_l]
+type = "revolute"
+axis = "y"
+parent = "world"
+child = "leg_l"
+at = [0, 0.1, 0]
+initial = 0.3
+rate = 0.7
+"""
+
+
+def begins(text):
+    m = modelfile.parse(text)
+    again = modelfile.parse(modelfile.dump(m))
+    assert [c.initial for c in again.connections.values()] == [c.initial for c in m.connections.values()]
+    run = strut.simulate(system(m), t=0.01)
+    return {name: float(run[name][0]) for name in ("hip_l", "hip_r", "hip_l_rate", "hip_r_rate")}
+
+
+def test_sides_of_a_mirrored_file_may_begin_apart():
+    shared = {"hip_l": 0.3, "hip_r": 0.3, "hip_l_rate": 0.7, "hip_r_rate": 0.7}
+    assert begins(MIRRORED) == shared
+    assert begins(MIRRORED + "[initial]\nhip_r = -0.2\n[rates]\nhip_r = -0.5\n") == {
+        **shared,
+        "hip_r": -0.2,
+        "hip_r_rate": -0.5,
+    }
+    # what is said of the side that is written holds for both, unless both are named
+    assert begins(MIRRORED + "[initial]\nhip_l = 0.4") == {**shared, "hip_l": 0.4, "hip_r": 0.4}
+    apart = begins(MIRRORED + '[initial]\nhip_l = "deg(30)"\nhip_r = "deg(-30)"')
+    assert apart["hip_l"] == -apart["hip_r"] == pytest.approx(math.pi / 6)
+
+
+def test_initial_values_that_do_not_fit_are_pointed_at():
+    with pytest.raises(ModelError, match="'hip_x' begins somewhere, and is no joint: did you mean 'hip_"):
+        modelfile.parse(MIRRORED + "[initial]\nhip_x = 1")
+    with pytest.raises(ModelError, match="'hip_r' begins at 2 numbers: it has 1 velocities"):
+        modelfile.parse(MIRRORED + "[rates]\nhip_r = [1, 2]")

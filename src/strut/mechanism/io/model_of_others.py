@@ -44,23 +44,30 @@ def load_model_of_others(top: TomlTable, folder: Path | None) -> Mechanism:
     return mjcf.load(path)
 
 
-def set_initial(m: Mechanism, top: TomlTable) -> None:
-    """Let joints begin where a table [initial] says."""
-    table = top.table("initial")
-    if table is None:
-        return
-    for name in table.data:
-        if name not in m.connections:
-            raise table.error(
-                f"'{name}' begins somewhere, and is no joint: {did_you_mean(name, list(m.connections))}", name
+def set_initial(m: Mechanism, top: TomlTable, *, mirrored: bool = True) -> None:
+    """Let joints begin where a table [initial] says, and as fast as a table [rates] does, by name.
+
+    mirrored: whether both sides are there. Before, joints that are not there yet are left out.
+    """
+    for key, place, what in (("initial", "initial", "coordinates"), ("rates", "initial_rate", "velocities")):
+        table = top.table(key)
+        for name in () if table is None else table.data:
+            assert table is not None
+            if name not in m.connections and not mirrored:
+                continue
+            if name not in m.connections:
+                raise table.error(
+                    f"'{name}' begins somewhere, and is no joint: {did_you_mean(name, list(m.connections))}",
+                    name,
+                )
+            joint, values = m.connections[name], table.numbers(name)
+            numbers = tuple(values) if isinstance(values, list) else (values,)
+            count = len(getattr(joint, place))
+            if len(numbers) != count:
+                raise table.error(f"'{name}' begins at {len(numbers)} numbers: it has {count} {what}", name)
+            m.connections[name] = (
+                replace(joint, initial=numbers) if key == "initial" else replace(joint, initial_rate=numbers)
             )
-        joint, values = m.connections[name], table.numbers(name)
-        numbers = tuple(values) if isinstance(values, list) else (values,)
-        if len(numbers) != len(joint.initial):
-            raise table.error(
-                f"'{name}' begins at {len(numbers)} numbers: it has {len(joint.initial)} coordinates", name
-            )
-        m.connections[name] = replace(joint, initial=numbers)
 
 
 __all__ = ["load_model_of_others", "set_initial"]

@@ -28,7 +28,8 @@ parameters.
     pushes = ["foot"]                  # on top: where forces from outside may act
 
 A file may begin with a robot of others, model = "robot.urdf": see `model_of_others`. A table [initial] says
-where joints begin, by name.
+where joints begin, by name, and a table [rates] how fast. Of a mirrored file both sides may be named there:
+equal coordinates are a mirrored posture, and what begins with left and right apart says both.
 
 Tables [contact], [drives], [servos], [sensors] and [watchers] are no part of the mechanism: `contact.load`
 reads them, and makes a machine of all; `dump` writes them as they were read.
@@ -130,12 +131,13 @@ def parse_with_tables(
     for key, table in top.tables("constraints"):
         with place_errors(table):
             _constraint(m, key, table)
-    with place_errors(top):
-        set_initial(m, top)
     mirror = top.take("mirror", False)
     if mirror:
         with place_errors(top):
+            set_initial(m, top, mirrored=False)  # the other side begins likewise, unless it is named, too
             m.mirror(m.sides[0] if mirror is True else str(mirror))
+    with place_errors(top):
+        set_initial(m, top)
     with place_errors(top):
         for frame in top.words("pushes"):
             m.push(frame)
