@@ -16,10 +16,11 @@ from strut.gait.transport import weight_of
 from strut.optimal.walk.contact_phases import contact_phases, step_section
 from strut.optimal.walk.goal_defaults import SOLE_FACTOR
 from strut.optimal.walk.reference import find_reference
-from strut.optimal.walk.sole_stride import sole_stride
+from strut.optimal.walk.sole_stride import HEEL_LIFT, LANDING_SHARE, sole_stride
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import complete_limits
-from strut.system import start
+from strut.optimal.walk.step_problem import step_problem
+from strut.system import start, sx, time
 from tests.optimal.floating import on_rigid_ground
 from tests.optimal.heel_toe import POINTS, heel_toe
 
@@ -124,6 +125,47 @@ def test_the_stride_keeps_what_stands_where_it_is_and_the_rest_above_the_ground(
                 assert feet[:, k, 0].min() > -2e-3
     last = stride.branch.discrete
     assert [float(each["toe_l_on"][0]) for each in last] == [0.0, 1.0, 1.0]
+
+
+DOUBLE_SUPPORT = ("toe_r_release", "toe_l_touchdown", "heel_l_release", "heel_r_touchdown")
+
+
+def test_the_foot_behind_stays_on_its_toe_in_a_double_support(walker):
+    """It does not move until it is let go, soon, with its heel higher than where it is let go in a step."""
+    stride = sole_stride(walker, contact_phases(walker, "heel_r_touchdown", DOUBLE_SUPPORT), speed=0.5)
+    first = stride.guess.phases[0]
+    assert first.duration == pytest.approx(LANDING_SHARE * stride.period)
+    begin = start(walker)
+    places = {f.name: f for f in walker.walk.feet}
+    toe, heel = places["toe_r"], places["heel_r"]
+    f = walker.function("feet", [ca.vertcat(walker[toe.gap], toe.at[0], walker[heel.gap])], clock=False)
+    feet = np.array(
+        [np.array(f(x, begin.z, begin.u, begin.p)).ravel() for x in first.x(np.linspace(0, 1, 9))]
+    )
+    assert np.abs(feet[:, 0]).max() < 1e-5
+    assert np.ptp(feet[:, 1]) < 1e-4
+    assert feet[-1, 2] == pytest.approx(HEEL_LIFT * (1 + LANDING_SHARE) * 0.2, rel=1e-6)  # a foot of 0.2 m
+
+
+def test_what_presses_a_heel_is_asked_of_the_feet_that_stand_in_each_phase(walker):
+    """While the heel stands alone, what would let it go is the walker's own guard with these feet, not that
+    of the later phase in which its toe stands, too, and which ends with its release."""
+    phases = contact_phases(walker, "heel_r_touchdown")
+    stride = sole_stride(walker, phases, speed=0.5)
+    problem = step_problem(stride.branch.system, phases.events, branch=stride.branch, foot_margin=0.01)
+    asked = [
+        q
+        for q in problem.requirements
+        if q.name == "what presses 'heel_l' to the ground" and q.phase == "until toe_l_touchdown"
+    ]
+    assert len(asked) == 1
+    groups = [time, *walker.vectors()]
+    both = ca.Function("both", groups, [asked[0].expression, -sx(walker.event("heel_l_release").guard)])
+    begin, rng = start(walker), np.random.default_rng(2)
+    z = np.concatenate([problem.phases[0].z[q.name] for q in walker.z])
+    for x in stride.guess.phases[0].x(np.array([0.1, 0.5, 0.9])):
+        required, rest = both(0.0, x, z, rng.uniform(-5, 5, len(begin.u)), begin.p)
+        assert float(required) == pytest.approx(float(rest), rel=1e-9)
 
 
 def test_conditions_are_of_what_decides_alone(walker):

@@ -108,7 +108,11 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
                     lifts = replace(problem.requirements[-1], begins_at_zero=True, begins_at_rest=True)
                     problem = replace(problem, requirements=(*problem.requirements[:-1], lifts))
                 continue
-            leaving = [e for e in system.events if foot.stands in e.reset and e.name not in landings]
+            leaving = [
+                _event_in(problem, phase, e)
+                for e in system.events
+                if foot.stands in e.reset and e.name not in landings
+            ]
             for event, guard in _guards_in(problem, phase, leaving):
                 # Where another point of its body stands, a point would part just where it would pull.
                 shares = event.name == foot.lifts and bool(_standing_beside(problem, phase, foot))
@@ -148,6 +152,14 @@ def require_contact(problem: Problem, clearance: float | None, margin: float) ->
 def phase_after(problem: Problem, phase: Phase) -> Phase:
     """Return the phase after another one; after the last, the first."""
     return problem.phases[(problem.phases.index(phase) + 1) % len(problem.phases)]
+
+
+def _event_in(problem: Problem, phase: Phase, event: Event) -> Event:
+    """Return an event as it is in a phase: on the branch of the plan in the one that it ends; in any other,
+    where other feet stand than in that one, as the walker itself has it."""
+    if problem.branch is None or event.name == phase.until:
+        return event
+    return problem.branch.actual.event(event.name)
 
 
 def _stood_before(problem: Problem, phase: Phase, foot: Foot) -> bool:

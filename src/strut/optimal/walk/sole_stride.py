@@ -32,7 +32,7 @@ from strut.system import Foot, System, sx, time
 
 LANDING_SHARE = 0.12
 """[1] The part of a step that a guess gives to a phase which ends with a landing within the step, as of a toe
-after its heel."""
+after its heel, or where the foot behind leaves after a double support."""
 TOE_LIFT, HEEL_LIFT = 0.25, 0.35
 """[1] Heights over the length of a foot: of what lands later, where a foot lands; and of what has left, where
 the rest of a foot is let go. Angles of 15 and 20 degrees, as people walk."""
@@ -63,8 +63,10 @@ class _SoleStride:
         carried = forward_states(walker, section_of(walker, self.section))
         positions = self.kinematics.positions
         self.carried = [positions.index(i) for i in carried if i in positions]
-        ends = [e in {f.lands for f in self.feet.values()} for e in phases.events[:-1]]
-        early = [LANDING_SHARE if lands else 0.0 for lands in ends]
+        self.swing = next(f for f in self.feet.values() if f.lands == self.section)
+        short = {f.lands for f in self.feet.values()}
+        short |= {f.lifts for f in self.feet.values() if self._is_of_swing(f)}
+        early = [LANDING_SHARE if event in short else 0.0 for event in phases.events[:-1]]
         rest = (1 - sum(early)) / (1 + len(early) - np.count_nonzero(early))
         self.shares = np.array([*[share or rest for share in early], rest])
 
@@ -121,12 +123,15 @@ class _SoleStride:
         reached, came = k.expressions_at([after, distance(walker, self.section)], q[-1])
         rows = [(reached - q[0])[repeats], came - length, q[0][self.carried]]
         progress = np.concatenate([[0.0], np.cumsum(self.shares)])
-        landing = next(f for f in self.feet.values() if f.lands == self.section)
-        swing = [k.expressions_at([sx(landing.at)], each)[0][0] for each in q]
+        swing = [k.expressions_at([sx(self.swing.at)], each)[0][0] for each in q]
+        # The foot that swings moves on from where it leaves the ground: with the step, or where both feet
+        # have stood.
+        left = max((i for i in range(1, count - 1) if self._swing_foot_touches(i)), default=0)
         for i in range(1, count - 1):
             rows.append(q[i][self.carried[0]] - progress[i] * length)
-            if landing.name not in self._touching_points(i):
-                rows.append(swing[i] - swing[0] - progress[i] * (swing[-1] - swing[0]))
+            if i > left:
+                part = (progress[i] - progress[left]) / (1 - progress[left])
+                rows.append(swing[i] - swing[left] - part * (swing[-1] - swing[left]))
         for i in range(count):
             rows += self._foot_rows(q, i, progress[i])
         own = np.tile(k.begin.x[k.positions], (count, 1))
@@ -143,6 +148,14 @@ class _SoleStride:
     def _touching_points(self, i: int) -> frozenset[str]:
         """The points on the ground at the event that ends phase i - 1, before it or after."""
         return self.phases.after(i - 1) | self.phases.standing[i - 1]
+
+    def _is_of_swing(self, foot: Foot) -> bool:
+        """Whether a point is of the foot that swings in this step, and lands at its end."""
+        return bool(foot.body) and foot.body == self.swing.body
+
+    def _swing_foot_touches(self, i: int) -> bool:
+        """Whether the foot that swings is still on the ground at the event that ends phase i - 1."""
+        return any(self._is_of_swing(self.feet[name]) for name in self._touching_points(i))
 
     def _foot_rows(self, q: list[ca.SX], i: int, part: float) -> list[ca.SX]:
         """Zero where the feet are as they should be in posture i, where a part of the step is over. At the
@@ -169,6 +182,8 @@ class _SoleStride:
         if not of_body:
             return LIFT_PER_HEIGHT * self.kinematics.height() * 4 * part * (1 - part)
         lands = any(f.lands == self.section for f in of_body)
+        if self._is_of_swing(foot) and not lands:  # it is still behind: its heel has risen for a step
+            part += 1
         return self._foot_length(foot, of_body[0]) * (TOE_LIFT if lands else HEEL_LIFT * part)
 
     def _foot_length(self, one: Foot, other: Foot) -> float:
