@@ -12,6 +12,7 @@ import numpy as np
 
 from strut.errors import StorageError, StrutError
 from strut.files import DAMAGE, put
+from strut.simulate.storage import warn_of_order
 from strut.simulate.storage_check import check_data, check_plain, open_checked, with_checksum
 from strut.system import (
     Archive,
@@ -19,6 +20,7 @@ from strut.system import (
     System,
     from_archive,
     model_differences,
+    other_orders,
     release_disturbances,
     room_classes,
     to_archive,
@@ -71,6 +73,9 @@ def load_result(path: Path, kinds: tuple[type, ...], system: System | None = Non
             f"{path} was written for another model than the system '{system.name}' given, which differs in: "
             f"{what}. Load it without a system to get the model it was written for"
         )
+    if system is not None:
+        own_labels, stored = ({group: each.labels(group) for group in "xz"} for each in (system, model))
+        warn_of_order(system, other_orders(own_labels, stored))
     return result
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,7 @@ from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.sample_scene import sample_scene
 from strut.simulate.storage_check import check_run, open_checked, with_checksum
 from strut.simulate.trajectory import Trajectory
-from strut.system import Foot
+from strut.system import Foot, order_like, other_names, other_orders
 
 if TYPE_CHECKING:
     from strut.system import System
@@ -188,21 +190,39 @@ def _read_names(text: str) -> Names:
 
 
 def _with_model(result: Trajectory, system: System) -> Trajectory:
-    """A loaded run that can compute again, with its system. Raises ModelError for one with other names."""
+    """A loaded run that can compute again, with its system. One that has the same in another order is brought
+    into that of the file, with a warning. Raises ModelError for one with other names."""
     from dataclasses import replace
 
     from strut.codegen import compile_system
     from strut.simulate.simulate import delays_of, names_of
 
-    names = names_of(system)
-    if (names.x, names.z, names.p, names.outputs) != (
-        result.names.x,
-        result.names.z,
-        result.names.p,
-        result.names.outputs,
-    ):
+    own_names, stored = _ordered_names(names_of(system)), _ordered_names(result.names)
+    differences = other_names(own_names, stored)
+    if differences:
         raise ModelError(
             f"the file holds a run of '{result.system_name}' with other names than the system "
-            f"'{system.name}' given"
+            f"'{system.name}' given: {'; '.join(differences)}"
         )
+    if own_names != stored:
+        warn_of_order(system, other_orders(own_names, stored))
+        system = order_like(system, stored)
     return replace(result, model=compile_system(system), system=system, delays=delays_of(system, result.p))
+
+
+def _ordered_names(names: Names) -> dict[str, tuple[str, ...]]:
+    """The names of a run that have an order, by group."""
+    groups = ("x", "z", "u", "p", "outputs", "stored", "supplied", "dissipated")
+    return {group: tuple(getattr(names, group)) for group in groups}
+
+
+def warn_of_order(system: System, orders: Sequence[str]) -> None:
+    """Warn that a file has the same as a system in another order, where something that counts has one."""
+    if orders:
+        warnings.warn(
+            f"the file has the same as the system '{system.name}' given in another order, and keeps it: "
+            f"{'; '.join(orders)}; values by name are right, and whole vectors are in that order: "
+            f"strut.system.order_like(system, {{'x': [...]}}) brings yours into it",
+            UserWarning,
+            stacklevel=2,
+        )

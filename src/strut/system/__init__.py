@@ -12,6 +12,7 @@ from strut.system.known_names import names_by_kind, suggest_names
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
 from strut.system.memoise import memo
+from strut.system.order import order_like, other_names, other_orders
 from strut.system.pickling import Packed
 from strut.system.piecewise import limit_between, limit_to, nearest_step
 from strut.system.ported_function import (
@@ -129,6 +130,9 @@ __all__ = [
     "nearest_step",
     "number_text",
     "operation_count",
+    "order_like",
+    "other_names",
+    "other_orders",
     "own_value",
     "parameters",
     "parse_expression",
