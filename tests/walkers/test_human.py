@@ -6,7 +6,7 @@ import pytest
 
 import strut
 from strut import walkers
-from strut.errors import ModelError
+from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Tree, observe
 from strut.simulate import simulate
 
@@ -50,6 +50,22 @@ def test_everything_scales_with_height_and_mass():
         walkers.human(ground="sand")
     with pytest.raises(ModelError, match="events=False is of soft ground"):
         walkers.human(ground="rigid", events=False)
+
+
+def test_a_human_for_plans_has_a_persons_ranges_and_stands_on_heel_and_ball():
+    human = walkers.human(ground="holding", assist=0.0)
+    assert {f.name for f in human.walk.feet} == {"heel_r", "ball_r", "heel_l", "ball_l"}
+    assert "friction" not in human.labels("p")  # feet hold: a plan limits it itself
+    ranges = {q.name: np.rad2deg(q.range) for q in human.x}
+    assert ranges["knee_r"] == pytest.approx([1, 135])
+    assert ranges["hip_l"] == pytest.approx([-30, 120])
+    assert not np.isfinite(ranges["pitch"]).any()
+    freely = {q.name: q.range for q in walkers.human(events=False).x}
+    assert not np.isfinite(freely["knee_r"]).any()  # runs alone know no ranges
+    with pytest.raises(ModelError, match="events=False is of soft ground"):
+        walkers.human(ground="holding", events=False)
+    with pytest.raises(UnknownNameError, match="friction"):
+        walkers.human(ground="holding", friction=0.5)
 
 
 def mujoco_model():

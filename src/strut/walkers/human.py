@@ -74,7 +74,13 @@ FLEXION = {"hip": (0, -1, 0), "knee": (0, 1, 0), "ankle": (0, -1, 0), "toe": (0,
 SOLE = ("heel", "arch", "mid", "ball", "tip")
 """The points of a sole, from behind; the last is of the toes."""
 GROUNDS = ("soft", "rigid")
-"""On what it may stand."""
+"""On what it may stand, and whatever wears a machine."""
+HOLDING = "holding"
+"""The ground of plans: rigid, feet hold on it whatever friction that takes."""
+RANGES = {"hip": (-30.0, 120.0), "knee": (1.0, 135.0), "ankle": (-50.0, 35.0), "toe": (-45.0, 70.0)}
+"""[deg] Of the joints of a person, which plans keep: those of the American Academy of Orthopaedic Surgeons
+(Joint Motion, 1965), but for an ankle under load, which lifts the foot further than its 20 degrees. A knee
+stays a degree from straight: a leg that is straight cannot lengthen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,17 +258,21 @@ def human(*, ground: str = "soft", events: bool = True, inclined: bool = False, 
     """A human in the sagittal plane, with torques in hips, knees and ankles; it falls unless they act.
 
     ground: 'soft' for Hunt and Crossley's law and Coulomb's friction on five points of each foot; 'rigid',
-        on heel, ball and tip of the toes. events: False for contact without events, for populations and fixed
-        steps; of soft ground alone. inclined: whether there is a parameter `slope` [rad], which costs a
-        tenth of the time. values: of parameters and states: height, mass, load, g, assist,
-        ground_stiffness, ground_dissipation, friction, friction_speed; x_rate, hip_r, ...
+        on heel, ball and tip of the toes; 'holding', for plans (`optimal.design`): rigid, on heel and ball
+        alone, which hold whatever friction that takes, with joints that have the ranges of a person's. A plan
+        limits friction itself (friction=0.8), and its toes may be below the ground.
+    events: False for contact without events, for populations and fixed steps; of soft ground alone.
+    inclined: whether there is a parameter `slope` [rad], which costs a tenth of the time.
+    values: of parameters and states: height, mass, load, g, assist, ground_stiffness, ground_dissipation,
+        friction, friction_speed; x_rate, hip_r, ...
 
     Outputs besides those of the feet: speed, of the trunk's centre of mass [m/s]; assist_torque [N m] and
     assisting, 1 while it acts. A run ends with 'fall' where the hips come below 0.65 m of 1.80 m, and with
     'topple' where the trunk leans by more than 1 rad.
     """
-    if ground not in GROUNDS:
-        raise ModelError(f"ground is '{ground}': {did_you_mean(ground, GROUNDS)}")
+    grounds = (*GROUNDS, HOLDING)
+    if ground not in grounds:
+        raise ModelError(f"ground is '{ground}': {did_you_mean(ground, grounds)}")
     size = body_size()
     m = build_human(size, SINK if ground == "soft" else 0.0)
     mu = Param("friction", 0.8, bounds=(0, 5), description="Coulomb's coefficient")
@@ -272,16 +282,29 @@ def human(*, ground: str = "soft", events: bool = True, inclined: bool = False, 
         "description": MECHANISM_DESCRIPTIONS["human"],
     }
     surface = plane(slope(0.0)) if inclined else None
-    if ground == "rigid":
+    if ground != "soft":
         if not events:
             raise ModelError("events=False is of soft ground: feet on rigid ground land and leave in events")
-        feet = [f"{point}{side}" for side in ("_r", "_l") for point in ("heel", "ball", "tip")]
-        walker = rigid(m, feet, surface, friction=mu, **common)
+        holds = ground == HOLDING
+        if holds:
+            m.limits.update(_ranges())
+        points = ("heel", "ball") if holds else ("heel", "ball", "tip")
+        feet = [f"{point}{side}" for side in ("_r", "_l") for point in points]
+        walker = rigid(m, feet, surface, friction=None if holds else mu, **common)
     else:
         feet = [f"{point}{side}" for side in ("_r", "_l") for point in SOLE]
         walker = compliant(m, feet, surface, **_soft_ground(mu), events=events, **common)
     _, length, centre, _ = SEGMENTS["trunk"]
     return with_trunk(walker, centre * length * size.height.sym).using(values)
+
+
+def _ranges() -> dict[str, tuple[float, float]]:
+    """The ranges of the joints [rad], by name."""
+    return {
+        f"{joint}{side}": (float(np.deg2rad(low)), float(np.deg2rad(high)))
+        for joint, (low, high) in RANGES.items()
+        for side in ("_r", "_l")
+    }
 
 
 def _soft_ground(mu: Param) -> dict[str, Any]:
