@@ -159,3 +159,48 @@ def test_what_it_cannot_do_is_said() -> None:
         )
     with pytest.raises(UnknownNameError, match="no swing profile 'cosine'"):
         ReactiveStepping(**STEPS, profile="cosine")
+
+
+def _biped(heavier: float) -> Mechanism:
+    """A biped of 46 kg, or so many times heavier."""
+    m = Mechanism("biped", planar=True)
+    torso = m.body("torso", 30.0 * heavier, (0, 0, 0.2), 1.2 * heavier)
+    m.joint("base", m.world, torso, joints.planar(), initial=(0, 0.655, 0.0), actuated=False)
+    for side, hip, bend in (("_l", -0.75, 1.15), ("_r", -0.35, 1.1)):
+        thigh = m.body(f"thigh{side}", 5.0 * heavier, (0, 0, -0.18), 0.08 * heavier)
+        m.joint(f"hip{side}", torso, thigh, joints.revolute("y"), initial=hip)
+        shank = m.body(f"shank{side}", 3.0 * heavier, (0, 0, -0.18), 0.05 * heavier)
+        m.joint(f"knee{side}", thigh, shank, joints.revolute("y"), at=(0, 0, -0.4), initial=bend)
+        m.frame(f"foot{side}", shank, (0, 0, -0.4))
+    return m
+
+
+def test_gains_of_a_machine_of_another_weight_give_the_same_motion() -> None:
+    """As the docstring of `MomentumGains` has it: limits grow with the weight, weights of squared forces fall
+    with its square, and nothing else changes."""
+    places = []
+    for heavier in (1.0, 3.0):
+        m = _biped(heavier)
+        gains = MomentumGains(
+            torque_limit=200.0 * heavier,
+            force_limit=1000.0 * heavier,
+            com_stiffness=1500.0 * heavier,
+            momentum_limit=430.0 * heavier,
+            momentum_weight=10.0 / heavier**2,
+            force_weight=1e-4 / heavier**2,
+            feet_weight=1e5,
+            feet_stiffness=1000.0,
+        )
+        loop = momentum_stepping(
+            control.BodyModel(m),
+            feet=("foot_l", "foot_r"),
+            chest="torso",
+            com=(0.3 * time, 0.72),
+            stepping=ReactiveStepping(step_time=0.25, swing_height=0.05, shortest=0.3, longest=0.7),
+            gains=gains,
+        )
+        ground = contact.time_stepped(m, ["foot_l", "foot_r"], friction=0.8, fall=("torso", 0.3))
+        run = loop.run(ground, t=0.6)
+        assert run.ok, run.faults
+        places.append([run.trajectory[name][-1] for name in ("base.x", "base.z", "hip_l", "knee_r")])
+    np.testing.assert_allclose(places[1], places[0], atol=1e-5)

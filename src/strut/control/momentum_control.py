@@ -31,8 +31,16 @@ from strut.system import Expression, limit_to, sx, time
 @dataclass(frozen=True, kw_only=True)
 class MomentumGains:
     """Limits, weights and gains of `momentum_stepping`. Numbers become parameters of these names. What
-    depends on the weight of the machine must be given; the rest is by default that of the final design of the
-    thesis, a man of 70 kg (who has 220 N m, 1000 N, 1500 N/m and 430 N of what is given).
+    depends on the weight of the machine must be given; the rest is by default that of the final design of van
+    de Rijt's thesis, for one robot: `walkers.rijt`, a planar man of 70 kg on point feet with legs of 0.94 m
+    (who has 220 N m, 1000 N, 1500 N/m and 430 N of what is given).
+
+    For a machine of your own of m [kg] and legs of l [m], similar motions have limits and gains times these,
+    which are where to begin, not the best: force_limit and momentum_limit m/70, torque_limit m/70 l/0.94,
+    com_stiffness m/70 0.94/l; force_weight and momentum_weight (70/m)^2, since they weigh squares of forces;
+    feet_stiffness, chest_stiffness and acceleration_limit 0.94/l, spin_gain its root, acceleration_weight
+    and chest_weight (l/0.94)^2. friction is the ground's. `QpController.using` tries others, and compiles
+    nothing again.
 
     torque_limit: of every motor [N m]. force_limit: of each component of a foot's force [N].
     acceleration_limit: with which joints brake before the end of their range [rad/s^2], on or off as in the
