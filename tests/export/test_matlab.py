@@ -249,6 +249,12 @@ def grazing():
     )
 
 
+def metered():
+    """A decay whose integral acts back on nothing."""
+    x, work = State("x", 1.0), State("work", 0.0)
+    return System("metered", x=[x, work], flow={x: -3 * x, work: x**2})
+
+
 def told_to_stop():
     """It begins with an event, and another ends it."""
     x0, n = State("x", 1.0), Discrete("n", 0.0)
@@ -274,6 +280,7 @@ def not_a_number():
         (walkers.bouncing_ball, 2.0, 1e-2, "euler"),
         (walkers.bouncing_ball, 9.0, 0.1, "rk4"),
         (servo, 1.0, 5e-3, "rkc"),
+        (metered, 1.0, 0.05, "rkc"),
         (grazing, 1.0, 0.1, "rk4"),
         (told_to_stop, 1.0, 0.05, "rk4"),
         (not_a_number, 1.0, 0.01, "rk4"),

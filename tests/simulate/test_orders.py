@@ -1,5 +1,6 @@
 """Every method has the order it claims: measured as the slope of log error against log step or log tolerance."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from tests.problems import PLEIADES_X1, driven, oscillator, pleiades
 ORDERS = {name: INTEGRATORS[name].order for name in names_of_kind(StepKind.FIXED)}
 SLOPE_TOLERANCE = 0.2  # the slope is fitted over finite steps, where the next term of the error still shows
 BACKENDS = ("native", "virtual")
+TABLEAUX = {name: INTEGRATORS[name].tableau for name in ORDERS if INTEGRATORS[name].tableau is not None}
 
 
 def reference(system, t):
@@ -136,3 +138,31 @@ def test_every_tableau_satisfies_its_order_conditions(name):
         assert sum(row) == pytest.approx(c, abs=1e-14)
     for k in range(1, m.order + 1):
         assert np.dot(m.b, np.array(m.c) ** (k - 1)) / m.divisor == pytest.approx(1 / k, abs=1e-14)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", TABLEAUX)
+def test_integrals_beside_the_motion_never_fall_where_nothing_negative_is_added(method, backend):
+    """Of a power that jumps from step to step, as a state and in the ledger: with weights of which some are
+    negative the integral would fall wherever the jump is at their stage."""
+    x, work = strut.State("x", 1.0), strut.State("work", 0.0)
+    power = ca.if_else(ca.sin(50 * strut.time) > 0, 1.0, 0.0)
+    pulsing = strut.System(
+        "pulsing",
+        x=[x, work],
+        flow={x: -x, work: power},
+        ledger=strut.Ledger(supplied={"motor": power}, dissipated={"damper": power}),
+    )
+    run = strut.simulate(pulsing, t=2.0, method=method, step=0.02, backend=backend)
+    for integral in (run["work"], run.ledger.dissipated["damper"]):
+        assert np.diff(integral).min() >= 0
+        assert integral[-1] == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("tableau", TABLEAUX.values(), ids=TABLEAUX)
+def test_weights_of_integrals_are_positive_and_of_the_order_of_the_method(tableau):
+    weights = np.array(tableau.quadrature or tableau.b)
+    weights = weights / weights.sum()
+    assert weights.min() >= 0
+    for power in range(tableau.order):
+        assert weights @ np.array(tableau.c) ** power == pytest.approx(1 / (power + 1), abs=1e-13)

@@ -328,25 +328,6 @@ def test_every_core_has_about_as_many_runs():
             assert lengths == sorted(lengths, reverse=True)  # long ones first: no core waits for one
 
 
-def test_a_negative_integral_of_what_is_never_negative_breaks_off(monkeypatch):
-    """A walk whose absolute power is told as negative is no walk, however little power that is."""
-    evaluation = exoskeleton_problem([GROUP], processes=1).evaluation
-    group = evaluation.space.groups[GROUP]
-    designs, passes_with = sound_designs(group.number)
-    x = np.array([[0.5 * (each.low + each.high) for each in evaluation.space.parameters]] * 2)
-    pins = [pin_name(group.number, each.name) for each in linkage.pin_parameters(group.topology)]
-    places = [evaluation.space.names.index(name) for name in pins]
-    x[:, places] = designs[passes_with[group.actuators]][0]
-    walk_names = evaluation.measures[len(DESIGN_MEASURES) :]
-    answer = np.ones((2, len(walk_names)))
-    answer[1, walk_names.index("power_absolute")] = -1.0
-    monkeypatch.setattr(type(evaluation), "run", lambda self, number, rows: answer)
-    measures = evaluation.evaluate(evaluation.space.names, x, np.zeros(1, dtype=int)).measures
-    column = evaluation.measures.index("broken_off")
-    assert measures[:, column].tolist() == [0.0, 1.0]
-    assert measures[1, evaluation.measures.index("time")] == 0.0
-
-
 def test_known_exoskeletons_are_what_was_asked_for():
     """Four of five runs found one: bars up to 0.7 m, about 14 kg, hundreds of watts."""
     designs = known_exoskeletons()

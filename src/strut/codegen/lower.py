@@ -303,6 +303,20 @@ def _velocities(system: System, v: dict[str, ca.SX]) -> list[int]:
     ]
 
 
+def _integrals(system: System, v: dict[str, ca.SX], velocities: list[int]) -> list[int]:
+    """For every state whether it is integrated beside the motion: no rate reads it, nor is it the position of
+    a velocity."""
+    if isinstance(system.flow, Sums):  # writing a sum out costs more than is won
+        return [0] * len(velocities)
+    rates = _flow(system)
+    read = {symbol.element_hash() for symbol in ca.symvar(rates)} if rates.numel() else set()
+    states = ca.vertsplit(v["x"]) if velocities else []
+    return [
+        int(velocity < 0 and state.element_hash() not in read)
+        for velocity, state in zip(velocities, states, strict=True)
+    ]
+
+
 def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX]) -> dict[str, list[int]]:
     randoms = column([q.sym for q in system.randoms])
     deciding = _deciding_discrete(system) if jumps else set()
@@ -312,7 +326,8 @@ def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX]) -> dict[str,
         return int(bool(randoms.numel() and values.numel() and ca.depends_on(values, randoms)))
 
     return {
-        "velocity_of": _velocities(system, v),
+        "velocity_of": (velocities := _velocities(system, v)),
+        "integral": _integrals(system, v, velocities),
         "guard_of": [j.guard for j in jumps],
         "jump_of": [k for _, k in sorted((j.guard, k) for k, j in enumerate(jumps) if j.guard >= 0)],
         "clock_of": [j.clock for j in jumps],

@@ -51,7 +51,8 @@ def _tableaux() -> str:
         f"      m.c = {_row(t.c)};\n"
         f"      m.a = {_matrix(t)};\n"
         f"      m.b = {_row(t.b)};\n"
-        f"      m.divisor = {t.divisor};"
+        f"      m.divisor = {t.divisor};\n"
+        f"      m.quadrature = {_row(t.quadrature)};"
         for method, t in FIXED_TABLEAUX.items()
     ]
     methods = ", ".join(FIXED_TABLEAUX)
@@ -93,6 +94,7 @@ def _model(system: System, low: Lowered, name: str) -> str:
         "records": _column(tables["records"]) + ";  % those that change nothing",
         "zeno": matlab.literal(DEFAULTS.zeno) + ";  % [s] events closer than that accumulate",
         "max_steps": f"{DEFAULTS.max_steps};  % those that a run may take",
+        "integral": f"logical({_column(tables['integral'])});  % states that act back on nothing",
         "u": f"[{'; '.join(inputs)}];  % inputs, held" if inputs else "zeros(0, 1)",
         "p": "p",
     }

@@ -179,6 +179,10 @@ function [x, dx] = take_step(s, h)
     k(:, i) = s.model.flow(s.t + m.c(i) * h, ahead, s.z, s.model.u, s.model.p);
   end
   x = s.x + h / m.divisor * (k * m.b');
+  if ~isempty(m.quadrature)
+    beside = s.model.integral;
+    x(beside) = s.x(beside) + h * (k(beside, :) * m.quadrature');
+  end
   dx = s.model.flow(s.t + h, x, s.z, s.model.u, s.model.p);
 end
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,9 +86,10 @@ class Stepper:
     """Trial steps of an explicit method. `past` holds earlier rates for the multistep method, newest
     first."""
 
-    def __init__(self, rate: Rate, options: Options, nx: int, velocity_of: list[int]) -> None:
+    def __init__(self, rate: Rate, options: Options, nx: int, tables: Mapping[str, list[int]]) -> None:
         self.rate, self.options, self.nx = rate, options, nx
-        self.velocity = np.array(velocity_of, dtype=int)
+        self.velocity = np.array(tables["velocity_of"], dtype=int)
+        self.integral = np.array(tables["integral"], dtype=bool)
         self.past: list[np.ndarray] = []
         self.h_past = 0.0
         self.integrator = INTEGRATORS[options.method]
@@ -119,6 +120,9 @@ class Stepper:
         for c, row in zip(m.c[1:], m.a, strict=True):
             k.append(self.rate(t + c * h, x + h * weighted_sum(row, k)))
         end: np.ndarray = x + h / m.divisor * weighted_sum(m.b, k)
+        if m.quadrature:  # powers, which follow the states, are integrals, too
+            beside = np.concatenate([self.integral, np.ones(len(x) - self.nx, dtype=bool)])
+            end[beside] = (x + h * weighted_sum(m.quadrature, k))[beside]
         return end
 
     def _leapfrog(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:

@@ -75,7 +75,7 @@ class Engine:
             longest = min([options.max_step, *self.delay])
             self.stepper = StiffStepper(self.rate, self._jacobian, options, self.nx, longest)
         else:
-            self.stepper = Stepper(self.rate, options, self.nx, low.tables["velocity_of"])
+            self.stepper = Stepper(self.rate, options, self.nx, low.tables)
         ng = low.sizes["NG"]
         self.pending = np.zeros(low.sizes["NJ"], dtype=bool)
         self.accumulation = Accumulation(ng, options.zeno, options.max_steps)

@@ -45,9 +45,6 @@ METHOD = "rkc"
 0.25 ms and nearly twice the time. Where feet land it is not exact, so bests are run again in fine steps."""
 DESIGN_MEASURES = ("soundness", "longest_bar", "added_mass", "strength", "regularity", "broken_off")
 """What is measured of a design before it walks, and whether its run broke off."""
-NEVER_NEGATIVE = ("power_absolute", "assist_time")
-"""Measures whose integrands are never negative. A weight of `METHOD` is, so that where powers jump from step
-to step their integral may be: numbers, not a gait."""
 PEAK_LAG = 5e-3
 """[s] Time constant with which forces and powers are followed to their peaks in the search."""
 SCREENED_TOGETHER = 32
@@ -198,11 +195,9 @@ class ExoskeletonEvaluation:
                 passing = (columns[:, 0] >= MIN_SOUNDNESS) & (columns[:, 1] <= MAX_BAR_LENGTH)
                 walking.setdefault(self.space.groups[name].number, []).append((places[passing], rows))
         chunks = self._chunks(walking)
-        walk_names = self.measures[len(DESIGN_MEASURES) :]
-        never_negative = [walk_names.index(name) for name in NEVER_NEGATIVE]
         measured = self._map_runs([(number, rows) for number, rows, _ in chunks])
         for (_, _, places), answer in zip(chunks, measured, strict=True):
-            broken = np.isnan(answer).any(axis=1) | (answer[:, never_negative] < 0).any(axis=1)
+            broken = np.isnan(answer).any(axis=1)
             measures[places, DESIGN_MEASURES.index("broken_off")] = broken
             measures[places, len(DESIGN_MEASURES) :] = np.where(broken[:, None], 0.0, answer)
         return Evaluated(measures, (OK,) * len(x))

@@ -37,9 +37,17 @@ def _stages(m: Tableau) -> str:
     text = "    strut_real *x = s->x_new;\n"
     for k, row in enumerate(m.a, start=1):
         text += _point(row) + f"    STRUT_(rate)(s, s->t + R({m.c[k]!r}) * h, x, s->k[{k}]);\n"
-    return text + _point(m.b, m.divisor)
+    if not m.quadrature:
+        return text + _point(m.b, m.divisor)
+    length = f"h / R({m.divisor})" if m.divisor != 1 else "h"
+    return (
+        f"{text}    for (int i = 0; i < STRUT_N; i++)\n        x[i] = s->x[i] + ({IS_INTEGRAL}\n"
+        f"            ? h * ({weighted_sum(m.quadrature)})\n            : {length} * ({weighted_sum(m.b)}));\n"
+    )
 
 
+IS_INTEGRAL = "i >= STRUT_NX || STRUT_(integral)[i]"
+"""C that tells whether component i acts back on nothing: an integrated power, or such a state."""
 RATE_AT_END = "STRUT_(rate)(s, s->t + h, x, s->dx_new);\n"
 """C that evaluates the flow at the end of a step."""
 
@@ -115,11 +123,15 @@ def smooth_step_header(m: Tableau) -> str:
     count = len(m.b)
     keeps_rates = any(any(row[:-1]) for row in m.a)
     tables = {"at": m.c, "weight": tuple(b / m.divisor for b in m.b)}
+    much = "much"
+    if m.quadrature:
+        tables["quadrature"] = m.quadrature
+        much = f"({IS_INTEGRAL} ? share : much)"
     if keeps_rates:
         tables["row"] = tuple(value for row in m.a for value in row)
         last = count * (count - 1) // 2
         stage_lines = [
-            "        for (int i = 0; i < STRUT_N; i++) next[i] += much * k[stage][i];",
+            f"        for (int i = 0; i < STRUT_N; i++) next[i] += {much} * k[stage][i];",
             f"        if (stage == {count - 1}) break;",
             "        for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i];",
             "        for (int j = 0; j <= stage; j++) {",
@@ -135,7 +147,7 @@ def smooth_step_header(m: Tableau) -> str:
         stage_lines = [
             "        const strut_real far = R(ahead[stage]) * length;",
             "        for (int i = 0; i < STRUT_N; i++) {",
-            "            next[i] += much * k[i];",
+            f"            next[i] += {much} * k[i];",
             "            x[i] = s->x[i] + far * k[i];",
             "        }",
         ]
@@ -155,6 +167,7 @@ def smooth_step_header(m: Tableau) -> str:
             "    for (int i = 0; i < STRUT_N; i++) x[i] = next[i] = s->x[i];",
             f"    for (int stage = 0; stage < {count}; stage++) {{",
             "        const strut_real much = R(weight[stage]) * length;",
+            *(["        const strut_real share = R(quadrature[stage]) * length;"] if m.quadrature else []),
             f"        STRUT_(smooth_rate)(s, t + R(at[stage]) * length, x, {rates});",
             *stage_lines,
             "    }",

@@ -20,6 +20,9 @@ class Tableau:
 
     name: of its C function. order: of convergence.
     c, a, b: the stages; b is divided by `divisor`, so that weights can stand as in a book: (1, 2, 2, 1) / 6.
+    quadrature: weights of the stages for what is integrated beside the motion and acts back on nothing, of a
+        method of which some b are negative: the integral of what is never negative would be negative where it
+        jumps from step to step. Without any, b.
 
     An adaptive method (an embedded pair) has in addition:
     errors: weights of the error estimates over the stages and the evaluation at the end. A method without
@@ -36,6 +39,7 @@ class Tableau:
     a: Rows
     b: tuple[float, ...]
     divisor: int = 1
+    quadrature: tuple[float, ...] = ()
     errors: Rows = ()
     dense: Rows = ()
     extra_c: tuple[float, ...] = ()
@@ -89,7 +93,20 @@ def _chebyshev_tableau(name: str, stages: int) -> Tableau:
         rows.append(row)
     a = tuple(tuple(float(v) for v in row[:j]) for j, row in enumerate(rows[1:-1], 1))
     c = (0.0, *[float(row.sum()) for row in rows[1:-1]])
-    return Tableau(name, 2, c=c, a=a, b=tuple(float(v) for v in rows[-1]))
+    b = tuple(float(v) for v in rows[-1])
+    return Tableau(name, 2, c=c, a=a, b=b, quadrature=_positive_weights(c))
+
+
+def _positive_weights(c: tuple[float, ...]) -> tuple[float, ...]:
+    """Return positive weights of values at times `c` of a step, of second order: of each the part of the step
+    that is nearest to it, tilted so that straight lines are integrated exactly."""
+    at = np.array(c)
+    middles = (at[1:] + at[:-1]) / 2
+    shares = np.diff(np.concatenate([[0.0], middles, [1.0]]))
+    mean = shares @ at
+    weights = shares * (1 + (0.5 - mean) * (at - mean) / (shares @ (at - mean) ** 2))
+    assert (weights > 0).all()
+    return tuple(float(v) for v in weights)
 
 
 RKC = _chebyshev_tableau("rkc", 10)
