@@ -17,7 +17,7 @@ from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
 from strut.studies.exoskeleton_descent import DesignDescent
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
-from strut.studies.exoskeleton_evaluation import DESIGN_MEASURES, ExoskeletonEvaluation, divide_runs
+from strut.studies.exoskeleton_evaluation import ExoskeletonEvaluation, divide_runs
 from strut.studies.exoskeleton_found import (
     check_screening,
     found_design,

@@ -42,7 +42,8 @@ def _stages(m: Tableau) -> str:
     length = f"h / R({m.divisor})" if m.divisor != 1 else "h"
     return (
         f"{text}    for (int i = 0; i < STRUT_N; i++)\n        x[i] = s->x[i] + ({IS_INTEGRAL}\n"
-        f"            ? h * ({weighted_sum(m.quadrature)})\n            : {length} * ({weighted_sum(m.b)}));\n"
+        f"            ? h * ({weighted_sum(m.quadrature)})\n"
+        f"            : {length} * ({weighted_sum(m.b)}));\n"
     )
 
 
