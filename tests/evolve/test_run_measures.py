@@ -129,7 +129,8 @@ def test_runs_that_end_early_have_values_too():
     """A fall before the time from which on something counts is no failure of the evaluation: staged goals
     still rank it."""
     text = {"mean": "mean_after(x, 30)", "top": "largest_after(x, 30)", "sum": "integral_after(x, 30)"}
-    values = measure(oscillator(), 2.0, text)
+    fall = Event("fall", guard=time - 2.0, terminal=True, failure=True)
+    values = measure(oscillator().replace(events=(fall,)), 40.0, text)
     assert values["mean"] == values["sum"] == 0.0
     assert values["top"] == pytest.approx(np.sin(2.0), abs=LOCATED)
 
@@ -142,6 +143,9 @@ def test_runs_that_end_early_have_values_too():
         ("integral(largest(x))", "another integral or largest value is known only when"),
         ("largest_after(x, -1)", "give a number that is not negative"),
         ("mean_after(x, v)", "give a number that is not negative"),
+        ("mean_after(x, 1)", "counts is 1 s, and runs last 1 s: nothing would be counted"),
+        ("integral_after(x, 5)", "counts is 5 s, and runs last 1 s: nothing would be counted"),
+        ("least_after(x, 5)", "counts is 5 s, and runs last 1 s: nothing would be counted"),
         ("largest(x, 2)", "largest"),
     ],
 )

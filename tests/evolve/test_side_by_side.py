@@ -350,6 +350,10 @@ def test_wrong_names_of_a_walk_are_told():
         evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=torques, stride_frequency=0.0)
     with pytest.raises(UnknownNameError, match="foot 'left' has the contact 'heel'"):
         evolve.walk_measures(walking_point(), 4.0, feet={"left": ["heel"]}, torques=torques)
+    with pytest.raises(UnknownNameError, match="speed is 'base.vx', and 'point' has no 'base.vx'"):
+        evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=torques, speed="base.vx")
+    with pytest.raises(UnknownNameError, match="assisting is 'assisting', and 'point' has no 'assisting'"):
+        evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=torques, assisting="assisting")
     with pytest.raises(UnknownNameError, match="no power of 'pull'"):
         evolve.walk_measures(walking_point(), 4.0, feet=feet, torques=["pull"])
     with pytest.raises(ValueRangeError, match="begin is 5 s"):

@@ -77,8 +77,9 @@ def walk_measures(  # noqa: PLR0913 -- options of a public function, by keyword
     downs = {name: _is_down(system, name, contacts) for name, contacts in feet.items()}
     if not downs:
         raise ModelError("no foot is measured: give the contacts of each, feet={'right': ['heel_r']}")
-    for name in (speed, *([assisting] if assisting else [])):
-        _expression(system, name)
+    _check_is_known(system, "speed", speed)
+    if assisting:
+        _check_is_known(system, "assisting", assisting)
     none_down = ca.SX(1)
     for down in downs.values():
         none_down = none_down * (1 - down)
@@ -122,6 +123,14 @@ def _expression(system: System, name: str) -> ca.SX:
     if name not in labels:
         raise UnknownNameError(f"'{system.name}' has no '{name}': {did_you_mean(name, labels)}")
     return system[name]
+
+
+def _check_is_known(system: System, argument: str, name: str) -> None:
+    """Raise UnknownNameError where an argument names what the system does not have."""
+    try:
+        _expression(system, name)
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{argument} is '{name}', and {error}") from None
 
 
 def _frequency(system: System, frequency: str | float) -> ca.SX:

@@ -33,12 +33,16 @@ class RunMeasures:
     function: ca.Function
 
 
-def parse_measures(system: System, expressions: Mapping[str, str], *, ledger: bool) -> RunMeasures:
+def parse_measures(
+    system: System, expressions: Mapping[str, str], *, duration: float, ledger: bool
+) -> RunMeasures:
     """Return measures by name as a function of what a run leaves.
 
-    ledger: whether energies are added up, so that measures may read them.
+    duration: of runs that do not end before [s]. ledger: whether energies are added up, so that measures may
+    read them. Raises ModelError for an expression that cannot be measured, also for one that counts from a
+    time on at which every run is over: of nothing it would be 0, which meets goals.
     """
-    integrals, extremes = _Integrals(system), _Extremes(system)
+    integrals, extremes = _Integrals(system, duration), _Extremes(system, duration)
     readable = [*_labels(system), "end.time", "end.ok"]
     readable += [f"count.{event.name}" for event in system.events]
     readable += [f"count.{sample.name}" for sample in system.samples]
@@ -81,8 +85,9 @@ def parse_measures(system: System, expressions: Mapping[str, str], *, ledger: bo
 class _OverRun:
     """Knows what measures say about a run as a whole in expressions of the system."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, duration: float) -> None:
         self.system = system
+        self.duration = duration
         self.symbols: dict[str, ca.SX] = {}
 
     def inside(self, expression: ca.SX, doing: str) -> ca.SX:
@@ -98,21 +103,26 @@ class _OverRun:
         values = [component(self.system, name) for name in names]
         return ca.substitute([expression], [self.symbols[name] for name in names], values)[0]
 
-
-def _moment(begin: ca.SX) -> float:
-    """Return a time from which on something counts [s]."""
-    if not begin.is_constant() or not float(begin) >= 0:
-        raise ModelError(
-            f"the time from which on a run counts is {begin}: give a number that is not negative [s]"
-        )
-    return float(begin)
+    def moment(self, begin: ca.SX) -> float:
+        """Return a time from which on something counts [s]."""
+        if not begin.is_constant() or not float(begin) >= 0:
+            raise ModelError(
+                f"the time from which on a run counts is {begin}: give a number that is not negative [s]"
+            )
+        if float(begin) >= self.duration:
+            raise ModelError(
+                f"the time from which on a run counts is {float(begin):g} s, and runs last "
+                f"{self.duration:g} s: nothing would be counted; give an earlier time, or let runs last "
+                "longer"
+            )
+        return float(begin)
 
 
 class _Extremes(_OverRun):
     """Collects the largest and least values that measures ask for."""
 
-    def __init__(self, system: System) -> None:
-        super().__init__(system)
+    def __init__(self, system: System, duration: float) -> None:
+        super().__init__(system, duration)
         self.asked: list[Extreme] = []
         self.memories: dict[str, ca.SX] = {}
 
@@ -126,7 +136,7 @@ class _Extremes(_OverRun):
 
     def largest_after(self, value: ca.SX, begin: ca.SX) -> ca.SX:
         """Return the largest value from a time on [s]; of a run that ends before, the value at its end."""
-        return ca.fmax(self._memory(value, _moment(begin)), value)
+        return ca.fmax(self._memory(value, self.moment(begin)), value)
 
     def least_after(self, value: ca.SX, begin: ca.SX) -> ca.SX:
         """Return the least value from a time on [s]; of a run that ends before, the value at its end."""
@@ -147,8 +157,8 @@ class _Extremes(_OverRun):
 class _Integrals(_OverRun):
     """Collects the integrals that measures ask for."""
 
-    def __init__(self, system: System) -> None:
-        super().__init__(system)
+    def __init__(self, system: System, duration: float) -> None:
+        super().__init__(system, duration)
         self.totals: dict[str, ca.SX] = {}
         self.rates: list[ca.SX] = []
 
@@ -162,11 +172,11 @@ class _Integrals(_OverRun):
 
     def integral_after(self, rate: ca.SX, begin: ca.SX) -> ca.SX:
         """Return the symbol of an integral from a time on [s]; it is 0 of a run that ends before."""
-        return self._total(ca.if_else(time >= _moment(begin), self._inside(rate), 0))
+        return self._total(ca.if_else(time >= self.moment(begin), self._inside(rate), 0))
 
     def mean_after(self, value: ca.SX, begin: ca.SX) -> ca.SX:
         """Return a mean from a time on [s]; it is 0 of a run that ends before."""
-        left = self.symbols["end.time"] - _moment(begin)
+        left = self.symbols["end.time"] - self.moment(begin)
         return ca.if_else(left > 0, self.integral_after(value, begin) / left, 0)
 
     def with_states(self) -> System:

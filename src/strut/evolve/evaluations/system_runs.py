@@ -177,7 +177,12 @@ class SystemEvaluation:
     @cached_property
     def run_measures(self) -> RunMeasures:
         """The measures, and the system with what they integrate."""
-        return parse_measures(self.system, self.expressions, ledger=bool(self.options.get("ledger")))
+        return parse_measures(
+            self.system,
+            self.expressions,
+            duration=self.time,
+            ledger=bool(self.options.get("ledger")),
+        )
 
     @property
     def _outputs(self) -> tuple[str, ...]:
