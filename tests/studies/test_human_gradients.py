@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from strut.errors import ModelError, UnknownNameError
 from strut.studies.gait_verification import Verified
 from strut.studies.human_gradients import (
     FAILED_TORQUE,
@@ -45,6 +46,17 @@ def test_missed_goals_are_corrected_the_shortest_way():
     parts = (corrected_values(point, low, high) - values) / (high - low)
     aim = 0.01 + KEPT_MARGIN / 5
     np.testing.assert_allclose(parts, aim / 5 * np.array([0.6, 0.8]), rtol=1e-12)
+
+
+def test_what_is_no_gait_of_the_study_is_refused():
+    """Before anything is walked: stiffness in steps, a body of one's own, and half a controller."""
+    known = known_gait("human-const").parameters
+    with pytest.raises(ModelError, match="mode of a gait to improve is 'step'"):
+        improve_gait("step", known_gait("human-step").parameters)
+    with pytest.raises(UnknownNameError, match="the gait to begin with has 'load', which is no parameter"):
+        improve_gait("const", {**known, "load": 20.0})
+    with pytest.raises(ModelError, match="has no 'hip_stiffness': give all 33 parameters"):
+        improve_gait("const", {name: known[name] for name in known if name != "hip_stiffness"})
 
 
 @pytest.mark.timeout(1800)

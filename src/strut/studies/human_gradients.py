@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from strut import evolve
-from strut.errors import NoGaitError
+from strut.errors import ModelError, NoGaitError, UnknownNameError, did_you_mean
 from strut.evolve.evaluations.evaluation import OK
 from strut.evolve.evaluations.run_gradients import GRADIENT_TOLERANCES, RunGradients
 from strut.extras import optional_module
@@ -30,6 +30,8 @@ from strut.studies.study import SECONDS_PER_MINUTE
 from strut.system import System, parameters
 from strut.walkers.assistance import ASSIST_ANGLE
 
+IMPROVED_MODES = ("const", "ppoly")
+"""Modes whose impedances do not jump with the phase."""
 KEPT_STATES = ("x", "phase")
 """States with which every step begins alike."""
 GOAL_MARGINS = ("speed", "spread of speed", "trunk forwards", "trunk backwards")
@@ -122,11 +124,18 @@ def step_expressions(walker: System) -> dict[str, str]:
 
 class GaitImprovement:
     """Gaits of one mode near a given one. mode: 'const' or 'ppoly', whose impedances do not jump with the
-    phase. begin: parameters of the gait; it must be of one step. Raises `NoGaitError` where there is none."""
+    phase. begin: all parameters of the gait by name; it must be of one step. Raises `NoGaitError` where there
+    is none, and `ModelError` for another mode or other parameters."""
 
     def __init__(self, mode: str, begin: Mapping[str, float]) -> None:
+        if mode not in IMPROVED_MODES:
+            raise ModelError(
+                f"the mode of a gait to improve is '{mode}': {did_you_mean(mode, IMPROVED_MODES)}; where "
+                "stiffness steps with the phase, derivatives do not know when"
+            )
         bare = gait_machine(mode)
         bounds = {q.name: q.bounds for q in bare.p if q.name.partition("_")[0] in JOINTS}
+        _check_parameters(begin, list(bounds))
         self.parameters = tuple(name for name in begin if name in bounds)
         walker = bare.using({name: begin[name] for name in self.parameters})
         walk = walk_until_settled(walker)
@@ -218,6 +227,22 @@ class GaitImprovement:
             torque_by=by["torque"],
             margins=np.array([each for each, _ in margins]),
             margins_by=np.array([each for _, each in margins]),
+        )
+
+
+def _check_parameters(begin: Mapping[str, float], names: list[str]) -> None:
+    """Raise an error where a gait to begin with is not the parameters of its mode, each of them: the body is
+    that of the study, and what is left out would be a default's."""
+    for name in begin:
+        if name not in names:
+            raise UnknownNameError(
+                f"the gait to begin with has '{name}', which is no parameter of its controller (body and "
+                f"ground are those of the study): {did_you_mean(name, names)}"
+            )
+    missing = [name for name in names if name not in begin]
+    if missing:
+        raise ModelError(
+            f"the gait to begin with has no '{missing[0]}': give all {len(names)} parameters of its mode"
         )
 
 
