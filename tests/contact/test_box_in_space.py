@@ -6,12 +6,14 @@ import pytest
 import strut
 from strut import Mechanism, Param, contact, joints
 from strut.codegen.lower import lower
+from tests.contact.test_ground_never_pulls import check
 
 MOST_STEPS = 15_000
 """Of a run of 3 s. Before feet that begin to slide kept their way, some took hundreds of thousands."""
 
 
 WEIGHT = 2.0 * 9.81
+CORNERS = tuple(f"corner_{k}" for k in range(4))
 
 
 def box(middle=False):
@@ -66,6 +68,40 @@ def test_a_box_slides_straight_and_stops():
     assert run.status == "done"
     assert run["base.x"][-1] == pytest.approx(0.8 * distance, rel=1e-6)
     assert run["base.y"][-1] == pytest.approx(0.6 * distance, rel=1e-6)
+
+
+@pytest.mark.slow  # the same code
+def test_a_box_that_slides_over_a_corner_stands_on_three():
+    """All by hand: it slides straight, and the ground's force goes through a point as far in front of the centre
+    as mu times its height. Four equally soft supports would have to pull at the corner behind, three press."""
+    a, b, h, mu = 0.3, 0.2, 0.1, 2.0
+    along = np.array([1 / a, 1 / b]) / np.hypot(1 / a, 1 / b)
+    x, y = mu * h * along
+    assert x / a + y / b > 1  # so that the corner behind would pull
+    assert max(x / a, y / b) < 1  # and the box does not tip
+    run = strut.simulate(
+        box(), t=1.0, x0=dict(zip(("base.vx", "base.vy"), 2.0 * along, strict=True)), p={"mu": mu}
+    )
+    assert run.status == "done"
+    check(run, CORNERS)
+    early = run.at(0.01)
+    shares = np.array([(x / a + y / b) / 2, (1 - y / b) / 2, (1 - x / a) / 2, 0.0])
+    assert [early[f"{corner}_normal"] for corner in CORNERS] == pytest.approx(WEIGHT * shares, abs=1e-6)
+    distance = 2.0**2 / (2 * mu * 9.81)
+    assert run["base.x"][-1] == pytest.approx(distance * along[0], rel=1e-5)
+    assert run["base.y"][-1] == pytest.approx(distance * along[1], rel=1e-5)
+    assert max(abs(run["base.z"] - 0.1)) < 1e-9
+
+
+@pytest.mark.slow  # the same code
+def test_the_ground_never_pulls_at_boxes_that_slide_and_turn():
+    made = box()
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        x0 = dict(zip(("base.vx", "base.vy", "base.wz"), rng.uniform(-3, 3, 3), strict=True))
+        run = strut.simulate(made, t=1.0, x0=x0, p={"mu": rng.uniform(0.5, 2.5)}, max_steps=MOST_STEPS)
+        assert run.status == "done"
+        check(run, CORNERS)
 
 
 @pytest.mark.slow  # five contacts with friction: their code takes a compiler half a minute

@@ -234,9 +234,19 @@ class StandingMachine:
 
     def _redundant(self) -> bool:
         """Do rows that are on at once repeat each other, in some posture near the first?"""
-        q, v, _ = self.assembly.start()
         repeating = {row for k, f in enumerate(self.feet) if self.held_along_ground(k) for row in f.tangents}
-        K = self.K[[row for row in range(self.K.shape[0]) if row not in repeating], :]
+        return self._repeat([row for row in range(self.K.shape[0]) if row not in repeating])
+
+    @cached_property
+    def _normals_repeat(self) -> bool:
+        """Can feet share their load in many ways, because their normal rows, and those of loops and locks,
+        repeat each other?"""
+        return self._repeat([*range(self.loops), *[f.normal for f in self.feet]])
+
+    def _repeat(self, rows: Sequence[int]) -> bool:
+        """Do these rows repeat each other, in some posture near the first?"""
+        q, v, _ = self.assembly.start()
+        K = self.K[list(rows), :]
         rng = np.random.default_rng(0)
         best = 0
         for trial in range(3):
@@ -302,7 +312,14 @@ class StandingMachine:
     def gains(self) -> list[ca.SX]:
         """How much more normal force a foot needs to change its own acceleration by one unit more, see
         `SwitchedRows.gain`."""
-        return [self.row_equations.gain(f.normal) for f in self.feet]
+        return self.gains_in(self.row_equations)
+
+    def gains_in(self, equations: SwitchedRows) -> list[ca.SX]:
+        """The feet's gains in other roles."""
+        normals = [f.normal for f in self.feet]
+        if self._normals_repeat:
+            return equations.gains_of_sharing(normals)
+        return [equations.gain(row) for row in normals]
 
     def jam_flag(self, f: StandingFoot) -> ca.SX:
         """1 where a foot slides and friction makes it heavier than its push makes it lighter."""

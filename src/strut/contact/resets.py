@@ -37,6 +37,8 @@ MAX_PULLING_ACCELERATION = 1e-4
 JAM_LIGHTNESS_RATIO = 1e-5
 """[1] Of a contact's own lightness along the normal: a foot that slides and is lighter than this has no
 bounded force."""
+JAM_NEARNESS = 2.0
+"""[1] A foot in space stops with another that jams where it is within this factor of jamming itself."""
 PRESSING_ACCELERATION = 0.1
 """[m/s^2] A foot that, let go, would fall faster than this needs that force. Where both vanish together it
 may also let go."""
@@ -75,21 +77,25 @@ class Landing:
         )
         self.release = release
         self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s", internal=True) if machine.coulomb else None
-        # In space a load may be shared in many ways, of which that of the exact forces pulls where another
-        # does not: roles held against it would go to and fro, so there the sweeps decide alone.
-        self.confirms = machine.coulomb and not any(f.way for f in machine.feet)
-        self.unsolved = Discrete("contact_is_unsolved", 0.0, internal=True) if self.confirms else None
+        self.unsolved = Discrete("contact_is_unsolved", 0.0, internal=True) if machine.coulomb else None
+        shares = machine.coulomb and machine.masked.redundant
+        self.excess = {
+            f.name: Discrete(f"{f.name}_excess", 0.0, "N", internal=True)
+            for f in machine.feet
+            if shares and f.way
+        }
 
-    def jams(self, f: StandingFoot) -> ca.SX:
+    def jams(self, f: StandingFoot, nearness: float = 1.0) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would
         pull, though it would not go away if it were let go. In space the way of sliding turns, and a foot
-        comes there with a force that grows without bound: that counts as there."""
+        comes there with a force that grows without bound: that counts as there, so many times earlier as
+        `nearness` [1] says."""
         pulls = (
             -self.machine.force[f.normal] * self.machine.masked.A[f.normal, f.normal] - PULLING_ACCELERATION
         )
         gain = self.machine.gains[self.machine.feet.index(f)]
         own = self.machine.masked.A[f.normal, f.normal]
-        almost_jams = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (
+        almost_jams = (nearness * gain * own > 1 / JAM_LIGHTNESS_RATIO) * (
             self.machine.force[f.normal] > PRESSING_ACCELERATION * gain
         )
         return ca.if_else(
@@ -99,13 +105,14 @@ class Landing:
     def wants_to_go(self, f: StandingFoot, normal: ca.SX, slides: ca.SX, gain: ca.SX) -> ca.SX:
         """Positive [m/s^2] where a foot with this normal force [N] and gain lets go: where it pulls. Where it
         slides and friction jams it, it is the other way round: where, let go, it would accelerate away. So it
-        is where it comes to the edge of that region with a bounded force (Genot and Brogliato's singular
-        point): lightness and acceleration vanish together there, and the force is lost in rounding."""
+        is in a plane where it comes to the edge of that region with a bounded force (Genot and Brogliato's
+        singular point): lightness and acceleration vanish together there, and the force is lost in
+        rounding."""
         own = self.machine.masked.A[f.normal, f.normal]
         pulls = -normal * own - PULLING_ACCELERATION
         if self.release != "acceleration":
             return ca.if_else(slides * (gain < 0), -1, pulls)
-        if not self.confirms:
+        if f.way:
             return ca.if_else(slides * (gain < 0), normal * own - PULLING_ACCELERATION, pulls)
         at_edge = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (normal <= PRESSING_ACCELERATION * gain)
         return ca.if_else(
@@ -120,6 +127,19 @@ class Landing:
         if not self.machine.masked.redundant:
             return ca.SX(0)
         return SLIDE_SLACK / self.machine.masked.A[f.normal, f.normal]
+
+    def begins_to_slide(self, f: StandingFoot) -> ca.SX:
+        """Positive [N] where the force of a foot that sticks leaves the friction cone. In space feet that
+        stick share friction in many ways: where sweeps found one within all cones, the foot sticks on with
+        a share beyond its own, and is asked again where that excess has doubled. Asked at the edge of its
+        cone alone, it would answer the same whenever rounding takes the share across, again and again."""
+        beyond = self._beyond_cone(f, self.machine.force)
+        return beyond - 2 * self.excess[f.name].sym if f.name in self.excess else beyond
+
+    def _beyond_cone(self, f: StandingFoot, force: ca.SX) -> ca.SX:
+        """By how much a foot's force leaves the friction cone [N], more than rounding makes of it."""
+        push = ca.norm_2(force[list(f.tangents)])
+        return push - sx(self.machine.friction) * force[f.normal] - self.cone_rounding(f)
 
     def landing_reset(self, lock: int | None = None) -> dict[str, ca.SX]:
         """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot
@@ -171,6 +191,7 @@ class Landing:
             reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - on[foot]))
         for f, flag in zip(feet, on, strict=True):
             reset |= f.swing.flags_after_landing(flag) if f.swing is not None else {}
+        reset |= {z.name: ca.SX(0) for z in self.excess.values()}
         v = self.machine.tree.v + self.machine.masked.effect(impulse)
         velocities = {self.machine.assembly.velocities[k].name: v[k] for k in self.machine.assembly.kept}
         return impulse, reset | velocities
@@ -211,7 +232,8 @@ class Landing:
         missing = self._velocity_changes(bounces)
         present = [ca.fmax(fall, f.on.sym) for fall, f in zip(falls, feet, strict=True)]
         A, needed_change = self._beside(missing, locked)
-        stops = [self.jams(f) > -PULLING_ACCELERATION for f in feet]
+        # Two feet in space that jam at one time stop together, whichever of them rounding finds first.
+        stops = [self.jams(f, JAM_NEARNESS if f.way else 1.0) > -PULLING_ACCELERATION for f in feet]
         rows = [list(f.rows) for f in feet]
         rough = sweep_contacts(A, -needed_change, rows, present=present, mu=mu, stops=stops)
         presses, slides, ways = self._contact_roles(rough)
@@ -287,21 +309,29 @@ class Landing:
                 reset |= {d.name: ca.if_else(slides, way[k], d.sym) for k, d in enumerate(f.way)}
             else:
                 reset[f.slip.name] = stays * slides * ca.sign(way)
+            if f.swing is not None and f.way:
+                reset |= f.swing.flags_after_landing(stays * (1 - f.on.sym))
         for z, opens in zip(self.machine.locked, self.machine.locks, strict=True):
             foot = next(f for f in self.machine.feet if f.name == opens.foot)
             reset[z.name] = z.sym * reset[foot.on.name]
-        if self.unsolved is not None:
-            reset[self.unsolved.name] = self._still_pull(self._decided_roles) > MAX_PULLING_ACCELERATION / 2
+        equations, force = self._exact_forces(self._decided_roles)
+        for f, (stays, slides, _) in zip(self.machine.feet, self._decided_roles, strict=True):
+            if f.name in self.excess:
+                beyond = ca.fmax(self._beyond_cone(f, force), 0)
+                reset[self.excess[f.name].name] = stays * (1 - slides) * beyond
+        assert self.unsolved is not None
+        pulls = self._still_pull(self._decided_roles, equations, force)
+        reset[self.unsolved.name] = pulls > MAX_PULLING_ACCELERATION / 2
         return reset
 
-    def _still_pull(self, roles: Sequence[Role]) -> ca.SX:
+    def _still_pull(self, roles: Sequence[Role], equations: SwitchedRows, force: ca.SX) -> ca.SX:
         """How much feet in these roles pull [m/s^2], the one that pulls most."""
-        equations, force = self._exact_forces(roles)
+        gains = self.machine.gains_in(equations)
         return reduce(
             ca.fmax,
             [
-                stands * self._pulls(f, force[f.normal], slides * (equations.gain(f.normal) < 0))
-                for f, (stands, slides, _) in zip(self.machine.feet, roles, strict=True)
+                stands * self._pulls(f, force[f.normal], slides * (gain < 0))
+                for f, gain, (stands, slides, _) in zip(self.machine.feet, gains, roles, strict=True)
             ],
         )
 
@@ -322,6 +352,21 @@ class Landing:
         across = self.machine.u[list(f.tangents)]
         return ca.norm_2(across) > SLIDING_SPEED, across / ca.fmax(ca.norm_2(across), MIN_LENGTH)
 
+    def _asked(self) -> list[ca.SX]:
+        """Which feet are asked who stands: those that do. In space, where one that slid stops, those besides
+        that touch and are as still: a foot that let go because others shared the load otherwise while they
+        slid stands again."""
+        feet, u = self.machine.feet, self.machine.u
+        if not all(f.way for f in feet):
+            return [f.on.sym for f in feet]
+        moves = [self._sliding_way(f)[0] for f in feet]
+        stops = [f.on.sym * (f.slip.sym > 1.5) * (1 - m) for f, m in zip(feet, moves, strict=True) if f.slip]
+        touch = [f.ready * (f.spot.gap < TOUCH_GAP) * (ca.fabs(u[f.normal]) < PARTING_SPEED) for f in feet]
+        return [
+            ca.fmax(f.on.sym, reduce(ca.fmax, stops) * near * (1 - m))
+            for f, near, m in zip(feet, touch, moves, strict=True)
+        ]
+
     @cached_property
     def _decided_roles(self) -> list[Role]:
         """Which feet stand and slide from now on, and where to: from sweeps, then held against the forces
@@ -329,27 +374,27 @@ class Landing:
         feet, mu = self.machine.feet, sx(self.machine.friction)
         # What pulls drift back counts here as it does in the forces: a reset without it may answer that a
         # foot stands which pulls already, and the guard, positive by then, would not cross zero again.
-        needed = self._needed_accelerations
+        needed = self.machine.needed_accelerations
         A, needed_change = self._beside(needed, [z.sym for z in self.machine.locked])
-        moving = [self._sliding_way(f) for f in feet]
+        moving, asked = [self._sliding_way(f) for f in feet], self._asked()
         # to begin with, what does not slide already sticks: where several feet can, they share the load
         # evenly
         _, begin = self._exact_forces(
-            [(f.on.sym, moves, along) for f, (moves, along) in zip(feet, moving, strict=True)]
+            [(there, moves, along) for there, (moves, along) in zip(asked, moving, strict=True)]
         )
         rough = sweep_contacts(
             A,
             -needed_change,
             [list(f.rows) for f in feet],
-            present=[f.on.sym for f in feet],
+            present=asked,
             mu=mu,
             moving=moving,
             begin=begin,
         )
         away = -needed_change + A @ rough
         roles = []
-        for f, presses, slide, way, (moves, along) in zip(
-            feet, *self._contact_roles(rough), moving, strict=True
+        for f, there, presses, slide, way, (moves, along) in zip(
+            feet, asked, *self._contact_roles(rough), moving, strict=True
         ):
             own = A[f.normal, f.normal]
             light = ca.if_else(
@@ -360,14 +405,9 @@ class Landing:
                 / own,
                 1,
             )
-            stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING_ACCELERATION * ca.fmin(light, 1))
+            stays = there * ca.fmax(presses, away[f.normal] <= LIFTING_ACCELERATION * ca.fmin(light, 1))
             roles.append((stays, ca.fmax(moves, slide), ca.if_else(moves, along, way)))
-        return self._confirmed_roles(roles) if self.confirms else roles
-
-    @property
-    def _needed_accelerations(self) -> ca.SX:
-        """What forces must change the accelerations along the rows by where roles are decided."""
-        return self.machine.needed_accelerations if self.confirms else -self.machine.free_accelerations
+        return self._confirmed_roles(roles)
 
     def _exact_forces(self, roles: Sequence[Role]) -> tuple[SwitchedRows, ca.SX]:
         """The equations of the forces of feet in these roles, and the forces along all rows."""
@@ -379,20 +419,27 @@ class Landing:
         ]
         switches = self.machine.switches([stands for stands, _, _ in roles])
         equations = self.machine.masked.row_equations(switches, tuple(rules))
-        return equations, equations.forces(self._needed_accelerations)
+        return equations, equations.forces(self.machine.needed_accelerations)
 
     def _confirmed_roles(self, roles: Sequence[Role]) -> list[Role]:
         """Roles held against the forces that follow exactly: a foot that pulls goes, one that sticks outside
         of its cone slides. Sweeps end with an error, which is large where points of one body share a load,
-        and larger than a force that has only just become negative."""
+        and larger than a force that has only just become negative.
+
+        A foot of many that pulls only because the load is shared as equally soft supports would goes too, as
+        from those: it touches on, the others carry all, and nothing accelerates. In space none begins to
+        slide here: friction between feet that stick is shared in many ways as well, sweeps have found one
+        within all cones, and a foot that slid all the same would stop at once, again and again."""
         mu = sx(self.machine.friction)
         equations, force = self._exact_forces(roles)
-        confirmed = []
-        for f, (stands, slides, way) in zip(self.machine.feet, roles, strict=True):
+        gains, confirmed = self.machine.gains_in(equations), []
+        for f, gain, (stands, slides, way) in zip(self.machine.feet, gains, roles, strict=True):
             normal, push = force[f.normal], force[list(f.tangents)]
-            goes = self.wants_to_go(f, normal, slides, equations.gain(f.normal)) > -PULLING_ACCELERATION / 2
+            goes = self.wants_to_go(f, normal, slides, gain) > -PULLING_ACCELERATION / 2
+            if f.way:  # one that jams beside others stops dead; let go, it would leave a jam to them
+                goes = goes * (1 - slides * (gain < 0))
             beyond = ca.norm_2(push) - mu * normal * (1 - CONE_EDGE_SLACK) - self.cone_rounding(f) > 0
-            begins = (1 - slides) * beyond
+            begins = ca.SX(0) if f.way else (1 - slides) * beyond
             new_way = ca.if_else(begins, -push / ca.fmax(ca.norm_2(push), MIN_LENGTH), way)
             confirmed.append((stands * (1 - goes), ca.fmax(slides, begins), new_way))
         return confirmed

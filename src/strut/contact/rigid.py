@@ -101,8 +101,9 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     and F_inside, which ends a run that puts a foot deep into the ground; with Coulomb's friction F_jam, where
     no force lets it slide on (Painleve) and it stops dead, and F_painleve, which ends a run where it cannot
     stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along the
-    ground). With Coulomb's friction in a plane event contact_unsolved ends a run, as a failure, in which the
-    ground would have to pull because it was not found out which feet stand, stick, slide and go. In a plane,
+    ground). With Coulomb's friction event contact_unsolved ends a run, as a failure, in which the ground
+    would have to pull because it was not found out which feet stand, stick, slide and go. A foot of many that
+    share a load lets go where equally soft supports would pull at it, though it touches on. In a plane,
     points of one body that stand at once are held along the ground by the first of them alone, where
     friction has no limit: what each of them would take is not determined. Very many contacts with friction
     in space take long to compile: `time_stepped` is for those.
@@ -169,7 +170,7 @@ class _Rigid:
                     events.append(f.swing.scuff(CATCH_DEPTH, 1 - on))
             if self.machine.coulomb:
                 events += self._friction_events(f, force, roles) + self._jam_events(f, landing)
-        if self.landing.confirms:
+        if self.machine.coulomb:
             events += self._unsolved_events(roles)
         return events + self._lock_events()
 
@@ -245,11 +246,9 @@ class _Rigid:
     def _friction_events(self, f: StandingFoot, force: ca.SX, roles: dict[str, ca.SX]) -> list[Event]:
         """A foot begins to slide where its force leaves the friction cone, and sticks where it stops."""
         assert f.slip is not None
-        mu, on, slip = sx(self.machine.friction), f.on.sym, f.slip.sym
-        tangents = list(f.tangents)
-        push, moving = force[tangents], self.machine.u[tangents]
+        on, slip, moving = f.on.sym, f.slip.sym, self.machine.u[list(f.tangents)]
         stops = SLIDING_SPEED / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING_SPEED
-        beyond = ca.norm_2(push) - mu * force[f.normal] - self.landing.cone_rounding(f)
+        beyond = self.landing.begins_to_slide(f)
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), beyond, -1)
         if f.way:  # one that begins to slide must not be pushed back against its own friction
             backwards = -ca.dot(moving, ca.vertcat(*[d.sym for d in f.way])) - SLIDING_SPEED / 2
@@ -396,6 +395,7 @@ class _Rigid:
     def _discrete(self) -> list[Discrete]:
         """All discrete states: of feet and locks, of jams, and counters of steps."""
         of_friction = [z for z in (self.landing.jammed_at, self.landing.unsolved) if z is not None]
+        of_friction += self.landing.excess.values()
         return self.machine.discrete() + of_friction + list(self.landing.counters)
 
     def system(

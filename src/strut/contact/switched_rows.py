@@ -6,7 +6,7 @@ follows from its normal force. Rows that repeat each other share the load as equ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -17,6 +17,8 @@ ROW_SOFTNESS = 1e-8
 """[1] Of the mean diagonal of A: added to it where rows may repeat each other (Tikhonov regularisation)."""
 SOFTNESS_CORRECTIONS = 2
 """Steps of iterative refinement that take the error of this softness out again, to rounding."""
+MAX_GAIN_CORRECTION = 0.5
+"""[1] Of a row's gain: where a step of iterative refinement changes it by more, softness alone bounds it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +34,14 @@ class SlidingRow:
 @dataclass(frozen=True, eq=False)
 class SwitchedRows:
     """Equations `matrix @ forces = switch * missing` of rows that hold or not, with what solves them nearly:
-    `corrections` (iterative refinement) make it exact."""
+    `corrections` (iterative refinement) make it exact. softness: what was added to the matrix where rows
+    hold."""
 
     solve: Callable[[ca.SX], ca.SX]
     matrix: ca.SX
     switch: ca.SX
     corrections: int
+    softness: ca.SX
 
     def forces(self, missing: ca.SX) -> ca.SX:
         """Forces that change the rates of the rows that hold by `missing`."""
@@ -51,9 +55,29 @@ class SwitchedRows:
         """How much more force a row needs to change its own rate by one unit more, the other rows in their
         roles. It is negative where friction makes a foot heavier than its push makes it lighter: Painleve's
         paradox."""
+        return self._response(row)[row]
+
+    def gains_of_sharing(self, rows: Sequence[int]) -> list[ca.SX]:
+        """The gains of rows that may repeat each other; 0 where a row does now. Its force is no function of
+        its own rate there: what `gain` answers is the reciprocal of the softness, of either sign, and no
+        jam. It tells itself by growing with every step of iterative refinement, of which the first is
+        added up here over `rows`."""
+        responses = [self._response(row) for row in rows]
+        gains = []
+        for row, response in zip(rows, responses, strict=True):
+            correction = self.softness * sum(
+                self.switch[other] * response[other] * theirs[row]
+                for other, theirs in zip(rows, responses, strict=True)
+            )
+            shared = ca.fabs(correction) > MAX_GAIN_CORRECTION * ca.fabs(response[row])
+            gains.append(ca.if_else(shared, 0, response[row]))
+        return gains
+
+    def _response(self, row: int) -> ca.SX:
+        """The forces that change the rate of one row by one unit, and of no other that holds."""
         unit = ca.SX.zeros(self.matrix.shape[0])
         unit[row] = 1
-        return self.solve(unit)[row]
+        return self.solve(unit)
 
 
 class MaskedRows:
@@ -77,11 +101,11 @@ class MaskedRows:
         corrections = SOFTNESS_CORRECTIONS if self.redundant else 0
         if not sliding:
             plain = hold @ self.A @ hold + loose
-            return SwitchedRows(Factors(plain + soft * hold).solve, plain, switch, corrections)
+            return SwitchedRows(Factors(plain + soft * hold).solve, plain, switch, corrections, soft)
         matrix = hold @ self.A + loose
         for s in sliding:
             matrix[s.row, s.normal] = matrix[s.row, s.normal] - s.on * on[s.row] * s.ratio
-        return SwitchedRows(LU(matrix + soft * hold).solve, matrix, switch, corrections)
+        return SwitchedRows(LU(matrix + soft * hold).solve, matrix, switch, corrections, soft)
 
     def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[SlidingRow, ...] = ()) -> ca.SX:
         """Forces that change the rows' rates by `missing` where `on` is 1, and are 0, or friction, where it
