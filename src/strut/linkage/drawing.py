@@ -9,6 +9,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.html import safe
+from strut.linkage.labels import Labels, text_at
 from strut.linkage.limb import Limb
 from strut.linkage.pins import pin_positions, sketch_values
 from strut.linkage.topology import Topology, check_actuators
@@ -21,10 +22,24 @@ LETTER_WIDTH = 7.0
 """[px] Of a name in a box."""
 GRAPH_SIZE = 240.0
 """[px] Width and height of a graph."""
-MARGIN = 26.0
-"""[px] Around a picture."""
+MARGIN = 12.0
+"""[px] Around a picture with its names."""
 LAYOUT_STEPS = 400
 """Steps in which the nodes of a graph find their places."""
+NODE_RADIUS = 12.0
+"""[px] Of the disc of a link in a graph."""
+SEGMENT_WIDTH, BAR_WIDTH = 13.0, 4.0
+"""[px] Of segments of the limb and of bars in a picture to scale."""
+PIVOT_RADIUS, PIN_RADIUS, ACTUATOR_RADIUS = 5.0, 4.0, 6.0
+"""[px] Of joints of the limb, of pins, and of pins with an actuator."""
+RIM_WIDTH = 1.5
+"""[px] Of the rims of discs."""
+PIN_GAP = 3.0
+"""[px] Between a pin and its name."""
+JOINT_SIZE, LINK_SIZE = 10, 12
+"""[px] Of the type in which names of joints and of links are."""
+NAMED_SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)
+"""[1] Of a line's length, where its name may be, those that are liked best first."""
 
 
 @checked
@@ -33,28 +48,31 @@ def draw_graph(topology: Topology, title: str = "", actuators: Sequence[str] = (
     links as discs, joints as lines; those with an actuator are marked. actuators: joints of the linkage."""
     check_actuators(topology, actuators)
     places = _place_nodes(topology)
-    lines, corners = [], []
+    lines, names, joints = [], Labels(), {}
     for name, (a, b) in {**topology.limb.joints, **topology.joints}.items():
-        (x1, y1), (x2, y2) = places[a], places[b]
+        begin, end = places[a], places[b]
         own = name in topology.joints
         colour = ACTUATOR_COLOUR if name in actuators else LINK_COLOUR if own else LIMB_COLOUR
-        lines.append(
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
-            f'stroke-width="{2.2 if own else 4}"><title>{safe(name)}</title></line>'
-        )
-        lines.append(_text((x1 + x2) / 2, (y1 + y2) / 2 - 4, name, colour, 10))
+        width = 2.2 if own else 4.0
+        lines.append(_line(begin, end, colour, width, name))
+        names.avoid_line(begin, end, width, name)
+        joints[name] = (begin, end, ACTUATOR_COLOUR if name in actuators else LINK_COLOUR)
     for part, (x, y) in places.items():
         if part in topology.links:
-            lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="12" fill="#fff" stroke="{LINK_COLOUR}"/>')
+            lines.append(_disc((x, y), NODE_RADIUS, "#fff", LINK_COLOUR))
+            names.avoid_disc((x, y), NODE_RADIUS)
         else:
             half = max(24.0, LETTER_WIDTH * len(part) / 2 + 4)
-            corners += [(x - half, y), (x + half, y)]
             lines.append(
                 f'<rect x="{x - half:.1f}" y="{y - 11:.1f}" width="{2 * half:.0f}" height="22" rx="4" '
                 f'fill="#e8edf1" stroke="{LIMB_COLOUR}"/>'
             )
-        lines.append(_text(x, y + 4, part, LINK_COLOUR, 12))
-    return _svg(lines, np.array([*places.values(), *corners]), title)
+            names.avoid_box((x, y), (half, 11.0))
+        lines.append(text_at((x, y), part, LINK_COLOUR, LINK_SIZE))
+    # names of joints come last, once everything is there that they keep away from
+    for name, (begin, end, colour) in joints.items():
+        lines.append(names.place(name, _points_between(begin, end), colour, JOINT_SIZE))
+    return _svg(lines, names.corners, title)
 
 
 @checked
@@ -94,36 +112,43 @@ def draw_bars(
     extent = float(np.ptp(np.vstack(drawn_ends or [placed_pins]), axis=0).max())  # [m]
     scale = LINKAGE_SIZE / extent if extent > 0 else LINKAGE_SIZE  # [px/m]
     segments = [ends * (1, -1) * scale for ends in drawn_ends]
-    lines = [
-        f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{LIMB_COLOUR}" '
-        f'stroke-width="13" stroke-linecap="round" opacity="0.6"/>'
-        for a, b in segments
-    ]
+    # what is behind is drawn first: the limb, bars, then joints
+    lines, names = [], Labels()
+    for a, b in segments:
+        lines.append(
+            f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{LIMB_COLOUR}" '
+            f'stroke-width="{SEGMENT_WIDTH:.0f}" stroke-linecap="round" opacity="0.6"/>'
+        )
+        names.avoid_line(a, b, SEGMENT_WIDTH)
+    named_points: dict[str, list[np.ndarray]] = {}
     for link, ends in bars.items():
         own = [np.asarray(end) * (1, -1) * scale for end in ends]
-        lines += [
-            f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" stroke="{LINK_COLOUR}" '
-            f'stroke-width="4" stroke-linecap="round"><title>{safe(link)}</title></line>'
-            for a, b in combinations(own, 2)
-        ]
-        if own:
-            centre = np.mean(own, axis=0)
-            lines.append(_text(centre[0] + 9, centre[1] + 4, link, LINK_COLOUR, 12))
+        # the middle of a triangle before its sides
+        named_points[link] = [np.mean(own, axis=0)] if own and len(own) != 2 else []
+        for a, b in combinations(own, 2):
+            lines.append(_line(a, b, LINK_COLOUR, BAR_WIDTH, link))
+            names.avoid_line(a, b, BAR_WIDTH, link)
+            named_points[link] += _points_between(a, b)
     for joint, (_, below) in limb.joints.items():
         if below in limb.segments:
-            x, z = limb.pivot(joint)
-            lines.append(
-                f'<circle cx="{x * scale:.1f}" cy="{-z * scale:.1f}" r="5" '
-                f'fill="{LIMB_COLOUR}"><title>{safe(joint)}</title></circle>'
-            )
-    for name, (x, y) in zip(pins, placed_pins * (1, -1) * scale, strict=True):
-        fill, radius = (ACTUATOR_COLOUR, 6) if name in actuators else ("#fff", 4)
-        lines.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="{LINK_COLOUR}" '
-            f'stroke-width="1.5"><title>{safe(name)}</title></circle>'
-        )
-        lines.append(_text(x - 9, y - 6, name, LINK_COLOUR, 10))
-    return _svg(lines, np.vstack([placed_pins * (1, -1) * scale, *segments]), title)
+            centre = np.array(limb.pivot(joint)) * (1, -1) * scale
+            lines.append(_disc(centre, PIVOT_RADIUS, LIMB_COLOUR, name=joint))
+            names.avoid_disc(centre, PIVOT_RADIUS)
+    discs = {
+        name: (centre, ACTUATOR_RADIUS if name in actuators else PIN_RADIUS)
+        for name, centre in zip(pins, placed_pins * (1, -1) * scale, strict=True)
+    }
+    for name, (centre, radius) in discs.items():
+        colour = ACTUATOR_COLOUR if name in actuators else "#fff"
+        lines.append(_disc(centre, radius, colour, LINK_COLOUR, name))
+        names.avoid_disc(centre, radius)
+    # names of pins come first: a bar may have its name anywhere along it
+    for name, (centre, radius) in discs.items():
+        lines.append(names.place(name, [centre], LINK_COLOUR, JOINT_SIZE, gap=radius + PIN_GAP))
+    for link, points in named_points.items():
+        if points:
+            lines.append(names.place(link, points, LINK_COLOUR, LINK_SIZE))
+    return _svg(lines, np.vstack([*segments, names.corners]), title)
 
 
 def _place_nodes(topology: Topology) -> dict[str, np.ndarray]:
@@ -149,10 +174,26 @@ def _place_nodes(topology: Topology) -> dict[str, np.ndarray]:
     return {part: GRAPH_SIZE * at[index[part]] for part in topology.parts}
 
 
-def _text(x: float, y: float, text: str, colour: str, size: int) -> str:
+def _points_between(begin: np.ndarray, end: np.ndarray) -> list[np.ndarray]:
+    """Return points of a line beside which its name may be, those that are liked best first."""
+    return [begin + share * (end - begin) for share in NAMED_SHARES]
+
+
+def _line(begin: np.ndarray, end: np.ndarray, colour: str, width: float, name: str) -> str:
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="{size}" text-anchor="middle">'
-        f"{safe(text)}</text>"
+        f'<line x1="{begin[0]:.1f}" y1="{begin[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}" '
+        f'stroke="{colour}" stroke-width="{width:g}" stroke-linecap="round">'
+        f"<title>{safe(name)}</title></line>"
+    )
+
+
+def _disc(
+    centre: Sequence[float] | np.ndarray, radius: float, fill: str, stroke: str = "", name: str = ""
+) -> str:
+    rim = f' stroke="{stroke}" stroke-width="{RIM_WIDTH}"' if stroke else ""
+    tip = f"<title>{safe(name)}</title>" if name else ""
+    return (
+        f'<circle cx="{centre[0]:.1f}" cy="{centre[1]:.1f}" r="{radius:g}" fill="{fill}"{rim}>{tip}</circle>'
     )
 
 
