@@ -352,7 +352,7 @@ class Landing:
         across = self.machine.u[list(f.tangents)]
         return ca.norm_2(across) > SLIDING_SPEED, across / ca.fmax(ca.norm_2(across), MIN_LENGTH)
 
-    def _asked(self) -> list[ca.SX]:
+    def _standing_candidates(self) -> list[ca.SX]:
         """Which feet are asked who stands: those that do. In space, where one that slid stops, those besides
         that touch and are as still: a foot that let go because others shared the load otherwise while they
         slid stands again."""
@@ -376,17 +376,17 @@ class Landing:
         # foot stands which pulls already, and the guard, positive by then, would not cross zero again.
         needed = self.machine.needed_accelerations
         A, needed_change = self._beside(needed, [z.sym for z in self.machine.locked])
-        moving, asked = [self._sliding_way(f) for f in feet], self._asked()
+        moving, candidates = [self._sliding_way(f) for f in feet], self._standing_candidates()
         # to begin with, what does not slide already sticks: where several feet can, they share the load
         # evenly
         _, begin = self._exact_forces(
-            [(there, moves, along) for there, (moves, along) in zip(asked, moving, strict=True)]
+            [(there, moves, along) for there, (moves, along) in zip(candidates, moving, strict=True)]
         )
         rough = sweep_contacts(
             A,
             -needed_change,
             [list(f.rows) for f in feet],
-            present=asked,
+            present=candidates,
             mu=mu,
             moving=moving,
             begin=begin,
@@ -394,7 +394,7 @@ class Landing:
         away = -needed_change + A @ rough
         roles = []
         for f, there, presses, slide, way, (moves, along) in zip(
-            feet, asked, *self._contact_roles(rough), moving, strict=True
+            feet, candidates, *self._contact_roles(rough), moving, strict=True
         ):
             own = A[f.normal, f.normal]
             light = ca.if_else(
