@@ -19,7 +19,7 @@ from strut.optimal.walk.reference import find_reference
 from strut.optimal.walk.sole_stride import HEEL_LIFT, LANDING_SHARE, sole_stride
 from strut.optimal.walk.step_goal import StepGoal
 from strut.optimal.walk.step_limits import complete_limits
-from strut.optimal.walk.step_problem import step_problem
+from strut.optimal.walk.step_problem import BRANCH_MARGIN, step_problem
 from strut.system import start, sx, time
 from tests.optimal.floating import on_rigid_ground
 from tests.optimal.heel_toe import POINTS, heel_toe
@@ -176,6 +176,19 @@ def test_conditions_are_of_what_decides_alone(walker):
         moving = [c for c in conditions if ca.depends_on(c, rates)]
         # Who lands comes down (so say its guard and its reset); who stands stays, or is let go.
         assert len(moving) <= 3, event
+
+
+def test_a_plan_stays_inside_of_its_branch(walker):
+    """At its very edge rounding would decide in a replay whether the foot behind holds or leaves where the
+    other lands: a human's plan went there, and was not repeated."""
+    phases = contact_phases(walker, "heel_r_touchdown", DOUBLE_SUPPORT)
+    stride = sole_stride(walker, phases, speed=0.5)
+    problem = step_problem(stride.branch.system, phases.events, branch=stride.branch, foot_margin=0.01)
+    kept = [
+        q for q in problem.requirements if q.name.startswith("what keeps the impact of 'heel_r_touchdown'")
+    ]
+    assert len(kept) == len(stride.branch.conditions["heel_r_touchdown"]) > 0
+    assert {q.low for q in kept} == {BRANCH_MARGIN}
 
 
 # ---- designs ----

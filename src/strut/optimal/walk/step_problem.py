@@ -55,6 +55,10 @@ from strut.system import Event, System, sx
 SAME_VALUES = 1e-9
 """Guards and forces along a gait that differ by no more, relative to 1 + their largest value, are the
 same."""
+BRANCH_MARGIN = 1e-5
+"""By how much sides of a comparison in a reset stay apart, in their own unit (m/s of a foot that would lift):
+a plan goes to the edge of its branch, where rounding would decide in a replay which one is taken. Plans and
+replays agree to 1e-6 there, with joints that turn at some ten rad/s."""
 OF_A_PROBLEM = [name for name, each in goal_fields(StepGoal).items() if each.on_problem is not None]
 """Fields of a `StepGoal` that a problem can require; the others change the walker or need a solution."""
 
@@ -186,11 +190,12 @@ def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
         # The last of them, where friction has a limit, are those of the impulse.
         first_cone = len(conditions) - len(landing_cones(branch.actual, phase.until or ""))
         for k, condition in enumerate(conditions):
-            name = f"what keeps the impact of '{phase.until}' of its kind ({k + 1})"
-            if k >= first_cone:
+            name, least = f"what keeps the impact of '{phase.until}' of its kind ({k + 1})", BRANCH_MARGIN
+            if k >= first_cone:  # which has a margin of its own
+                least = 0.0
                 name = f"what keeps the impact of '{phase.until}' from slipping ({k - first_cone + 1})"
             at, where = ("begin", phase_after(problem, phase)) if phase.by_inputs else ("end", phase)
-            problem = problem.require(name, condition, low=0.0, at=at, phase=where.name)
+            problem = problem.require(name, condition, low=least, at=at, phase=where.name)
     return problem
 
 
