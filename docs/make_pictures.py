@@ -107,6 +107,24 @@ def walking_human(place: Path) -> None:
     )
 
 
+def walking_human_strides(place: Path) -> None:
+    run = load("walking_human.py").main()
+    view.stick_figure(run, place / "walking_human_strides.svg", (8.0, 10.0), poses=19, width=760)
+
+
+def human_optimal(place: Path) -> None:
+    example = load("human_optimal.py")
+    design = example.main("fine")
+    force = example.stride_force(design)
+    t = np.arange(len(force)) * 2 * design.step_time / len(force)
+    Figure(
+        (Line("planned", t, force, PALETTE[0]),),
+        "time since the heel landed [s]",
+        "force on a foot [weights]",
+        height=190,
+    ).save(place / "human_optimal.svg")
+
+
 def slip_map(place: Path) -> None:
     steps = load("slip_map.py").main()
     x, y = np.linspace(0, 50, len(steps)), np.linspace(40, 80, len(steps))
@@ -285,6 +303,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             hopper,
             slip_map,
             walking_human,
+            walking_human_strides,
             coman,
             zmp_walk,
             three_grounds,
@@ -306,6 +325,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             rabbit,
             rabbit_drives,
             running,
+            human_optimal,
             held_gait,
         ),
         polar_hopper,

@@ -257,6 +257,7 @@ TESTED_ELSEWHERE = {
     "demo.py": "tests/view/test_demo.py",
     "foot_placement.py": "tests/control/test_step_feedback.py",
     "held_gait.py": "tests/control/test_closed_loops.py",
+    "human_optimal.py": "tests/examples/test_human_optimal.py",
     "own_walker.py": "tests/examples/test_own_walker.py",
     "polar_hopper.py": "tests/system/test_alternate.py",
     "rabbit.py": "tests/examples/test_rabbit.py",
