@@ -20,6 +20,7 @@ from bench import (
     dynamics,
     events,
     evolve,
+    exoskeleton,
     fixed_step,
     gait,
     human,
@@ -64,6 +65,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "whole-body": whole_body.run,
     "evolve": evolve.run,
     "human": human.run,
+    "exoskeleton": exoskeleton.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
 
