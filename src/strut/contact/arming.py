@@ -23,13 +23,21 @@ class Swing:
     ground. A foot that falls behind again does not land in this swing. Without `ahead`, a foot that was let
     go lands again after it was off the ground.
 
-    begin: makes an initial value of an expression. prefix: of the names of flags and events.
+    begin: makes an initial value of an expression. prefix: of the names of flags and events. disarms: whether
+    a foot that lands must leave the ground before it lands again; else that is so only where something else
+    takes its flag away, as ground that becomes higher under it.
     """
 
     def __init__(
-        self, gap: ca.SX, ahead: ca.SX | None, begin: Callable[[ca.SX], ca.SX], prefix: str = ""
+        self,
+        gap: ca.SX,
+        ahead: ca.SX | None,
+        begin: Callable[[ca.SX], ca.SX],
+        prefix: str = "",
+        *,
+        disarms: bool = True,
     ) -> None:
-        self.gap, self.ahead, self.prefix = gap, ahead, prefix
+        self.gap, self.ahead, self.prefix, self.disarms = gap, ahead, prefix, disarms
         self.passed = None if ahead is None else Discrete(f"{prefix}passed", begin(ahead > 0), internal=True)
         arms = 1.0 if ahead is None else begin((ahead > 0) * (gap > 0))
         self.armed = Discrete(f"{prefix}armed", arms, internal=True)
@@ -41,7 +49,7 @@ class Swing:
 
     def flags_after_landing(self, flag: ca.SX | float = 1.0) -> dict[str, ca.SX]:
         """The flags after the foot landed, or where `flag` is 1."""
-        return {z.name: z.sym * (1 - flag) for z in self.discrete}
+        return {z.name: z.sym * (1 - flag) for z in self.discrete} if self.disarms else {}
 
     def events(self, free: ca.SX | float = 1.0) -> list[Event]:
         """What happens to a foot while it is `free`. Every guard is smooth: kinks cost the search for events

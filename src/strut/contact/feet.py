@@ -187,9 +187,11 @@ class StandingMachine:
                         for n, e in zip("xy", begin, strict=True)
                     )
             ahead = sx(arm[s.name](self.tree)) if s.name in arm else None
-            if ahead is not None or (rearm and not self.coulomb) or height is not None:
+            # With friction feet that a landing lifts may come back from less than anything is off the ground.
+            disarms = ahead is not None or (rearm and not self.coulomb)
+            if disarms or height is not None:
                 self.assembly.params.add(0 if ahead is None else ahead)
-                foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_")
+                foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_", disarms=disarms)
             feet.append(foot)
         return feet
 

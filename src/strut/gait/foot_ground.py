@@ -49,9 +49,10 @@ def _with_grounds(event: Event, feet: Sequence[Foot], symbols: Mapping[str, ca.S
         after = [sx(event.reset.get(foot.stands, symbols[foot.stands])) for foot in contacts]
         leaves = ca.logic_and(reduce(ca.fmax, before) > 0, reduce(ca.fmax, after) <= 0)
         reset[ground] = ca.if_else(leaves, height, symbols[ground])
+        rises = ca.logic_and(leaves, height > symbols[ground])
         for foot in contacts:
             if foot.armed:
-                reset[foot.armed] = ca.if_else(leaves, 0, sx(reset.get(foot.armed, symbols[foot.armed])))
+                reset[foot.armed] = ca.if_else(rises, 0, sx(reset.get(foot.armed, symbols[foot.armed])))
     return replace(event, reset=reset) if reset.keys() != event.reset.keys() else event
 
 
