@@ -15,6 +15,7 @@ from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.evolve.search import StopRequest
 from strut.evolve.streams import Purpose, RandomStream
 from strut.studies import kieboom_exoskeleton as study
+from strut.studies.exoskeleton_checks import is_stable_gait
 from strut.studies.exoskeleton_descent import DesignDescent
 from strut.studies.exoskeleton_designs import DesignSpace, WornValues, add_stride, chosen_groups, pin_name
 from strut.studies.exoskeleton_evaluation import ExoskeletonEvaluation, divide_runs
@@ -38,7 +39,6 @@ from strut.studies.exoskeleton_search import (
     search_exoskeletons,
 )
 from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
-from strut.studies.exoskeleton_table import WornDesign, verdict_row
 from strut.studies.known_exoskeletons import (
     kept_parameters,
     known_exoskeletons,
@@ -334,7 +334,7 @@ def test_known_exoskeletons_are_what_was_asked_for():
     assert len(designs) == 4
     for name, design in designs.items():
         assert design.group.name == name
-        assert study.is_stable_gait(design)
+        assert is_stable_gait(design.worn_design())
     assert known_rival().value < min(design.individual.value for design in designs.values())
 
 
@@ -493,15 +493,3 @@ def test_on_a_card_runs_go_side_by_side(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="the first fails"):
         study._search(order, lambda text: None)
     assert begun[5:] == ["compiled"]
-
-
-def test_what_fine_steps_tell_decides():
-    """A design that keeps the last goal in the long steps of the search alone is not told to be there."""
-    worn = WornDesign("rival", 11.0, (0.0, 0.9), np.array([0.4]), 5, {"power_absolute": 147.6, "force": 3.0})
-    fine = {"fine": {"stage": 3.0, "power_absolute": 163.5}}
-    told = study._in_fine_steps(worn, fine)
-    assert told.stage == 3
-    assert (told.measures["power_absolute"], told.measures["force"]) == (163.5, 3.0)
-    assert study._in_fine_steps(worn, {}) is worn
-    assert study._in_fine_steps(worn, {"fine": {"stage": 7.0}}).stage == 5
-    assert "not decided" in str(verdict_row([replace(worn, stage=5)], told))

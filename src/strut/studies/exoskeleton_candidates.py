@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from strut import evolve
-from strut.simulate import simulate
+from strut.simulate import Trajectory, simulate
 from strut.studies.exoskeleton_descent import DescendedMachine, descend_design, descend_rival
 from strut.studies.exoskeleton_designs import DesignSpace, chosen_groups
 from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_found import FoundDesign, check_screening, found_design, run_again
 from strut.studies.exoskeleton_gait import FREQUENCY
+from strut.studies.exoskeleton_own_walk import SOUND_WALK, screen_walk
 from strut.studies.exoskeleton_pictures import (
     PICTURE_STEP,
     GaitSources,
@@ -28,7 +29,7 @@ from strut.studies.exoskeleton_pictures import (
 )
 from strut.studies.exoskeleton_rival import RIVAL, rival_machine, rival_run_again
 from strut.studies.exoskeleton_table import WornDesign, rival_design
-from strut.studies.study import Picture
+from strut.studies.study import Picture, Row
 from strut.system import System
 
 
@@ -48,6 +49,10 @@ class Candidate(Protocol):
 
     def carries_stride(self) -> bool:
         """Whether it passes the finer screening, `exoskeleton_found.check_screening`."""
+
+    def screen_walk(self) -> Mapping[str, float]:
+        """Return how far it stays from singularities along its own walk, as of
+        `exoskeleton_own_walk.screen_walk`."""
 
     def run_again(self, way: str) -> dict[str, float]:
         """Return its measures, run in a way of `exoskeleton_found.WAYS`."""
@@ -93,6 +98,10 @@ class LinkageCandidate:
         """Whether it passes the finer screening."""
         return check_screening(self.design)
 
+    def screen_walk(self) -> Mapping[str, float]:
+        """Return how far it stays from singularities along its own walk."""
+        return screen_walk(self.design)
+
     def run_again(self, way: str) -> dict[str, float]:
         """Return its measures, run in a way of `exoskeleton_found.WAYS`."""
         return run_again(self.design, way)
@@ -137,6 +146,10 @@ class RivalCandidate:
         """Whether it passes the finer screening: it has no dead points."""
         return True
 
+    def screen_walk(self) -> Mapping[str, float]:
+        """Return that its own walk passes: it has no dead points."""
+        return SOUND_WALK
+
     def run_again(self, way: str) -> dict[str, float]:
         """Return its measures, run in a way of `exoskeleton_found.WAYS`."""
         return rival_run_again(self.individual, way)
@@ -173,23 +186,50 @@ def parameters_digest(parameters: Mapping[str, float], *more: Any) -> str:
 
 def page_parts(candidates: Sequence[Candidate]) -> dict[str, Any]:
     """Return what a page shows of machines on soft ground, as arguments of `SearchOutcome`: curves over a
-    cycle, drawings to scale, and their last strides in motion. Each walks once more, by RK4."""
+    cycle, drawings to scale, and their last strides in motion. Each walks once more, by RK4. One that falls
+    has no curves, which the remark of each plot says, and the film of it is all of its walk."""
     walks, films = {}, {}
     for each in candidates:
         machine = each.machine()
         walk = simulate(machine, DURATION, method="rk4", step=PICTURE_STEP, ledger=False)
         walks[each.title], films[each.title] = walk, last_strides(machine, walk, FREQUENCY)
+    remark = "; ".join(f"{title} {text}: not shown" for title, text in fall_texts(walks).items())
+    plots = gait_plots(walks, {each.title: each.sources for each in candidates}, FREQUENCY)
     return {
-        "plots": gait_plots(walks, {each.title: each.sources for each in candidates}, FREQUENCY),
+        "plots": [replace(plot, remark=remark) for plot in plots],
         "pictures": [each.picture() for each in candidates],
         "films": films,
     }
+
+
+def fall_texts(walks: Mapping[str, Trajectory]) -> dict[str, str]:
+    """Return by title how walks ended that did not come to their end, in words."""
+    verbs = {title: "falls" if walk.ended_in_failure else "ends" for title, walk in walks.items()}
+    return {
+        title: f"{verbs[title]} after {walk.t[-1]:.1f} s"
+        for title, walk in walks.items()
+        if walk.status != "done"
+    }
+
+
+def fall_rows(films: Mapping[str, Trajectory]) -> list[Row]:
+    """Return a row of each machine that a page shows no curves of. films: of `page_parts`."""
+    return [
+        Row(
+            f"{title}: curves over a cycle",
+            "",
+            f"{text}: not shown",
+            f"in steps of {1e3 * PICTURE_STEP:g} ms; its moving picture is all of this walk",
+        )
+        for title, text in fall_texts(films).items()
+    ]
 
 
 __all__ = [
     "Candidate",
     "LinkageCandidate",
     "RivalCandidate",
+    "fall_rows",
     "page_parts",
     "parameters_digest",
 ]

@@ -16,7 +16,7 @@ from strut.errors import ModelError
 from strut.evolve.store import JobStore
 from strut.studies.exoskeleton_designs import DesignGroup, DesignSpace, WornValues, chosen_groups
 from strut.studies.exoskeleton_evaluation import DURATION, walk_evaluation
-from strut.studies.exoskeleton_gait import exoskeleton_walker, machine_values
+from strut.studies.exoskeleton_gait import RIGID_FRICTION, exoskeleton_walker, machine_values
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
     LONG_DURATION,
@@ -39,7 +39,7 @@ MAX_RIGID_STEPS = 200_000
 """Of a run on rigid ground: feet that chatter would go on for hours."""
 WAYS = ("fine", "long", "rigid")
 """Ways in which a design that was found is run again, in double precision: with finer steps; for longer; on
-rigid ground, its landings located."""
+rigid ground, its landings located, with as much friction as soft ground has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +71,13 @@ class FoundDesign:
         return f"{self.group.name} of run {self.run}"
 
     def machine(self, ground: str = "soft") -> System:
-        """Return the human in it with its controller, ready to walk. ground: as of `walkers.exoskeleton`."""
+        """Return the human in it with its controller, ready to walk. ground: as of `walkers.exoskeleton`;
+        rigid ground has Coulomb's friction of `RIGID_FRICTION`."""
         group = self.group
-        walker = exoskeleton_walker(group.topology, self.pins, group.actuators, ground=ground)
+        friction = RIGID_FRICTION if ground == "rigid" else None
+        walker = exoskeleton_walker(
+            group.topology, self.pins, group.actuators, ground=ground, friction=friction
+        )
         own = dict(zip(walker.labels("x"), start(walker).x.tolist(), strict=True))
         states = {name: float(column[0]) for name, column in initial_states(self.begin, own).items()}
         values: dict[str, Any] = {**machine_values(self._tables, self.controls), **states}

@@ -22,6 +22,8 @@ MAX_STIFFNESS, MAX_DAMPING = 12000.0, 60.0
 """[N m/rad, N m s/rad] Of impedances (table 5.2)."""
 REFERENCE_RANGE = (-np.pi, np.pi)
 """[rad] Of references."""
+RIGID_FRICTION = 0.8
+"""[1] Coulomb's coefficient of rigid ground on which what a search found walks again: that of soft ground."""
 ANKLE = "ankle"
 """The joint of the human that is driven directly."""
 SPRING_WORDS = {"reference": "rest", "stiffness": "stiffness", "damping": "damping"}

@@ -20,6 +20,7 @@ from strut.studies.exoskeleton_candidates import Candidate, parameters_digest
 from strut.studies.exoskeleton_descent import HOLDING_WAYS
 from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_measures import FINE_STEP
+from strut.studies.exoskeleton_own_walk import WALK_QUANTITY, walk_miss, walk_remark, walk_text
 from strut.studies.exoskeleton_rival import RIVAL
 from strut.studies.exoskeleton_search import GOAL_NAMES, LIMIT_NAMES
 from strut.studies.exoskeleton_stability import StrideStability, stride_stability
@@ -40,13 +41,16 @@ STABILITY_WAY = "multipliers"
 """What an answer about multipliers is kept as."""
 ACCOUNT_WAY = "account"
 """What an answer about closures and energy is kept as."""
+WALKED_WAY = "walked"
+"""What an answer about singularities along its own walk is kept as."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedCandidate:
     """A machine with what was found of it. fine, long: measures in fine steps and for 30 s, with `stage`.
     stability: of its gait; None where it falls. is_sound: whether it passes the finer screening. limits: of
-    peaks that are asked for, by measure [W, N]. account: as of `account_walk`."""
+    peaks that are asked for, by measure [W, N]. account: as of `account_walk`. walked: as of
+    `exoskeleton_own_walk.screen_walk`."""
 
     candidate: Candidate
     fine: Mapping[str, float]
@@ -55,11 +59,12 @@ class JudgedCandidate:
     is_sound: bool = True
     limits: Mapping[str, float] = field(default_factory=dict)
     account: Mapping[str, float] = field(default_factory=dict)
+    walked: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
         """Whether it is at the last goal in fine steps and for 30 s, with peaks within their limits, and
-        passes the finer screening."""
+        passes the finer screening and that of its own walk."""
         return not self.miss_text
 
     @property
@@ -67,6 +72,8 @@ class JudgedCandidate:
         """What it does not keep, in words; nothing where it holds."""
         if not self.is_sound:
             return "fails the finer screening"
+        if walk_miss(self.walked):
+            return walk_miss(self.walked)
         stage = int(min(self.fine["stage"], self.long["stage"]))
         if stage < LAST_GOAL:
             return f"at {GOAL_NAMES[stage - 1]}"
@@ -174,8 +181,9 @@ def judge_candidate(
     tell: Callable[[str], None],
     limits: Mapping[str, float] | None = None,
 ) -> JudgedCandidate:
-    """Return what is found of a machine in fine steps, for 30 s, by its multipliers, by the finer screening
-    and in the books of its energy. limits: of peaks that are asked for, by measure [W, N]."""
+    """Return what is found of a machine in fine steps, for 30 s, by its multipliers, by the finer screening,
+    along its own walk and in the books of its energy. limits: of peaks that are asked for, by measure
+    [W, N]."""
     digest = parameters_digest(candidate.individual.parameters)
 
     def run(way: str) -> dict[str, float]:
@@ -191,9 +199,14 @@ def judge_candidate(
         tell(f"{candidate.title}: closures and energy")
         return account_walk(candidate.machine())
 
+    def own_walk() -> dict[str, float]:
+        tell(f"{candidate.title} is screened along its own walk")
+        return dict(candidate.screen_walk())
+
     fine, long = (file.answer(candidate.title, f"{way} {digest}", partial(run, way)) for way in HOLDING_WAYS)
     entry = file.answer(candidate.title, f"{STABILITY_WAY} {digest}", multipliers)
     account = file.answer(candidate.title, f"{ACCOUNT_WAY} {digest}", books)
+    walked = file.answer(candidate.title, f"{WALKED_WAY} {digest}", own_walk)
     stability = StrideStability(**{**entry, "strides": int(entry["strides"])}) if entry else None
     return JudgedCandidate(
         candidate,
@@ -203,6 +216,7 @@ def judge_candidate(
         is_sound=candidate.carries_stride(),
         limits=limits or {},
         account=account,
+        walked=walked,
     )
 
 
@@ -312,11 +326,7 @@ def _rows_of(refined: RefinedCandidate) -> list[Row]:
         row(
             "keeps all goals in fine steps and for 30 s",
             ["yes" if each.holds else "no" for each in both],
-            "; ".join(
-                f"{word} {each.miss_text}"
-                for word, each in zip(("before", "after"), both, strict=True)
-                if not each.holds
-            ),
+            _remark([each.miss_text for each in both]),
         ),
         row("torque, sum of sizes [N m]", measure_texts("torque")),
         row("speed [m/s]", measure_texts("speed", 2)),
@@ -336,7 +346,14 @@ def _rows_of(refined: RefinedCandidate) -> list[Row]:
         ),
     ]
     if not is_rival(title):
-        rows.append(row("power given back by springs [W]", measure_texts("spring_return")))
+        rows += [
+            row("power given back by springs [W]", measure_texts("spring_return")),
+            row(
+                WALK_QUANTITY,
+                [walk_text(each.walked) for each in both],
+                _remark([walk_remark(each.walked) for each in both]),
+            ),
+        ]
     rows += [
         row("loops open by at most [m]", [_small_text(each.account, "gap") for each in both]),
         row(
@@ -349,14 +366,22 @@ def _rows_of(refined: RefinedCandidate) -> list[Row]:
         row(
             "largest multiplier over a stride",
             [_multiplier_text(each.stability) for each in both],
-            "; ".join(
-                f"{word} it repeats after {each.stability.strides} strides"
-                for word, each in zip(("before", "after"), both, strict=True)
-                if each.stability is not None and each.stability.strides > 1
-            ),
+            _remark([_repeat_text(each.stability) for each in both]),
         )
     )
     return rows
+
+
+def _remark(texts: Sequence[str]) -> str:
+    """What is said of a machine before and after descent, where there is something to say."""
+    return "; ".join(f"{word} {text}" for word, text in zip(("before", "after"), texts, strict=True) if text)
+
+
+def _repeat_text(stability: StrideStability | None) -> str:
+    """After how many strides a gait repeats, where it is not one."""
+    if stability is None or stability.strides <= 1:
+        return ""
+    return f"it repeats after {stability.strides} strides"
 
 
 def _small_text(account: Mapping[str, float], name: str) -> str:

@@ -14,7 +14,13 @@ from strut import contact, control, evolve, linkage, walkers
 from strut.linkage.measures import ACTUATOR_MASS, BAR_DENSITY, PASSIVE_MASS
 from strut.studies.exoskeleton_designs import add_stride, control_parameter
 from strut.studies.exoskeleton_evaluation import DURATION, METHOD, PEAK_LAG, STEP
-from strut.studies.exoskeleton_gait import ANKLE, drive_along_phase, machine_values, phase_encoding
+from strut.studies.exoskeleton_gait import (
+    ANKLE,
+    RIGID_FRICTION,
+    drive_along_phase,
+    machine_values,
+    phase_encoding,
+)
 from strut.studies.exoskeleton_measures import (
     FINE_STEP,
     LONG_DURATION,
@@ -41,11 +47,14 @@ RIVAL_SEED = 1
 """Seed of the rival's search."""
 
 
-def rival_walker(ground: str = "rigid", surface: contact.Ground | None = None) -> System:
+def rival_walker(
+    ground: str = "rigid", surface: contact.Ground | None = None, friction: float | None = None
+) -> System:
     """Return the human in the rival with its controller, as a machine of tables. ground: 'rigid' or 'soft'.
-    surface: of the ground, level unless given."""
+    surface: of the ground, level unless given. friction: Coulomb's coefficient of rigid ground [1]; None
+    holds without limit."""
     return drive_along_phase(
-        walkers.anthropomorphic_exoskeleton(ground=ground, surface=surface), RIVAL_MOTORS
+        walkers.anthropomorphic_exoskeleton(ground=ground, surface=surface, friction=friction), RIVAL_MOTORS
     )
 
 
@@ -75,9 +84,9 @@ def rival_evaluation(
 ) -> evolve.EncodedEvaluation:
     """Return what evaluates the rival. duration: of a walk [s]. ground: as of
     `walkers.anthropomorphic_exoskeleton`. worn: whether forces between human and machine and peaks are
-    measured on soft ground, as of `ExoskeletonEvaluation`; on rigid ground they always are. options: of
-    `simulate_batch`."""
-    walker = rival_walker(ground)
+    measured on soft ground, as of `ExoskeletonEvaluation`; on rigid ground, which has Coulomb's friction of
+    `RIGID_FRICTION`, they always are. options: of `simulate_batch`."""
+    walker = rival_walker(ground, friction=RIGID_FRICTION if ground == "rigid" else None)
     how: Mapping[str, Any] = options
     if ground == "soft":
         how = {"method": METHOD, "step": STEP, **options}

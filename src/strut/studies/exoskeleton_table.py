@@ -125,10 +125,11 @@ def rival_design(parameters: Mapping[str, float], stage: int, measures: Mapping[
 
 
 def design_rows(designs: Sequence[WornDesign], rival: WornDesign | None) -> list[Row]:
-    """Return the rows of the best designs, best first, beside those that were published, and of the rival."""
+    """Return the rows of the best designs, best first, beside those that were published, of the rival, and
+    whether any design is better than it. designs: best first; as many as were published have rows."""
     rows: list[Row] = []
-    for k, design in enumerate(designs):
-        rows += _rows_of(f"best {k + 1}", design, PUBLISHED[k] if k < len(PUBLISHED) else None)
+    for k, (design, published) in enumerate(zip(designs, PUBLISHED, strict=False)):
+        rows += _rows_of(f"best {k + 1}", design, published)
     if rival is not None:
         rows += _rows_of("rival", rival, None)
         rows.append(verdict_row(designs, rival))
@@ -136,13 +137,13 @@ def design_rows(designs: Sequence[WornDesign], rival: WornDesign | None) -> list
 
 
 def verdict_row(designs: Sequence[WornDesign], rival: WornDesign) -> Row:
-    """Return whether an exoskeleton needs less power than the rival, among those that reached the last
-    goal."""
+    """Return whether an exoskeleton needs less power than the rival, among those at the last goal: after
+    checks, where `stage` is of `exoskeleton_checks.checked_stage`."""
     question = BETTER_QUESTION
     there = [each for each in designs if each.stage == LAST_GOAL]
     if not there or rival.stage != LAST_GOAL:
         if not there and rival.stage == LAST_GOAL:
-            return Row(question, "no", "no", "no exoskeleton reached the last goal, the rival did")
+            return Row(question, "no", "no", "no exoskeleton is at the last goal, the rival is")
         return Row(question, "no", "not decided", f"the rival is at goal {rival.stage} of {LAST_GOAL}")
     best = min(there, key=lambda each: each.measures["power_absolute"])
     mine, other = best.measures["power_absolute"], rival.measures["power_absolute"]

@@ -3,7 +3,6 @@ subspaces; and the anthropomorphic rival of the same materials, with the same nu
 
 from __future__ import annotations
 
-import json
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,25 +15,25 @@ from typing import Any
 import numpy as np
 
 from strut import evolve
-from strut.errors import StorageError, ValueRangeError
+from strut.errors import ValueRangeError
 from strut.evolve.search import StopRequest
-from strut.files import put
 from strut.studies.exoskeleton_candidates import (
     Candidate,
     LinkageCandidate,
     RivalCandidate,
+    fall_rows,
     page_parts,
 )
-from strut.studies.exoskeleton_evaluation import DURATION, ExoskeletonEvaluation
-from strut.studies.exoskeleton_found import (
-    WAYS,
-    FoundDesign,
-    check_screening,
-    found_designs,
-    run_again,
-    visit_counts,
+from strut.studies.exoskeleton_checks import (
+    check_designs,
+    check_rows,
+    checked_design,
+    checked_rival,
+    count_rows,
 )
-from strut.studies.exoskeleton_measures import DESIGN_GOALS, MAX_ASSIST_SHARE
+from strut.studies.exoskeleton_evaluation import DURATION, ExoskeletonEvaluation
+from strut.studies.exoskeleton_found import FoundDesign, found_designs, visit_counts
+from strut.studies.exoskeleton_measures import DESIGN_GOALS
 from strut.studies.exoskeleton_pictures import stage_plots, visits_map
 from strut.studies.exoskeleton_refined import judge_all, refine_all, refined_rows
 from strut.studies.exoskeleton_rival import (
@@ -42,12 +41,10 @@ from strut.studies.exoskeleton_rival import (
     RIVAL_FILE,
     RIVAL_SEED,
     rival_problem,
-    rival_run_again,
     search_rival,
 )
 from strut.studies.exoskeleton_search import (
     GENERATIONS,
-    GOAL_NAMES,
     POPULATION,
     RUNS,
     SEED,
@@ -57,24 +54,15 @@ from strut.studies.exoskeleton_search import (
     run_file,
     search_exoskeletons,
 )
-from strut.studies.exoskeleton_start import MAX_BAR_LENGTH
-from strut.studies.exoskeleton_table import WornDesign, design_rows, rival_design
+from strut.studies.exoskeleton_table import PUBLISHED, design_rows
 from strut.studies.known_exoskeletons import kept_parameters, known_exoskeletons
 from strut.studies.mode_searches import card_options, machine_of, progress_text
 from strut.studies.study import CompilableEvaluation, Row, SearchOrder, SearchOutcome, SearchStudy
 
 FOLDER = "kieboom-exoskeleton"
 """Where the study keeps its searches unless it is told."""
-CHECKS_FILE = "checks.json"
-"""Where answers of runs that were done again are kept."""
-SHOWN_DESIGNS = 3
+SHOWN_DESIGNS = len(PUBLISHED)
 """Designs on the page, the best: as many as were published."""
-MAX_ADDED_MASS = 14.0
-"""[kg] Mass of a machine that is as light as what was published, 13 to 14."""
-UNCOUNTED_MASS = 1.0
-"""[kg] Mass of two of the eight passive joints, which the published masses leave out and ours do not."""
-MAX_POWER = 1000.0
-"""[W] Power below which it counts as hundreds of watts."""
 LIMIT_WORDS = ("peak_power", "peak_force")
 """What of a `SearchOrder` asks for goals of peaks."""
 RIVAL_SHARE = 0.3
@@ -93,13 +81,17 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     }
     rival_path = order.folder / f"{RIVAL_FILE}.db"
     rival = evolve.load_evolution(rival_path) if rival_path.is_file() else None
-    checks = check_designs(order.folder, designs, rival, tell) if order.verify else {}
+    checks = (
+        check_designs(order.folder, designs, rival, shown=SHOWN_DESIGNS, tell=tell) if order.verify else {}
+    )
+    titles = [design.title for design in designs] + ([RIVAL] if rival is not None else [])
     rows = [
         *search_rows(order.folder, designs, evolutions, rival),
-        *check_rows(designs, rival, checks),
+        *count_rows(designs, checks, order.limits),
+        *check_rows(titles, checks),
         *design_rows(
-            [worn_with_forces(design, checks) for design in designs[:SHOWN_DESIGNS]],
-            _worn_rival(rival, checks),
+            [checked_design(design, checks.get(design.title, {}), order.limits) for design in designs],
+            None if rival is None else checked_rival(rival, checks.get(RIVAL, {}), order.limits),
         ),
     ]
     visits = visit_counts(order.folder)
@@ -123,9 +115,15 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     )
     if refined:
         rows += refined_rows(refined)
+    rows += [
+        Row(f"{design.title}: on the page", "", "not shown", "carries no stride, so that it does not walk")
+        for design in designs[:SHOWN_DESIGNS]
+        if not design.walks
+    ]
     tell("the best walk once more, for the page")
     after = {each.after.candidate.title: each.after.candidate for each in refined}
     parts = page_parts([after.get(each.title, each) for each in candidates])
+    rows += fall_rows(parts["films"])
     return SearchOutcome(
         rows, [*plots, *parts["plots"]], maps=maps, pictures=parts["pictures"], films=parts["films"]
     )
@@ -228,105 +226,6 @@ def kept_values(order: SearchOrder) -> dict[str, float]:
     return kept_parameters(order.only[0], order.keep)
 
 
-def check_designs(
-    folder: Path, designs: list[FoundDesign], rival: evolve.Evolution | None, tell: Callable[[str], None]
-) -> dict[str, dict[str, dict[str, float]]]:
-    """Run the best of each run again in every way, and return by title and way what was measured; what was
-    done before is read from a file of the folder. Rigid ground takes minutes to compile for each topology:
-    only the best designs walk there."""
-    path = folder / CHECKS_FILE
-    checks: dict[str, dict[str, dict[str, float]]] = {}
-    if path.is_file():
-        try:
-            checks = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise StorageError(f"{path} is damaged: {error}; remove it, and runs are done again") from error
-
-    def run_once(title: str, way: str, run: Callable[[], Mapping[str, float]]) -> None:
-        if way not in checks.setdefault(title, {}):
-            tell(f"{title} is run again: {way}")
-            checks[title][way] = dict(run())
-            put(path, json.dumps(checks, indent=1, sort_keys=True) + "\n")
-
-    for k, design in enumerate(designs):
-        title = f"{design.title}, generation {design.individual.generation}"
-        run_once(title, "screened", partial(_screening_answer, design))
-        for way in WAYS if k < SHOWN_DESIGNS else WAYS[:2]:
-            if design.walks:
-                run_once(title, way, partial(run_again, design, way))
-    if rival is not None:
-        for way in WAYS:
-            run_once(
-                f"{RIVAL}, generation {rival.best.generation} of run {rival.best.run + 1}",
-                way,
-                partial(rival_run_again, rival.best, way),
-            )
-    return checks
-
-
-def _screening_answer(design: FoundDesign) -> dict[str, float]:
-    return {"ok": float(check_screening(design))}
-
-
-def _answers(title: str, checks: Mapping[str, Any]) -> Mapping[str, Mapping[str, float]]:
-    """What was found of a design or the rival when it was run again."""
-    return next((each for key, each in checks.items() if key.startswith(title)), {})
-
-
-def worn_with_forces(design: FoundDesign, checks: Mapping[str, Any]) -> WornDesign:
-    """Return what the table tells of a design: with forces from rigid ground, where it was run there, and as
-    it walks in fine steps, where it did."""
-    answers = _answers(f"{design.title},", checks)
-    return _in_fine_steps(design.worn_design(_forces(answers)), answers)
-
-
-def _in_fine_steps(worn: WornDesign, answers: Mapping[str, Mapping[str, float]]) -> WornDesign:
-    """What was found in fine steps takes the place of what the search saw in long ones: its measures, and the
-    goal that it is at, if that is a lower one."""
-    fine = answers.get("fine")
-    if fine is None:
-        return worn
-    return replace(worn, stage=min(worn.stage, int(fine["stage"])), measures={**worn.measures, **fine})
-
-
-def _worn_rival(rival: evolve.Evolution | None, checks: Mapping[str, Any]) -> WornDesign | None:
-    """What the table tells of the rival; its goals are counted as those of exoskeletons."""
-    if rival is None:
-        return None
-    stage = rival.best.stage + DESIGN_GOALS if rival.best.stage else 0
-    if rival.stages + DESIGN_GOALS > len(GOAL_NAMES):  # it has goals of peaks, which count as one
-        stage = len(GOAL_NAMES) if rival.best.stage == rival.stages else min(stage, len(GOAL_NAMES) - 1)
-    answers = _answers(f"{RIVAL},", checks)
-    seen = {**rival.best.measures, **_forces(answers)}
-    return _in_fine_steps(rival_design(rival.best.parameters, stage, seen), answers)
-
-
-def _forces(answers: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Forces and peaks of a walk on rigid ground that lasted."""
-    rigid = answers.get("rigid", {})
-    if rigid.get("time", 0.0) < DURATION:
-        return {}
-    return {
-        name: rigid[name]
-        for name in ("interaction", "peak_interaction", "peak_power", "spring_return")
-        if name in rigid
-    }
-
-
-def is_stable_gait(design: FoundDesign) -> bool:
-    """Tell whether a design is what was published: at the last goal, up to 14 kg, bars up to 0.7 m, assisted
-    for a tenth of the time at most, hundreds of watts."""
-    worn_design = design.worn_design()
-    measures = worn_design.measures
-    return bool(
-        design.at_last_goal
-        and worn_design.mass - UNCOUNTED_MASS <= MAX_ADDED_MASS
-        and worn_design.bars.max() <= MAX_BAR_LENGTH
-        and measures["assist_time"] <= MAX_ASSIST_SHARE * DURATION / 2
-        and measures["power_absolute"] < MAX_POWER
-    )
-
-
 def count_design_goals(rival: evolve.Evolution) -> evolve.Evolution:
     """Return the rival's search with goals counted as those of exoskeletons, which have two before."""
     history = dict(rival.history)
@@ -341,15 +240,13 @@ def search_rows(
     evolutions: Mapping[str, evolve.Evolution],
     rival: evolve.Evolution | None,
 ) -> list[Row]:
-    """Return what the searches did: evaluations, subspaces, and how far each run came."""
+    """Return what the searches did: evaluations, subspaces, and how far each run came in their own steps."""
     total = sum(each.evaluations for each in evolutions.values())
     seconds = sum(each.seconds for each in evolutions.values())
     per_run = [int((each.history["generation"]).max()) + 1 for each in evolutions.values()]
     visits = visit_counts(folder)
     best = designs[0].group.name
     unvisited = sum(count == 0 for count in visits.values())
-    last = [design for design in designs if design.at_last_goal]
-    alike = [design for design in designs if is_stable_gait(design)]
     finished = sum(each.finished for each in evolutions.values())
     rows = [
         Row(
@@ -361,13 +258,6 @@ def search_rows(
         Row("evaluations a second", "", f"{total / max(seconds, 1e-9):.0f}", "of one run"),
         Row("subspaces never visited", "4", f"{unvisited}", f"of {len(visits)}, in all runs together"),
         Row("evaluations in the best subspace", "61700", f"{visits[best]}", f"{best}, in all runs together"),
-        Row("runs with a gait at the last goal", "not every", f"{len(last)} of {len(designs)}"),
-        Row(
-            "runs with such a gait, up to 14 kg, bars up to 0.7 m, below 1000 W",
-            "",
-            f"{len(alike)} of {len(designs)}",
-            "counting six passive joints, as published masses do: ours have eight, 1 kg more",
-        ),
     ]
     for design in sorted(designs, key=lambda each: each.run):
         own = design.individual
@@ -383,29 +273,6 @@ def search_rows(
                 f"{rival.evaluations} evaluations",
             )
         )
-    return rows
-
-
-def check_rows(
-    designs: list[FoundDesign], rival: evolve.Evolution | None, checks: Mapping[str, Any]
-) -> list[Row]:
-    """Return how far bests come when they are run again: the goal in each way."""
-    rows = []
-    titles = [design.title for design in designs] + ([RIVAL] if rival is not None else [])
-    for title in titles:
-        answers = _answers(f"{title},", checks)
-        parts = []
-        for way in WAYS:
-            if way in answers:
-                measures = answers[way]
-                goal = GOAL_NAMES[int(measures["stage"]) - 1]
-                lasted = f"{goal}, {measures['time']:.1f} s" if "time" in measures else "broke off"
-                parts.append(f"{way}: {lasted}")
-        if parts:
-            sound = answers.get("screened", {}).get("ok", 1.0)
-            rows.append(
-                Row(f"{title} run again", "", "; ".join(parts), "" if sound else "fails the finer screening")
-            )
     return rows
 
 
