@@ -54,29 +54,46 @@ def check_designs(
 
     shown: how many designs, from the best on, walk on rigid ground, too, which is compiled for each topology.
     Raises StorageError where the file is damaged."""
-    file = AnswerFile(folder / CHECKS_FILE)
-    checks: dict[str, dict[str, dict[str, float]]] = {}
+    ask, checks = open_checks(folder, tell), dict[str, dict[str, dict[str, float]]]()
+    for k, design in enumerate(designs):
+        ways = (WALKED, *(WAYS if k < shown else HOLDING_WAYS)) if design.walks else ()
+        checks[design.title] = {way: ask_design(ask, design, way) for way in (SCREENED, *ways)}
+    if rival is not None:
+        checks[RIVAL] = {way: ask_rival(ask, rival.best, way) for way in WAYS}
+    return checks
 
-    def ask(title: str, found_at: str, way: str, run: Callable[[], Mapping[str, float]]) -> None:
+
+Ask = Callable[[str, str, str, Callable[[], Mapping[str, float]]], dict[str, float]]
+"""Of the title of a machine, where a search found it, how it is asked, and what answers: the answer, which is
+kept."""
+
+
+def open_checks(folder: Path, tell: Callable[[str], None]) -> Ask:
+    """Return what asks machines, and keeps answers in a file of a folder: what it has is not asked again.
+    Raises StorageError where the file is damaged."""
+    file = AnswerFile(folder / CHECKS_FILE)
+
+    def ask(title: str, found_at: str, way: str, run: Callable[[], Mapping[str, float]]) -> dict[str, float]:
         def tell_and_run() -> dict[str, float]:
             tell(f"{title}, {found_at} is run again: {way}")
             return dict(run())
 
-        answer = file.answer(f"{title}, {found_at}", KEPT_NAMES.get(way, way), tell_and_run)
-        checks.setdefault(title, {})[way] = answer
+        return dict(file.answer(f"{title}, {found_at}", KEPT_NAMES.get(way, way), tell_and_run))
 
-    for k, design in enumerate(designs):
-        ask_design = partial(ask, design.title, f"generation {design.individual.generation}")
-        ask_design(SCREENED, partial(_screening_answer, design))
-        if design.walks:
-            ask_design(WALKED, partial(screen_walk, design))
-            for way in WAYS if k < shown else HOLDING_WAYS:
-                ask_design(way, partial(run_again, design, way))
-    if rival is not None:
-        found_at = f"generation {rival.best.generation} of run {rival.best.run + 1}"
-        for way in WAYS:
-            ask(RIVAL, found_at, way, partial(rival_run_again, rival.best, way))
-    return checks
+    return ask
+
+
+def ask_design(ask: Ask, design: FoundDesign, way: str) -> dict[str, float]:
+    """Return how a design answers: screened again, along its own walk, or run again in a way of `WAYS`."""
+    found_at = f"generation {design.individual.generation}"
+    run = {SCREENED: _screening_answer, WALKED: screen_walk}.get(way, partial(run_again, way=way))
+    return ask(design.title, found_at, way, partial(run, design))
+
+
+def ask_rival(ask: Ask, individual: evolve.Individual, way: str) -> dict[str, float]:
+    """Return how a rival that a search found answers, run again in a way of `WAYS`."""
+    found_at = f"generation {individual.generation} of run {individual.run + 1}"
+    return ask(RIVAL, found_at, way, partial(rival_run_again, individual, way))
 
 
 def _screening_answer(design: FoundDesign) -> dict[str, float]:
@@ -227,6 +244,11 @@ def check_rows(titles: Sequence[str], checks: Mapping[str, Answers]) -> list[Row
 
 __all__ = [
     "CHECKS_FILE",
+    "SCREENED",
+    "WALKED",
+    "Ask",
+    "ask_design",
+    "ask_rival",
     "check_designs",
     "check_rows",
     "checked_design",
@@ -234,5 +256,6 @@ __all__ = [
     "checked_stage",
     "count_rows",
     "is_stable_gait",
+    "open_checks",
     "was_checked",
 ]

@@ -160,11 +160,11 @@ def found_designs(folder: Path) -> list[FoundDesign]:
             f"{folder} has no search for exoskeletons: there is no {run_file(folder, 1).name}; search one, "
             "or look at those of the package: strut reproduce kieboom-descent --no-search"
         )
-    return sorted(designs, key=_rank)
+    return sorted(designs, key=rank_design)
 
 
-def _rank(design: FoundDesign) -> tuple[int, float]:
-    """By which designs are put into order: who is further, then less power, else more of the goal."""
+def rank_design(design: FoundDesign) -> tuple[int, float]:
+    """Return by what designs are put into order: who is further, then less power, else more of the goal."""
     own = design.individual
     return -own.stage, own.value if design.at_last_goal else -own.value
 
@@ -240,6 +240,7 @@ __all__ = [
     "check_screening",
     "found_design",
     "found_designs",
+    "rank_design",
     "run_again",
     "searched_goals",
     "searched_space",

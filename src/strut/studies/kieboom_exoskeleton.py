@@ -32,7 +32,8 @@ from strut.studies.exoskeleton_checks import (
     count_rows,
 )
 from strut.studies.exoskeleton_evaluation import DURATION, ExoskeletonEvaluation
-from strut.studies.exoskeleton_found import FoundDesign, found_designs, visit_counts
+from strut.studies.exoskeleton_found import FoundDesign, found_designs, rank_design, visit_counts
+from strut.studies.exoskeleton_holding import choice_rows, holding_designs, holding_rival
 from strut.studies.exoskeleton_measures import DESIGN_GOALS
 from strut.studies.exoskeleton_pictures import stage_plots, visits_map
 from strut.studies.exoskeleton_refined import judge_all, refine_all, refined_rows
@@ -81,12 +82,16 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     }
     rival_path = order.folder / f"{RIVAL_FILE}.db"
     rival = evolve.load_evolution(rival_path) if rival_path.is_file() else None
-    checks = (
-        check_designs(order.folder, designs, rival, shown=SHOWN_DESIGNS, tell=tell) if order.verify else {}
-    )
+    rows = search_rows(order.folder, designs, evolutions, rival)
+    checks: dict[str, dict[str, dict[str, float]]] = {}
+    if order.verify:
+        chosen = holding_designs(order.folder, designs, tell, order.limits)
+        own_rival = None if rival is None else holding_rival(order.folder, rival, tell, order.limits)
+        rows += choice_rows(designs, chosen, rival, own_rival)
+        designs, rival = sorted(chosen, key=rank_design), own_rival
+        checks = check_designs(order.folder, designs, rival, shown=SHOWN_DESIGNS, tell=tell)
     titles = [design.title for design in designs] + ([RIVAL] if rival is not None else [])
-    rows = [
-        *search_rows(order.folder, designs, evolutions, rival),
+    rows += [
         *count_rows(designs, checks, order.limits),
         *check_rows(titles, checks),
         *design_rows(
