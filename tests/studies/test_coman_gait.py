@@ -1,7 +1,7 @@
 """COMAN that learns to walk: its start, its parameters and goals, pushes against swing feet and their draws, first
 populations of known solutions."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import casadi as ca
@@ -24,14 +24,15 @@ from strut.studies.coman_gait import (
     coman_walker,
 )
 from strut.studies.coman_pictures import coman_with, draw_walks, pushed_coman_with
+from strut.studies.coman_pushes import FRESH_SEED, PushedWalks, bear_pushes, draw_seeds, search_seeds
 from strut.studies.coman_table import coman_rows
-from strut.studies.coman_verification import FRESH_SEED, PushedWalks, bear_pushes
 from strut.studies.gait_pictures import impedance_curves, part_plots, progress_plots
 from strut.studies.gait_verification import WAYS, Verified
 from strut.studies.mode_searches import has_searches, mutated_populations
 from strut.studies.nested_modes import average_impedance, embed_constant
 from strut.studies.swing_pushes import SwingPushes, uniform_numbers, with_swing_pushes
 from strut.system import Disturbance, Foot, Param, Walk, start, time
+from tests.studies.test_human_gait import Same
 
 SAMPLES = 4000  # of draws: means are then known to deviation / 200
 SURE = 4  # standard errors
@@ -299,16 +300,102 @@ def test_the_table_of_pushed_gaits():
         "pushes": np.array([0.7, 0.8, 0.1]),
     }
     walk = PushedWalks(0.5, 2 / 3, measures)
-    answers = dict.fromkeys(MODES, walk)
-    rows = {row.quantity: row for row in kieboom_perturbed._rows(pushed, calm, answers, answers)}
+    fine = PushedWalks(0.4, 2 / 3, measures, worst=(5, 110.0))
+    longer = PushedWalks(0.0, 0.0, {"time": np.array([12.0])}, duration=30.0, broken=1)
+    located = PushedWalks(0.0, 1.0, measures, worst=(3, 0.0411))
+    again = kieboom_perturbed.PushedBest(
+        individual=pushed["const"].best,
+        fresh={"search": walk, "fine": fine, "long": longer},
+        own={"fine": fine, "located": located},
+    )
+    table = kieboom_perturbed._rows(pushed, calm, dict.fromkeys(MODES, again), dict.fromkeys(MODES, walk))
+    rows = {row.quantity: row for row in table}
     assert rows["step: cost of the best [J/m]"].published == "154"
     assert rows["step: cost of the best [J/m]"].ours == "120.0"
     assert "4.0 times the undisturbed one" in rows["step: cost of the best [J/m]"].remark
     assert rows["const: part of generations whose best is at the last goal"].ours == "50 %"
     told = rows["const: 50 draws that no search has seen"]
     assert told.ours == "50 % keep all goals, 67 % do not fall"
+    assert told.remark.startswith(
+        "of 2 runs the one that bears most of 50 other draws; of those upright: cost"
+    )
     assert "cost 110 J/m" in told.remark
     assert "0.75 pushes of a foot in a cycle" in told.remark
+    exact = rows["const: these draws, steps of 0.1 ms in double precision"]
+    assert exact.ours == "40 % keep all goals, 67 % do not fall"
+    long = rows["const: 50 further draws, 30 s of steps of 0.1 ms"]
+    assert (long.ours, long.remark) == ("0 % keep all goals, 0 % do not fall, 1 broke off", "all fall")
+    own = "const: the draws of its search, "
+    assert rows[f"{own}steps of 0.1 ms in double precision"].ours == "all goals kept, cost 110.0 J/m"
+    remark = rows[f"{own}steps of 0.1 ms in double precision"].remark
+    assert remark.endswith("the search, by goals with margins: all goals kept, cost 160.0 J/m")
+    assert rows[f"{own}located contacts, controlled steps"].ours == "at goal 3 of 5 (assistance), 0.0411"
+    assert rows["const: the undisturbed best with the 50 draws"].ours == walk.text
+
+
+def test_who_is_chosen_by_draws_is_told_of_with_others(monkeypatch, tmp_path):
+    """Of two runs the second bears more of the draws of the choice; of one run nothing is chosen, nothing run."""
+    asked = []
+
+    def bear(bests, seeds):
+        asked.append(seeds["const"])
+        share = 0.2 * next(iter(bests.values())).run
+        return {mode: PushedWalks(share, 1.0, {}) for mode in bests}
+
+    def candidates(path, evolution):
+        return {best.run: [best] for best in evolution.best_of_run}
+
+    monkeypatch.setattr(kieboom_perturbed, "bear_pushes", bear)
+    monkeypatch.setattr(kieboom_perturbed, "candidates_of", candidates)
+    lines = []
+    two = {"const": made_up_evolution("const", [40.0, 41.0], 5)}
+    chosen = kieboom_perturbed.choose_bests(tmp_path, two, lines.append)
+    assert chosen["const"].run == 1
+    assert len(asked) == 2
+    assert lines == ["of 2 runs the bests are chosen by 50 draws"]
+    assert set(asked[0].tolist()).isdisjoint(draw_seeds(FRESH_SEED).tolist())
+    one = {"const": made_up_evolution("const", [40.0], 5)}
+    assert kieboom_perturbed.choose_bests(tmp_path, one, lines.append)["const"].run == 0
+    assert len(asked) == 2
+
+
+@dataclass(frozen=True)
+class DrawnPlaces:
+    """Draws another middle of a bowl from every seed."""
+
+    count: int = 3
+    labels: tuple = ("b",)
+    digest: str = "drawn places"
+
+    def rows(self, places, seeds):
+        return uniform_numbers(seeds, 1)
+
+
+@pytest.mark.parametrize("keep", ["best", "all"])
+def test_the_draws_of_a_best_are_found_again(tmp_path, keep):
+    """Evaluated with them once more it has the value that its search left, to the last digit; with others not."""
+    a, b, x = Param("a", 0.0), Param("b", 0.0), State("x", 0.0)
+    system = System("bowl", x=(x,), p=(a, b), flow={"x": (a.sym - b.sym) ** 2})
+    inner = evolve.of_system(system, 1.0, {"loss": "x"}, method="rk4", step=0.5)
+    problem = evolve.SearchProblem(
+        {"a": (-3.0, 3.0)},
+        evolve.EncodedEvaluation(inner, Same(), DrawnPlaces()),
+        "loss",
+        repeats=3,
+        combine="worst",
+    )
+    searched = evolve.search_side_by_side(
+        {"one": problem}, evolve.Swarm(9), 12, runs=3, seed=8, folder=tmp_path, keep=keep
+    )["one"]
+    for best in searched.best_of_run:
+        seeds = search_seeds(tmp_path / "one.db", best)
+        assert seeds.shape == (3,)
+        x = np.array([list(best.parameters.values())])
+        assert problem.evaluate(x, seeds[None]).measures[0, 0] == best.value
+        assert problem.evaluate(x, seeds[None] + np.uint64(1)).measures[0, 0] != best.value
+    nowhere = replace(searched.best, parameters={"a": 0.123})
+    with pytest.raises(ModelError, match="no particle of run . in .*one.db remembers the best of generation"):
+        search_seeds(tmp_path / "one.db", nowhere)
 
 
 def test_no_curve_is_drawn_of_a_goal_that_nobody_reached():
@@ -360,8 +447,9 @@ def test_a_pushed_walk_is_shown_as_it_was_counted():
 def test_bests_walk_beside_each_other():
     gaits = kieboom_perturbed.kept_gaits()
     machines = {mode: coman_with(mode, gait.parameters) for mode, gait in gaits.items()}
-    plots, film = draw_walks(machines, gaits, begin=8.0)
+    plots, film, unshown = draw_walks(machines, gaits, begin=8.0)
     assert film.status == "done"
+    assert not unshown
     end = film.at(14.0)
     places = [end[f"{mode}.x"] for mode in MODES]
     assert all(0.3 * 6 - k * 0.9 < x < 0.5 * 6 - k * 0.9 for k, x in enumerate(places))  # 0.3 to 0.5 m/s

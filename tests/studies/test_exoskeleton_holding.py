@@ -49,7 +49,7 @@ def asked(monkeypatch):
 
 def of_search(monkeypatch, design, generations):
     group = group_of(design.individual, generations)
-    monkeypatch.setattr(exoskeleton_holding, "candidates_of", lambda path, evolution: {0: group})
+    monkeypatch.setattr(exoskeleton_holding, "candidates_of", lambda path, evolution, **_: {0: group})
     monkeypatch.setattr(
         exoskeleton_holding, "found_design", lambda space, each, run, goals: replace(design, individual=each)
     )
@@ -95,7 +95,7 @@ def test_peaks_count(asked, monkeypatch, tmp_path):
 def test_the_rival_is_chosen_likewise(asked, monkeypatch, tmp_path):
     group = group_of(known_rival(), [2, 4, 5, 6])
     monkeypatch.setattr(
-        exoskeleton_holding, "candidates_of", lambda path, evolution: {0: group[::2], 1: group[1::2]}
+        exoskeleton_holding, "candidates_of", lambda path, evolution, **_: {0: group[::2], 1: group[1::2]}
     )
     monkeypatch.setattr(
         exoskeleton_holding, "replace", lambda evolution, best: SimpleNamespace(best=best, stages=3)

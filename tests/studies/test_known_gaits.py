@@ -7,7 +7,8 @@ import pytest
 from strut import control
 from strut.errors import UnknownNameError
 from strut.studies import coman_gait, human_gait
-from strut.studies.coman_verification import PushedWalks, bear_pushes, coman_ways
+from strut.studies.coman_pushes import PushedWalks, bear_pushes
+from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_verification import Verified
 from strut.studies.human_beyond import first_contact_rows, likeness_rows
 from strut.studies.human_impacts import FIRST_GAIT, impact_problems

@@ -6,7 +6,7 @@ import pytest
 
 import strut
 from strut import walkers
-from strut.errors import ModelError, UnknownNameError
+from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import Tree, observe
 from strut.simulate import simulate
 
@@ -41,11 +41,80 @@ def test_mass_and_centre_of_mass_are_those_of_the_table():
     assert expected == pytest.approx(1.05, abs=0.02)  # as a person of this height
 
 
-def test_everything_scales_with_height_and_mass():
+SCALING = 1e-12  # relative: rounding of a sum of ten segments
+
+
+@pytest.mark.parametrize("size", [(0.9, 8.75), (1.55, 48.0), (2.1, 120.0)])
+def test_everything_scales_with_height_and_mass(size):
+    """In random postures whose places scale with the height: the mass matrix, in lengths of the body, and gravity's
+    energy are those of 1.8 m and 70 kg times the mass and powers of the height, gaps times the height."""
+    usual, other = walkers.human(events=False), walkers.human(*size, events=False)
+    taller, heavier = size[0] / 1.8, size[1] / 70.0
+    names = usual.labels("x")
+    rates = [k for k, name in enumerate(names) if name.endswith("_rate")]
+    lengths = np.array([taller if name in ("x", "z", "x_rate", "z_rate") else 1.0 for name in names])
+
+    def values(human, x):
+        state = ca.vertcat(*[human[name] for name in names])
+        matrix = ca.hessian(ca.SX(human.ledger.stored["kinetic"]), state)[0][rates, rates]
+        gaps = ca.vertcat(*[human[foot.gap] for foot in human.walk.feet])
+        f = human.function("f", [matrix, human.ledger.stored["gravity"], gaps], "xp")
+        return [np.array(each) for each in f(0.0, x, strut.system.start(human).p)]
+
+    random = np.random.default_rng(4)
+    for _ in range(5):
+        x = random.uniform(-1, 1, len(names))
+        matrix, energy, gaps = values(usual, x)
+        scaled_matrix, scaled_energy, scaled_gaps = values(other, x * lengths)
+        arms = np.outer(1 / lengths[rates], 1 / lengths[rates])
+        close = {"rtol": 0.0, "atol": SCALING * np.abs(matrix).max() * heavier * taller**2}
+        np.testing.assert_allclose(scaled_matrix, heavier * taller**2 * arms * matrix, **close)
+        np.testing.assert_allclose(scaled_energy, heavier * taller * energy, rtol=SCALING)
+        np.testing.assert_allclose(scaled_gaps, taller * gaps, rtol=0, atol=SCALING)
+    fall = next(event for event in other.events if event.name == "fall")
+    height = other.function("height", [fall.guard], "xp")
+    low = np.zeros(len(names))
+    low[names.index("z")] = 0.65 * taller
+    assert float(height(0.0, low, strut.system.start(other).p)) == pytest.approx(0.0, abs=SCALING)
+
+
+def test_height_and_mass_may_be_said_first():
+    first, named = walkers.human(1.7, 60), walkers.human(height=1.7, mass=60.0)
+    values = {q.name: q.value.item() for q in first.p}
+    assert (values["height"], values["mass"], values["load"]) == (1.7, 60.0, 0.0)
+    assert values == {q.name: q.value.item() for q in named.p}
+    assert {q.name: q.value.item() for q in walkers.human().p} | {"height": 1.7, "mass": 60.0} == values
+    with pytest.raises(ValueRangeError, match="parameter 'height' is 180 m: allowed are 0.5 to 2.5 m"):
+        walkers.human(180, 75)
+
+
+def test_what_acts_does_not_scale():
+    """As the docstring says: toes, ligaments, assistance and ground are those of 1.8 m and 70 kg, whoever is on them."""
+    usual, small = walkers.human(events=False), walkers.human(0.9, 8.75, events=False)
+    x = np.zeros(len(usual.labels("x")))
+    for name, value in {"pitch": 0.3, "knee_r": -0.2, "toe_r": 0.4, "z": 5.0}.items():
+        x[usual.labels("x").index(name)] = value
+    parts = ("toe_r_spring", "knee_r_ligament", "assist")
+    energies = [
+        human.function("e", [human.ledger.stored[part] for part in parts], "xp")(
+            0.0, x, strut.system.start(human).p
+        )
+        for human in (usual, small)
+    ]
+    assert [float(each) for each in energies[0]] == [float(each) for each in energies[1]]
+    assert all(float(each) > 0 for each in energies[0])
+    ground = {q.name: q.value.item() for q in small.p if q.name.startswith(("ground", "friction"))}
+    assert ground == {q.name: q.value.item() for q in usual.p if q.name in ground}
+
+
+def test_a_small_body_begins_as_deep_in_the_ground():
     small = walkers.human(height=0.9, mass=8.75, events=False)
     assert float(strut.system.start(small).x[1]) == pytest.approx(
         (float(strut.system.start(walkers.human(events=False)).x[1]) + 0.003) / 2 - 0.003
     )
+
+
+def test_unknown_grounds_are_told():
     with pytest.raises(ModelError, match="ground is 'sand'"):
         walkers.human(ground="sand")
     with pytest.raises(ModelError, match="events=False is of soft ground"):

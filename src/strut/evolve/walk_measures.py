@@ -26,10 +26,13 @@ class WalkMeasures:
     power_absolute, power_positive and power_net, means of the sums over motors of |P|, of P where it is
     positive, and of P [W]; stance, the share of time that a foot is on the ground, the mean of all feet;
     double_support, the share of time that all of them are; assist_time [s], where there is assistance. Where
-    the frequency of strides is given: step_length, the mean distance that one foot lands in front of the one
-    before [m]. Where rates of muscles are given: metabolic_work and metabolic_muscle, means of the metabolic
-    power of all motors if they were muscles [W], as `gait.work_metabolic_power` and
+    the frequency of strides is given: step_length, the mean advance in the time of a step, which is that of a
+    stride over the number of feet [m]. Where rates of muscles are given: metabolic_work and metabolic_muscle,
+    means of the metabolic power of all motors if they were muscles [W], as `gait.work_metabolic_power` and
     `gait.muscle_metabolic_power` say.
+
+    The length of a step is told by the clock: where feet land is not looked at, so that a limp, or a step
+    that is left out, does not show in it.
     """
 
     system: System
@@ -57,10 +60,11 @@ def walk_measures(  # noqa: PLR0913 -- options of a public function, by keyword
     them. torques: outputs, or inputs, by which motors supply power: entries of the ledger have their names.
     begin: from when on everything but the time is measured [s]; half the duration unless given. speed: an
     output or state [m/s]. near_speed: about how large it is [m/s], so that little is lost of its spread.
-    assisting: an output that is 1 while the machine is helped. stride_frequency: how often every foot lands
-    [Hz], a number or the name of a parameter; with it the length of a step is measured. muscle_rates: of each
-    torque, the state that is the rate of its joint [rad/s]; with it metabolic powers are measured.
-    max_muscle_rate: of a joint whose muscle shortens as fast as it can [rad/s].
+    assisting: an output that is 1 while the machine is helped. stride_frequency: how often every foot should
+    land [Hz], a number or the name of a parameter; with it the advance in the time of a step is measured,
+    whether feet land so often or not. muscle_rates: of each torque, the state that is the rate of its joint
+    [rad/s]; with it metabolic powers are measured. max_muscle_rate: of a joint whose muscle shortens as fast
+    as it can [rad/s].
 
     Integrals are divided by the time from `begin` to the duration: those of a run that ends before are too
     small, and its time says so.

@@ -15,8 +15,8 @@ from strut.simulate import Trajectory, simulate
 from strut.studies.coman_gait import FEET, JOINTS, STEP, FrequencyTables, coman_walker
 from strut.studies.coman_search import pushed_walker
 from strut.studies.coman_table import WEIGHT
-from strut.studies.gait_pictures import cycle_plots, impedance_curves, walk_beside_each_other
-from strut.studies.study import Plot
+from strut.studies.gait_pictures import cycle_plots, fallen_rows, impedance_curves, walk_beside_each_other
+from strut.studies.study import Plot, Row
 from strut.studies.swing_pushes import SwingPushes
 from strut.system import Arrow, System
 
@@ -80,9 +80,9 @@ def draw_walks(
     *,
     begin: float,
     further: Quantities | None = None,
-) -> tuple[list[Plot], Trajectory | None]:
-    """Return curves over a cycle of the right leg, of a best of each mode, and all of them walking at once;
-    no moving picture where one of them falls.
+) -> tuple[list[Plot], Trajectory | None, list[Row]]:
+    """Return curves over a cycle of the right leg, of a best of each mode, all of them walking at once, and
+    rows that tell of those that fall, which are in neither.
 
     machines: by mode, COMAN with the parameters of the best. begin: of the moving picture [s], where walks
     have settled. further: what is drawn besides angles, torques, the ground's force and impedances.
@@ -108,7 +108,7 @@ def draw_walks(
     ]
     plots = [*curves, *impedance_curves(bests, JOINTS)]
     film = walk_beside_each_other(machines, walks, begin=begin, end=end, step=STEP, distance=WALKER_DISTANCE)
-    return plots, film
+    return plots, film, fallen_rows(walks)
 
 
 __all__ = ["PUSH_QUANTITIES", "coman_with", "draw_walks", "pushed_coman_with", "table_values"]

@@ -162,13 +162,14 @@ def search_pushed_gaits(
     )
 
 
-def pushed_walker() -> System:
-    """Return COMAN whose swing feet are pushed, as the machine of tables."""
-    walker = coman_walker("table", pushes=True)
+def pushed_walker(swings: int = SwingPushes().swings, *, events: bool = False) -> System:
+    """Return COMAN whose swing feet are pushed, as the machine of tables. swings: of each side that have
+    draws of their own. events: whether contact is located."""
+    walker = coman_walker("table", events=events, pushes=True)
     assert walker.scene is not None  # that of the mechanism
     x = {hinge.name: hinge.at[0] for hinge in walker.scene.hinges}
     ahead = {side: x[f"ankle_{side}"] - x[f"hip_{side}"] for side in PUSHED_FEET}
-    return with_swing_pushes(walker, PUSHED_FEET, ahead, SwingPushes().swings)
+    return with_swing_pushes(walker, PUSHED_FEET, ahead, swings)
 
 
 def known_solutions(folder: Path) -> dict[str, np.ndarray]:

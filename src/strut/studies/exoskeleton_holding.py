@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from strut import evolve
 from strut.studies.exoskeleton_checks import (
@@ -25,6 +26,10 @@ from strut.studies.exoskeleton_table import LAST_GOAL
 from strut.studies.gait_verification import candidates_of
 from strut.studies.study import Row
 
+CANDIDATES: dict[str, Any] = {"most": 40, "distance": 0.01}
+"""Bests of a run that are tried, at most, and the part by which the power of each is above that of the one
+before [1]: swarms of hundreds of generations leave tens of them that lose a goal over 30 s."""
+
 
 def holding_designs(
     folder: Path,
@@ -42,7 +47,7 @@ def holding_designs(
     for design in designs:
         path = run_file(folder, design.run)
         space, goals = searched_space(path), searched_goals(path)
-        (group,) = candidates_of(path, evolve.load_evolution(path)).values()
+        (group,) = candidates_of(path, evolve.load_evolution(path), **CANDIDATES).values()
         candidates = (found_design(space, each, design.run, goals) for each in group)
         holding = (each for each in candidates if each.at_last_goal and _holds(ask, each, limits))
         chosen.append(next(holding, design))
@@ -58,7 +63,7 @@ def holding_rival(
     """Return the rival's search with the first of the bests of all its runs that holds as its best; as it was
     where none of those that are tried does."""
     ask = open_checks(folder, tell)
-    groups = candidates_of(folder / f"{RIVAL_FILE}.db", rival).values()
+    groups = candidates_of(folder / f"{RIVAL_FILE}.db", rival, **CANDIDATES).values()
     for each in sorted((own for group in groups for own in group), key=lambda own: (-own.stage, own.value)):
         if each.stage == rival.stages and _rival_holds(ask, each, limits):
             return replace(rival, best=each)

@@ -12,7 +12,7 @@ from strut import evolve
 from strut.control import PhaseJoint, phase_tables
 from strut.control.phase_signal import table_value
 from strut.simulate import Trajectory, simulate
-from strut.studies.study import Plot
+from strut.studies.study import Plot, Row
 from strut.system import System, add_prefix, join
 
 CURVE_POINTS = 201
@@ -112,15 +112,16 @@ def walk_beside_each_other(
     distance: float,
 ) -> Trajectory | None:
     """Return a run of several machines at once, one behind the other, from the states that their own runs
-    have at `begin`; None where one of them fell.
+    have at `begin`, without those that fell; None where all did. `fallen_rows` tells of them.
 
     begin, end: of the run [s]. step: of RK4 [s]. distance: between neighbours [m].
     """
-    if any(walk.status != "done" for walk in walks.values()):
+    upright = {mode: machine for mode, machine in machines.items() if walks[mode].status == "done"}
+    if not upright:
         return None
     parts: list[System] = []
     x0: dict[str, float] = {}
-    for k, (mode, machine) in enumerate(machines.items()):
+    for k, (mode, machine) in enumerate(upright.items()):
         part = add_prefix(machine, mode)
         if k and part.scene is not None:  # one floor is enough
             part = part.replace(scene=replace(part.scene, floor=None))
@@ -130,6 +131,20 @@ def walk_beside_each_other(
         x0[f"{mode}.x"] = -k * distance
     together = join("gaits_side_by_side", *parts)
     return simulate(together, (begin, end), x0=x0, method="rk4", step=step, ledger=False)
+
+
+def fallen_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
+    """Return which walks ended early: there are no curves of them, and they are in no moving picture."""
+    return [
+        Row(
+            f"{name}: in curves and in motion",
+            "",
+            f"{'falls' if walk.ended_in_failure else 'ends'} after {walk.t1:.1f} s: not shown",
+            walk.ending_meaning or f"{walk.status}",
+        )
+        for name, walk in walks.items()
+        if walk.status != "done"
+    ]
 
 
 def _signal_values(
@@ -148,4 +163,11 @@ def _signal_values(
     return np.array(value(phase[None, :])).ravel()
 
 
-__all__ = ["cycle_plots", "impedance_curves", "part_plots", "progress_plots", "walk_beside_each_other"]
+__all__ = [
+    "cycle_plots",
+    "fallen_rows",
+    "impedance_curves",
+    "part_plots",
+    "progress_plots",
+    "walk_beside_each_other",
+]

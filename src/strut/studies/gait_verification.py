@@ -121,9 +121,12 @@ def way_options(way: str) -> dict[str, Any]:
     return {"method": "rk4", "step": FINE_STEP, "lanes": "auto"}
 
 
-def candidates_of(path: Path, evolution: evolve.Evolution) -> dict[int, list[evolve.Individual]]:
+def candidates_of(
+    path: Path, evolution: evolve.Evolution, most: int = MAX_CANDIDATES, distance: float = CANDIDATE_DISTANCE
+) -> dict[int, list[evolve.Individual]]:
     """Return by run the individuals of a file that may be its best, best first: the bests of its generations
-    that are at the last goal, some distance apart; the best alone where none is."""
+    that are at the last goal, some distance apart; the best alone where none is. most: of a run. distance:
+    part by which the last goal of one is above that of the one before [1]."""
     table = evolve.load_individuals(path)
     names = tuple(evolution.best.parameters)
     chosen: dict[int, list[evolve.Individual]] = {}
@@ -132,7 +135,7 @@ def candidates_of(path: Path, evolution: evolve.Evolution) -> dict[int, list[evo
         group = [best]
         for k in own[np.argsort(table["value"][own], kind="stable")].tolist():
             value = float(table["value"][k])
-            if len(group) < MAX_CANDIDATES and value > (1 + CANDIDATE_DISTANCE) * group[-1].value:
+            if len(group) < most and value > (1 + distance) * group[-1].value:
                 group.append(
                     evolve.Individual(
                         run=best.run,

@@ -13,6 +13,7 @@ from strut.simulate import Trajectory, simulate
 from strut.simulate.trajectory import Moments
 from strut.studies.gait_pictures import (
     CURVE_POINTS,
+    fallen_rows,
     impedance_curves,
     part_plots,
     walk_beside_each_other,
@@ -20,7 +21,7 @@ from strut.studies.gait_pictures import (
 from strut.studies.human_gait import FEET, FREQUENCY, JOINTS, STEP, human_with
 from strut.studies.human_verification import Verified
 from strut.studies.normal_gait import SOURCE, likeness, normal_angles
-from strut.studies.study import Plot
+from strut.studies.study import Plot, Row
 
 SETTLING_PERIODS = 9
 """Periods after which a stride is shown."""
@@ -51,7 +52,8 @@ def walk_again(bests: Mapping[str, evolve.Individual]) -> dict[str, Trajectory]:
 
 def stride_plots(walks: Mapping[str, Trajectory], weight: float = 70.0 * 9.81) -> list[Plot]:
     """Return curves over one stride of the right leg, from its heel strike on: angles, torques, the ground's
-    forces over the body's weight [N], stiffness and damping. Of a walk that fell nothing is drawn."""
+    forces over the body's weight [N]. Of a walk that fell nothing is drawn, nor of one whose right foot never
+    lands: `unshown_rows` tells of them."""
     strides = {mode: stride for mode, walk in walks.items() if (stride := right_stride(walk)) is not None}
     percent = tuple(np.linspace(0, 100, CURVE_POINTS).tolist())
     plots = []
@@ -96,8 +98,8 @@ def stage_plots(parts: Sequence[Mapping[str, evolve.Evolution]]) -> list[Plot]:
 def walk_together(
     walks: Mapping[str, Trajectory], bests: Mapping[str, evolve.Individual]
 ) -> Trajectory | None:
-    """Return a run of all bests at once, one in front of the other, over some strides; None where one of them
-    fell."""
+    """Return a run of all bests at once that did not fall, one in front of the other, over some strides; None
+    where all did."""
     begin = SETTLING_PERIODS / FREQUENCY
     return walk_beside_each_other(
         {mode: human_with(mode, bests[mode].parameters) for mode in walks},
@@ -107,6 +109,19 @@ def walk_together(
         step=STEP,
         distance=WALKER_DISTANCE,
     )
+
+
+def unshown_rows(walks: Mapping[str, Trajectory]) -> list[Row]:
+    """Return of which walks there are no curves over a stride, and why."""
+    still = [name for name, walk in walks.items() if walk.status == "done" and right_stride(walk) is None]
+    why = f"it does not begin to touch within two periods from {SETTLING_PERIODS / FREQUENCY:.0f} s on"
+    return [
+        *fallen_rows(walks),
+        *[
+            Row(f"{name}: over a stride", "", "the right foot does not land: no curves", why)
+            for name in still
+        ],
+    ]
 
 
 def right_stride(walk: Trajectory) -> Moments | None:
@@ -140,6 +155,7 @@ __all__ = [
     "right_stride",
     "stage_plots",
     "stride_plots",
+    "unshown_rows",
     "walk_again",
     "walk_together",
 ]

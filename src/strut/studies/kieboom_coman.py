@@ -58,13 +58,13 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     bests = best_of_modes(last, verified)
     tell("the best of each mode walks once more, for the page")
     machines = {mode: coman_with(mode, best.parameters) for mode, best in bests.items()}
-    plots, film = draw_walks(machines, bests, begin=SETTLING_TIME)
+    plots, film, unshown_rows = draw_walks(machines, bests, begin=SETTLING_TIME)
 
     def rows_of_stability() -> list[Row]:
         judged_gaits = judge_bests(place, at_last_goal(verified), tell, COMAN)
         return [*stability_rows(judged_gaits), *unjudged_rows(verified)]
 
-    rows = coman_rows(order.folder, parts, verified)
+    rows = [*coman_rows(order.folder, parts, verified), *unshown_rows]
     return SearchOutcome(rows, [*curves, *plots], film, later_rows=rows_of_stability)
 
 

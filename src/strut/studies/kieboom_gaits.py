@@ -11,10 +11,16 @@ import numpy as np
 
 from strut import evolve
 from strut.simulate import Trajectory, simulate
-from strut.studies import coman_table, human_table, kieboom_perturbed
-from strut.studies.coman_on_rigid_ground import rigid_ground_row
+from strut.studies import (
+    coman_on_rigid_ground,
+    coman_table,
+    human_on_rigid_ground,
+    human_table,
+    kieboom_perturbed,
+)
+from strut.studies.coman_pushes import FRESH_DRAWS, PushedWalks, bear_pushes
 from strut.studies.coman_stability import COMAN
-from strut.studies.coman_verification import FRESH_DRAWS, PushedWalks, bear_pushes, coman_ways
+from strut.studies.coman_verification import coman_ways
 from strut.studies.gait_pictures import walk_beside_each_other
 from strut.studies.gait_verification import (
     EXACT_TOLERANCE,
@@ -27,7 +33,13 @@ from strut.studies.gait_verification import (
 )
 from strut.studies.human_beyond import likeness_rows
 from strut.studies.human_gait import DURATION, FREQUENCY, human_with
-from strut.studies.human_pictures import SETTLING_PERIODS, SHOWN_STRIDES, WALKER_DISTANCE, stride_plots
+from strut.studies.human_pictures import (
+    SETTLING_PERIODS,
+    SHOWN_STRIDES,
+    WALKER_DISTANCE,
+    stride_plots,
+    unshown_rows,
+)
 from strut.studies.human_stability import HUMAN, GaitStability, judge_values
 from strut.studies.human_verification import human_ways
 from strut.studies.kieboom_landings import landing_of
@@ -211,9 +223,10 @@ def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
     tell(f"{', '.join(pushed)}: {FRESH_DRAWS} draws of pushes each")
     borne = bear_pushes({gait.mode: as_individual(gait) for gait in pushed.values()})
     on_rigid_ground = []
-    for gait in comans:
+    for gait in (*humans, *comans):
         tell(f"{gait.name}: on rigid ground")
-        on_rigid_ground.append(rigid_ground_row(gait))
+        body = human_on_rigid_ground if gait.body == "human" else coman_on_rigid_ground
+        on_rigid_ground.append(body.rigid_ground_row(gait))
     multipliers = []
     for gait in (*humans, *comans, *others):
         tell(f"{gait.name}: multipliers")
@@ -228,6 +241,7 @@ def rows_with_progress(tell: Callable[[str], None]) -> list[Row]:
         *multipliers,
         *likeness_rows(human_walks(), {name: gait.mode for name, gait in known_gaits().items()}),
         *[landing_row(gait) for gait in gaits_for("kieboom-human", "kieboom-landings")],
+        *unshown_rows(human_walks()),
     ]
 
 
@@ -254,7 +268,7 @@ STUDY = Study(
     "kieboom-gaits",
     "Gaits of a human and of COMAN that searches found, run again",
     "Kieboom, tables 4.4, 4.6 and 4.7; parameters found by kieboom-human, -coman, -perturbed and -landings. "
-    "Three minutes of a core, nothing is searched",
+    "Five minutes of a core, nothing is searched",
     rows,
     plots,
     film=film,

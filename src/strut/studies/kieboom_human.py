@@ -35,6 +35,7 @@ from strut.studies.human_pictures import (
     impedance_plots,
     stage_plots,
     stride_plots,
+    unshown_rows,
     walk_again,
     walk_together,
 )
@@ -101,6 +102,7 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
         *first_contact_rows(verified.values()),
         *likeness_rows(walks, {mode: mode for mode in walks}),
         *effort_rows(walks),
+        *unshown_rows(walks),
     ]
 
     def rows_of_stability() -> list[Row]:

@@ -4,6 +4,7 @@ the limits of the joints' rates, which count here, too; the worst of three draws
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,22 @@ from strut.studies.coman_gait import (
     DURATION,
     LIMITED_GOAL_NAMES,
     MODES,
-    NEGLIGIBLE_TIME,
     STARTS,
+    STEP,
     coman_problems,
     coman_walker,
 )
 from strut.studies.coman_pictures import PUSH_QUANTITIES, SHOWN_TIME, draw_walks, pushed_coman_with
+from strut.studies.coman_pushes import (
+    CHOICE_SEED,
+    FRESH_DRAWS,
+    FRESH_SEED,
+    PushedWalks,
+    bear_pushes,
+    draw_seeds,
+    reached_text,
+    search_seeds,
+)
 from strut.studies.coman_search import (
     KNOWN_OF_RUN,
     LIMITED_FOLDER,
@@ -28,9 +39,8 @@ from strut.studies.coman_search import (
     search_pushed_gaits,
     undisturbed_mark,
 )
-from strut.studies.coman_verification import FRESH_DRAWS, FRESH_SEED, PushedWalks, bear_pushes
 from strut.studies.gait_pictures import progress_plots
-from strut.studies.gait_verification import candidates_of
+from strut.studies.gait_verification import WAY_WORDS, candidates_of
 from strut.studies.known_gaits import known_gait
 from strut.studies.mode_searches import MUTATION, card_options, has_searches, load_parts, machine_of
 from strut.studies.nested_modes import average_impedance, embed_constant
@@ -53,6 +63,12 @@ PUBLISHED_RATIO = 5.0
 """[1] About how many times the undisturbed cost the disturbed one is, as published."""
 PUSHES_TEXT = f"pushes of {MEAN_FORCE:g} N for {MEAN_DURATION:g} s against the swing foot, backwards (ours)"
 """What disturbs it."""
+FRESH_WAYS = ("search", "fine", "long")
+"""How bests are run with draws that no search has seen."""
+OWN_WAYS = ("fine", "located")
+"""How bests are run with the draws of their search."""
+WAY_TEXTS = {"search": f"steps of {1e3 * STEP:g} ms", **WAY_WORDS}
+"""What each way is, in a table."""
 
 
 def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
@@ -72,24 +88,25 @@ def carry_out(order: SearchOrder, tell: Callable[[str], None]) -> SearchOutcome:
     begun_with = SEVERAL_KNOWN if has_own else ONE_KNOWN
     if not order.verify:
         return SearchOutcome(_rows(searched, undisturbed, {}, {}, begun_with), curves)
-    tell(f"bests are run with {FRESH_DRAWS} draws that no search has seen")
-    chosen = _steadiest(order.folder, searched)
-    bests = {mode: individual for mode, (individual, _) in chosen.items()}
-    walks = {mode: walk for mode, (_, walk) in chosen.items()}
-    rows = _rows(searched, undisturbed, walks, bear_pushes(undisturbed), begun_with)
+    bests = choose_bests(order.folder, searched, tell)
+    pushed = push_again(order.folder, bests, tell)
+    calm_walks = bear_pushes(undisturbed)
     tell("the best of each mode walks once more, pushed, for the page")
     machines = {
-        mode: pushed_coman_with(mode, best.parameters, shown_seed(walks[mode]))
+        mode: pushed_coman_with(mode, best.parameters, shown_seed(pushed[mode].fresh["search"]))
         for mode, best in bests.items()
     }
-    plots, film = draw_walks(machines, bests, begin=DURATION - SHOWN_TIME, further=PUSH_QUANTITIES)
+    plots, film, unshown_rows = draw_walks(
+        machines, bests, begin=DURATION - SHOWN_TIME, further=PUSH_QUANTITIES
+    )
+    rows = [*_rows(searched, undisturbed, pushed, calm_walks, begun_with), *unshown_rows]
     return SearchOutcome(rows, [*curves, *plots], film)
 
 
 def shown_seed(walk: PushedWalks) -> int:
     """Return the seed of the draws with which a best is shown: the first that leaves it upright, the first of
     all where none does."""
-    return FRESH_SEED + int(np.argmax(walk.measures["time"] >= DURATION - NEGLIGIBLE_TIME))
+    return FRESH_SEED + int(np.argmax(walk.upright))
 
 
 def kept_gaits() -> dict[str, evolve.Individual]:
@@ -128,30 +145,73 @@ def as_rows(gaits: Mapping[str, evolve.Individual]) -> dict[str, np.ndarray]:
     }
 
 
-def _steadiest(
-    folder: Path, searched: Mapping[str, evolve.Evolution]
-) -> dict[str, tuple[evolve.Individual, PushedWalks]]:
-    """Return by mode which of the bests of all runs bears most draws that no search has seen, and how: a best
-    of noisy evaluations may have been lucky."""
-    chosen: dict[str, tuple[evolve.Individual, PushedWalks]] = {}
-    groups = {mode: candidates_of(folder / f"{mode}.db", each) for mode, each in searched.items()}
-    runs = sorted({run for own in groups.values() for run in own})
-    for run in runs:
-        bests = {mode: own[run][0] for mode, own in groups.items() if run in own}
-        for mode, walk in bear_pushes(bests).items():
-            if mode not in chosen or walk.kept_share > chosen[mode][1].kept_share:
-                chosen[mode] = (bests[mode], walk)
+def choose_bests(
+    folder: Path, searched: Mapping[str, evolve.Evolution], tell: Callable[[str], None]
+) -> dict[str, evolve.Individual]:
+    """Return by mode which of the bests of all runs bears most of some draws that no search has seen: a best
+    of noisy evaluations may have been lucky. Of one run there is no choice, and nothing is run."""
+    groups = {
+        mode: [own[0] for own in candidates_of(folder / f"{mode}.db", each).values()]
+        for mode, each in searched.items()
+    }
+    chosen = {mode: own[0] for mode, own in groups.items()}
+    most: dict[str, tuple[float, float]] = {}
+    count = max(len(own) for own in groups.values())
+    if count > 1:
+        tell(f"of {count} runs the bests are chosen by {FRESH_DRAWS} draws")
+    for k in range(count if count > 1 else 0):
+        bests = {mode: own[k] for mode, own in groups.items() if k < len(own)}
+        for mode, walk in bear_pushes(bests, dict.fromkeys(bests, draw_seeds(CHOICE_SEED))).items():
+            borne = walk.kept_share, walk.upright_share
+            if mode not in most or borne > most[mode]:
+                chosen[mode], most[mode] = bests[mode], borne
     return chosen
+
+
+@dataclass(frozen=True)
+class PushedBest:
+    """How the best of a mode bears pushes. individual: the best. fresh, own: by how it was run
+    (`bear_pushes`), with draws that neither a search has seen nor it was chosen by, and with those with which
+    its search evaluated it, the worst of which counted."""
+
+    individual: evolve.Individual
+    fresh: Mapping[str, PushedWalks]
+    own: Mapping[str, PushedWalks]
+
+
+def push_again(
+    folder: Path, bests: Mapping[str, evolve.Individual], tell: Callable[[str], None]
+) -> dict[str, PushedBest]:
+    """Run bests of a folder with draws that no search has seen and with their own, in the steps of the search
+    and more exactly."""
+    own_seeds = {mode: search_seeds(folder / f"{mode}.db", best) for mode, best in bests.items()}
+    fresh: dict[str, dict[str, PushedWalks]] = {}
+    own: dict[str, dict[str, PushedWalks]] = {}
+    for way in FRESH_WAYS:
+        tell(f"bests are run with {FRESH_DRAWS} draws that no search has seen: {WAY_TEXTS[way]}")
+        fresh[way] = bear_pushes(bests, way=way)
+    for way in OWN_WAYS:
+        tell(f"bests are run with the draws of their search: {WAY_TEXTS[way]}")
+        own[way] = bear_pushes(bests, own_seeds, way=way)
+    return {
+        mode: PushedBest(
+            individual=best,
+            fresh={way: each[mode] for way, each in fresh.items()},
+            own={way: each[mode] for way, each in own.items()},
+        )
+        for mode, best in bests.items()
+    }
 
 
 def _rows(
     searched: Mapping[str, evolve.Evolution],
     undisturbed: Mapping[str, evolve.Individual],
-    walks: Mapping[str, PushedWalks],
+    pushed: Mapping[str, PushedBest],
     calm_walks: Mapping[str, PushedWalks],
     begun_with: str = SEVERAL_KNOWN,
 ) -> list[Row]:
-    """The table. walks, calm_walks: of disturbed and undisturbed bests that were run with new draws.
+    """The table. pushed: disturbed bests that were run again. calm_walks: undisturbed bests that were run
+    with new draws.
     begun_with: the known gaits of first populations, in words."""
     rows: list[Row] = [
         Row(
@@ -167,8 +227,8 @@ def _rows(
     ]
     for mode, evolution in searched.items():
         rows += _mode_rows(mode, evolution, undisturbed[mode])
-        if mode in walks:
-            rows += _pushed_rows(mode, walks[mode], calm_walks[mode])
+        if mode in pushed:
+            rows += _pushed_rows(mode, pushed[mode], calm_walks[mode], runs=len(evolution.best_of_run))
     costs = {m: e.best.value for m, e in searched.items() if e.best.stage == len(LIMITED_GOAL_NAMES)}
     order = " < ".join(f"{mode} {costs[mode]:.0f}" for mode in sorted(costs, key=lambda mode: costs[mode]))
     rows.append(Row("order of the bests' costs [J/m]", "step < const < ppoly", order or "none reached it"))
@@ -206,27 +266,36 @@ def _mode_rows(mode: str, evolution: evolve.Evolution, calm: evolve.Individual) 
     ]
 
 
-def _pushed_rows(mode: str, walk: PushedWalks, calm: PushedWalks) -> list[Row]:
-    """How a best bears draws that no search has seen."""
-    medians, medians_text = walk.medians, "all fall"
-    if medians:
-        medians_text = (
-            f"of those upright: cost {medians['cost']:.0f} J/m, {medians['pushes']:.2f} pushes of a foot in "
-            "a cycle (medians)"
-        )
-    return [
+def _pushed_rows(mode: str, best: PushedBest, calm: PushedWalks, *, runs: int) -> list[Row]:
+    """How a best bears draws that no search has seen, and those of its search, run more exactly. runs: of the
+    search, among whose bests it was chosen."""
+    searched_text = reached_text(best.individual.stage, best.individual.value)
+    chosen = f"of {runs} runs the one that bears most of {FRESH_DRAWS} other draws; " if runs > 1 else ""
+    names = {
+        "search": f"{mode}: {FRESH_DRAWS} draws that no search has seen",
+        "fine": f"{mode}: these draws, {WAY_TEXTS['fine']}",
+        "long": f"{mode}: {FRESH_DRAWS} further draws, {WAY_TEXTS['long']}",
+    }
+    published = {"search": "const and ppoly fall back to assistance"}
+    rows = [
         Row(
-            f"{mode}: {FRESH_DRAWS} draws that no search has seen",
-            "const and ppoly fall back to assistance",
+            names[way],
+            published.get(way, ""),
             walk.text,
-            f"of the run that bears most; {medians_text}",
-        ),
-        Row(
-            f"{mode}: the undisturbed best with these draws",
-            "",
-            calm.text,
-        ),
+            (chosen if way == "search" else "") + walk.medians_text,
+        )
+        for way, walk in best.fresh.items()
     ]
+    rows += [
+        Row(
+            f"{mode}: the draws of its search, {WAY_TEXTS[way]}",
+            "",
+            walk.worst_text,
+            f"the worst of them; the search, by goals with margins: {searched_text}",
+        )
+        for way, walk in best.own.items()
+    ]
+    return [*rows, Row(f"{mode}: the undisturbed best with the {FRESH_DRAWS} draws", "", calm.text)]
 
 
 def evaluations(order: SearchOrder) -> list[evolve.EncodedEvaluation]:

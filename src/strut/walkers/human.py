@@ -26,8 +26,8 @@ from strut.system import Expression, Param, System
 from strut.walkers.assistance import assist_share, assistance, with_trunk
 from strut.walkers.straight import slope
 
-HUMAN_HEIGHT = 1.8
-"""[m] Of the body unless told otherwise."""
+HUMAN_HEIGHT, HUMAN_MASS = 1.8, 70.0
+"""[m, kg] Of the body unless told otherwise."""
 SEGMENTS = {  # mass/M, length/H, centre of mass and radius of gyration about it, of the length
     "trunk": (0.678, 0.288, 0.626, 0.496),
     "thigh": (0.100, 0.245, 0.433, 0.323),
@@ -96,7 +96,7 @@ def body_size() -> BodySize:
     """Return parameters for the size of a body."""
     return BodySize(
         Param("height", HUMAN_HEIGHT, "m", bounds=(0.5, 2.5), description="of the body"),
-        Param("mass", 70.0, "kg", bounds=(5, 300), description="of the body"),
+        Param("mass", HUMAN_MASS, "kg", bounds=(5, 300), description="of the body"),
         Param("load", 0.0, "kg", bounds=(0, 200), description="carried at the trunk's centre of mass"),
     )
 
@@ -254,21 +254,37 @@ def _ligament(knee: str) -> Force:
 
 
 @checked
-def human(*, ground: str = "soft", events: bool = True, inclined: bool = False, **values: Any) -> System:
+def human(
+    height: float = HUMAN_HEIGHT,
+    mass: float = HUMAN_MASS,
+    *,
+    ground: str = "soft",
+    events: bool = True,
+    inclined: bool = False,
+    **values: Any,
+) -> System:
     """A human in the sagittal plane, with torques in hips, knees and ankles; it falls unless they act.
 
+    height, mass: of the body [m, kg], without what it carries; parameters of the system, so that another size
+        is not compiled anew.
     ground: 'soft' for Hunt and Crossley's law and Coulomb's friction on five points of each foot; 'rigid',
         on heel, ball and tip of the toes; 'holding', for plans (`optimal.design`): rigid, on heel and ball
         alone, which hold whatever friction that takes, with joints that have the ranges of a person's. A plan
         limits friction itself (friction=0.8), and its toes may be below the ground.
     events: False for contact without events, for populations and fixed steps; of soft ground alone.
     inclined: whether there is a parameter `slope` [rad], which costs a tenth of the time.
-    values: of parameters and states: height, mass, load, g, assist, ground_stiffness, ground_dissipation,
+    values: of other parameters and of states: load, g, assist, ground_stiffness, ground_dissipation,
         friction, friction_speed; x_rate, hip_r, ...
 
     Outputs besides those of the feet: speed, of the trunk's centre of mass [m/s]; assist_torque [N m] and
     assisting, 1 while it acts. A run ends with 'fall' where the hips come below 0.65 m of 1.80 m, and with
     'topple' where the trunk leans by more than 1 rad.
+
+    Segments, their masses and inertias, the points of the soles and the height of a fall scale with height
+    and mass. What else acts does not, and is that of a body of 1.8 m and 70 kg: the springs of the toes
+    (their dampers stay critical), the ligaments of the knees, the assistance of the trunk, the laws of soft
+    ground and how deep a run begins in it, and the speed with which it begins. So ground and toes are hard
+    for a small body; ground and speed are values, `ground_stiffness=...`, `x_rate=...`.
     """
     grounds = (*GROUNDS, HOLDING)
     if ground not in grounds:
@@ -295,7 +311,8 @@ def human(*, ground: str = "soft", events: bool = True, inclined: bool = False, 
         feet = [f"{point}{side}" for side in ("_r", "_l") for point in SOLE]
         walker = compliant(m, feet, surface, **_soft_ground(mu), events=events, **common)
     _, length, centre, _ = SEGMENTS["trunk"]
-    return with_trunk(walker, centre * length * size.height.sym).using(values)
+    walker = with_trunk(walker, centre * length * size.height.sym)
+    return walker.using({"height": height, "mass": mass, **values})
 
 
 def _ranges() -> dict[str, tuple[float, float]]:
