@@ -21,7 +21,11 @@ import numpy as np
 
 import strut
 from strut import contact, linkage, mechanism, network, optimal, report, view, walkers
+from strut.studies.exoskeleton_evaluation import DURATION
+from strut.studies.exoskeleton_gait import FREQUENCY
+from strut.studies.exoskeleton_pictures import PICTURE_STEP, last_strides
 from strut.studies.kieboom_topologies import numbered_topologies
+from strut.studies.known_exoskeletons import refined_exoskeletons
 from strut.view.figures.figure import PALETTE, Cells, Figure, Line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -256,6 +260,15 @@ def leg_linkages(place: Path) -> None:
     )
 
 
+def worn_exoskeleton(place: Path) -> None:
+    """A step in the exoskeleton of the package that needs least power."""
+    machine = next(iter(refined_exoskeletons().values())).machine()
+    walk = strut.simulate(machine, DURATION, method="rk4", step=PICTURE_STEP, ledger=False)
+    run = last_strides(machine, walk, FREQUENCY)
+    last_step = run.t1 - 0.5 / FREQUENCY, run.t1
+    view.stick_figure(run, place / "worn_exoskeleton.svg", last_step, poses=5, width=520)
+
+
 def bond_graphs(place: Path) -> None:
     load("bond_graphs.py").main(place / "bond_graphs.svg")
 
@@ -320,6 +333,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
             bond_graphs,
             arm_linkage,
             leg_linkages,
+            worn_exoskeleton,
             codesign,
             robust,
             rabbit,

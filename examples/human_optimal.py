@@ -7,7 +7,7 @@ ball, the ball of the new foot lands, then its heel rises. Torques, times and po
     python examples/human_optimal.py [fine]
 
 Half a minute on a mesh that stays as it is, which the simulator does not follow yet; `fine` splits it until
-it does, event by event, in five: toes on springs swing after every landing.
+it does, event by event, in four minutes of processor: toes on springs swing after every landing.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ COARSE = {"intervals": 8, "control": "linear", "accuracy": None, "cost_accuracy"
 """One mesh, which stays as it is."""
 FINE = {"intervals": 6, "cost_accuracy": 1e-3, "budget": 400.0}
 """Meshes that become finer, for so long [s]: better inputs may still save a thousandth of the cost."""
+MESHES = {"coarse": COARSE, "fine": FINE}
 SAMPLING = 1e-3
 """[s] Between values of a force: a force plate has as many."""
 
@@ -65,7 +66,9 @@ def stride_force(design: Design) -> np.ndarray:
 
 def main(mesh: str = "coarse") -> Design:
     """Plan the step and say what it is like."""
-    design = plan_step(**(FINE if mesh == "fine" else COARSE))
+    if mesh not in MESHES:
+        raise SystemExit(f"the mesh is '{mesh}': say {' or '.join(MESHES)}")
+    design = plan_step(**MESHES[mesh])
     force = stride_force(design)
     print(f"{design.speed:.2f} m/s in steps of {design.step_length:.2f} m")
     print(f"{sum_of_torques(design):.1f} N m of torque")

@@ -120,8 +120,9 @@ def test_runs_are_counted_twice():
     heavy_power = {**FINE, "power_absolute": 1500.0}
     assert counts(HOLDING, HOLDING | {"fine": heavy_power}) == ["2 of 2", "2 of 2", "2 of 2", "1 of 2"]
     assert [row.ours for row in count_rows(designs, {})] == ["2 of 2", "2 of 2"]
-    with_limits = count_rows(designs[:1], {first: HOLDING | {"fine": {**FINE, "peak_power": 9.0}}})
-    assert with_limits[-1].ours == "1 of 1"
+    peaks = {first: HOLDING | {"fine": {**FINE, "peak_power": 9.0}}}
+    for limit, count in ((9.0, "1 of 1"), (8.0, "0 of 1")):
+        assert count_rows(designs[:1], peaks, {"peak_power": limit})[-1].ours == count
 
 
 def test_old_answers_are_gone_on_with(tmp_path, monkeypatch):

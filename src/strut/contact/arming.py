@@ -24,8 +24,8 @@ class Swing:
     go lands again after it was off the ground.
 
     begin: makes an initial value of an expression. prefix: of the names of flags and events. disarms: whether
-    a foot that lands must leave the ground before it lands again; else that is so only where something else
-    takes its flag away, as ground that becomes higher under it.
+    landing disarms a foot, so that it must leave the ground before it lands again; if not, only ground that
+    rises under it does.
     """
 
     def __init__(

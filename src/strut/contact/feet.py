@@ -237,15 +237,15 @@ class StandingMachine:
     def _redundant(self) -> bool:
         """Do rows that are on at once repeat each other, in some posture near the first?"""
         repeating = {row for k, f in enumerate(self.feet) if self.held_along_ground(k) for row in f.tangents}
-        return self._repeat([row for row in range(self.K.shape[0]) if row not in repeating])
+        return self._rows_repeat([row for row in range(self.K.shape[0]) if row not in repeating])
 
     @cached_property
     def _normals_repeat(self) -> bool:
         """Can feet share their load in many ways, because their normal rows, and those of loops and locks,
         repeat each other?"""
-        return self._repeat([*range(self.loops), *[f.normal for f in self.feet]])
+        return self._rows_repeat([*range(self.loops), *[f.normal for f in self.feet]])
 
-    def _repeat(self, rows: Sequence[int]) -> bool:
+    def _rows_repeat(self, rows: Sequence[int]) -> bool:
         """Do these rows repeat each other, in some posture near the first?"""
         q, v, _ = self.assembly.start()
         K = self.K[list(rows), :]
@@ -317,10 +317,10 @@ class StandingMachine:
         return self.gains_in(self.row_equations)
 
     def gains_in(self, equations: SwitchedRows) -> list[ca.SX]:
-        """The feet's gains in other roles."""
+        """Every foot's gain [kg] in the roles that the equations have; 0 where its row repeats others."""
         normals = [f.normal for f in self.feet]
         if self._normals_repeat:
-            return equations.gains_of_sharing(normals)
+            return equations.gains_of_repeating_rows(normals)
         return [equations.gain(row) for row in normals]
 
     def jam_flag(self, f: StandingFoot) -> ca.SX:

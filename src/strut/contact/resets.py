@@ -38,7 +38,9 @@ JAM_LIGHTNESS_RATIO = 1e-5
 """[1] Of a contact's own lightness along the normal: a foot that slides and is lighter than this has no
 bounded force."""
 JAM_NEARNESS = 2.0
-"""[1] A foot in space stops with another that jams where it is within this factor of jamming itself."""
+"""[1] Where one foot in space jams, others within this factor of jamming stop with it."""
+EXCESS_GROWTH = 2.0
+"""[1] By how much a foot's force beyond its friction cone grows before the foot is asked again."""
 PRESSING_ACCELERATION = 0.1
 """[m/s^2] A foot that, let go, would fall faster than this needs that force. Where both vanish together it
 may also let go."""
@@ -79,6 +81,7 @@ class Landing:
         self.jammed_at = Discrete("jammed_at", NO_JAM_TIME, "s", internal=True) if machine.coulomb else None
         self.unsolved = Discrete("contact_is_unsolved", 0.0, internal=True) if machine.coulomb else None
         shares = machine.coulomb and machine.masked.redundant
+        # by foot, how far its share was beyond its own cone when it was last asked
         self.excess = {
             f.name: Discrete(f"{f.name}_excess", 0.0, "N", internal=True)
             for f in machine.feet
@@ -134,7 +137,7 @@ class Landing:
         a share beyond its own, and is asked again where that excess has doubled. Asked at the edge of its
         cone alone, it would answer the same whenever rounding takes the share across, again and again."""
         beyond = self._beyond_cone(f, self.machine.force)
-        return beyond - 2 * self.excess[f.name].sym if f.name in self.excess else beyond
+        return beyond - EXCESS_GROWTH * self.excess[f.name].sym if f.name in self.excess else beyond
 
     def _beyond_cone(self, f: StandingFoot, force: ca.SX) -> ca.SX:
         """By how much a foot's force leaves the friction cone [N], more than rounding makes of it."""

@@ -57,7 +57,7 @@ class SwitchedRows:
         paradox."""
         return self._response(row)[row]
 
-    def gains_of_sharing(self, rows: Sequence[int]) -> list[ca.SX]:
+    def gains_of_repeating_rows(self, rows: Sequence[int]) -> list[ca.SX]:
         """The gains of rows that may repeat each other; 0 where a row does now. Its force is no function of
         its own rate there: what `gain` answers is the reciprocal of the softness, of either sign, and no
         jam. It tells itself by growing with every step of iterative refinement, of which the first is

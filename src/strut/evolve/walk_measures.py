@@ -26,8 +26,8 @@ class WalkMeasures:
     power_absolute, power_positive and power_net, means of the sums over motors of |P|, of P where it is
     positive, and of P [W]; stance, the share of time that a foot is on the ground, the mean of all feet;
     double_support, the share of time that all of them are; assist_time [s], where there is assistance. Where
-    the frequency of strides is given: step_length, the mean advance in the time of a step, which is that of a
-    stride over the number of feet [m]. Where rates of muscles are given: metabolic_work and metabolic_muscle,
+    the frequency of strides is given: step_length, the mean advance in the duration of a stride,
+    divided by the number of feet [m]. Where rates of muscles are given: metabolic_work and metabolic_muscle,
     means of the metabolic power of all motors if they were muscles [W], as `gait.work_metabolic_power` and
     `gait.muscle_metabolic_power` say.
 

@@ -113,7 +113,7 @@ def choice_rows(
             "own steps",
         )
         for title, own, other in pairs
-        if own is not other and own.generation != other.generation
+        if (own.run, own.generation) != (other.run, other.generation)
     ]
 
 

@@ -22,7 +22,7 @@ land and leave without end."""
 CHATTER_LANDINGS = 100
 """Landings of one point of a sole in a second from which on it is said to chatter."""
 SAMPLES = 8001
-"""Instants at which a run is measured."""
+"""Instants of the second half of a run at which it is measured."""
 
 
 @cache

@@ -54,8 +54,8 @@ def exoskeleton(
         them those of a sketch. actuators: joints that weigh 2 kg instead of 0.5. ground: 'rigid', whose feet
         land and leave in events; or 'soft', for populations and fixed steps: Hunt and Crossley's law without
         events. surface: of the ground, level unless given. friction: Coulomb's coefficient of rigid ground;
-        with None, the default, feet hold without limit, whatever friction that takes, where `walkers.human`
-        has 0.8: for derivatives and plans; of soft ground it is the parameter `friction`, 0.8. stabilise:
+        None, the default, lets feet hold without limit, as derivatives and plans need (`walkers.human` has
+        0.8). Soft ground has the parameter `friction`, 0.8. stabilise:
         rate at which drift of loops and feet is pulled back [1/s]. values: of parameters and states.
 
     Hips and knees are passive. Every joint J of the linkage may have a spring and a damper: parameters

@@ -103,7 +103,7 @@ class _OverRun:
         values = [component(self.system, name) for name in names]
         return ca.substitute([expression], [self.symbols[name] for name in names], values)[0]
 
-    def moment(self, begin: ca.SX) -> float:
+    def counting_begin(self, begin: ca.SX) -> float:
         """Return a time from which on something counts [s]."""
         if not begin.is_constant() or not float(begin) >= 0:
             raise ModelError(
@@ -136,7 +136,7 @@ class _Extremes(_OverRun):
 
     def largest_after(self, value: ca.SX, begin: ca.SX) -> ca.SX:
         """Return the largest value from a time on [s]; of a run that ends before, the value at its end."""
-        return ca.fmax(self._memory(value, self.moment(begin)), value)
+        return ca.fmax(self._memory(value, self.counting_begin(begin)), value)
 
     def least_after(self, value: ca.SX, begin: ca.SX) -> ca.SX:
         """Return the least value from a time on [s]; of a run that ends before, the value at its end."""
@@ -172,11 +172,11 @@ class _Integrals(_OverRun):
 
     def integral_after(self, rate: ca.SX, begin: ca.SX) -> ca.SX:
         """Return the symbol of an integral from a time on [s]; it is 0 of a run that ends before."""
-        return self._total(ca.if_else(time >= self.moment(begin), self._inside(rate), 0))
+        return self._total(ca.if_else(time >= self.counting_begin(begin), self._inside(rate), 0))
 
     def mean_after(self, value: ca.SX, begin: ca.SX) -> ca.SX:
         """Return a mean from a time on [s]; it is 0 of a run that ends before."""
-        left = self.symbols["end.time"] - self.moment(begin)
+        left = self.symbols["end.time"] - self.counting_begin(begin)
         return ca.if_else(left > 0, self.integral_after(value, begin) / left, 0)
 
     def with_states(self) -> System:
