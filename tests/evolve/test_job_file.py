@@ -61,6 +61,28 @@ def test_a_job_runs_stops_and_is_shown(tmp_path):
     assert not list(tmp_path.glob("*.lock"))
 
 
+def test_a_job_that_is_stopped_exits_as_such(tmp_path, monkeypatch):
+    """And says how to go on; --resume of what is not there says that the search begins."""
+    path, output = written(tmp_path, SMALL), tmp_path / "slip.db"
+
+    def stop(at):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("strut.cli.evolve.tell_progress", lambda text, fraction: stop(text))
+    answer = run("evolve", path, "-o", output, "--resume")
+    assert answer.exit_code == 130
+    assert f"there is no {output} to go on with: the search begins" in answer.output.replace("\n", " ")
+    assert "--resume" in answer.output.partition("stopped;")[2]
+
+
+def test_what_a_search_keeps_is_no_job(tmp_path):
+    path, output = written(tmp_path, SMALL), tmp_path / "slip.db"
+    run("evolve", path, "-o", output)
+    refused = run("evolve", output)
+    assert isinstance(refused.exception, ModelError)
+    assert "is what a search keeps, not its job: strut evolve JOB.toml -o" in str(refused.exception)
+
+
 def test_jobs_of_a_folder_are_shown(tmp_path, monkeypatch):
     for name in ("one.db", "two.db"):
         assert run("evolve", EXAMPLE, "-o", tmp_path / name, "--generations", "2").exit_code == 0

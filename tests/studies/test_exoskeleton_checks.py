@@ -170,7 +170,7 @@ def test_old_answers_are_gone_on_with(tmp_path, monkeypatch):
     short = {title: {"fine": FINE, "rigid": {**FINE, "stage": 3.0, "time": 3.67}}}
     (row,) = check_rows([title], short)
     assert row.ours == "fine: power, 10.0 s; rigid: time, 3.7 s"
-    assert row.remark.endswith("friction allows a foot (Painleve)")
+    assert row.remark.endswith("or in too many steps of feet that chatter")
     (walked,) = [row for name, row in rows.items() if "along its own walk" in name]
     assert walked.ours == "0.60, 0.50"
     assert walked.remark.startswith("up to 0.20 rad from the stride, 30 % of the time beyond the 0.1 rad")

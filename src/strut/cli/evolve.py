@@ -14,6 +14,7 @@ from strut import evolve as populations
 from strut.cli.answer import note, note_written, number_text, present
 from strut.cli.compile_ahead import check_compile_for, compile_ahead
 from strut.cli.completion import complete_file, complete_word
+from strut.cli.exit_status import INTERRUPTED_EXIT
 from strut.cli.model import Reading, find_model
 from strut.cli.options import CompileFor, Device, Root, RunCode, Workers
 from strut.cli.progress import tell_progress
@@ -22,6 +23,8 @@ from strut.errors import ModelError, did_you_mean
 from strut.evolve.job_file import Job, read_job
 from strut.system import System
 
+SQLITE_HEADER = b"SQLite format 3\x00"
+"""First bytes of a file that a search keeps."""
 MAX_FRONT_ROWS = 15
 """Individuals of a front that are printed; of more, evenly spaced ones."""
 WORKER_OPTIONS = {
@@ -126,6 +129,8 @@ def evolve(  # noqa: PLR0913 options of a command
         compile_ahead(described.name, [described.problem.evaluation], compile_for)
         return
     path = output or Path(f"{described.name}.db")
+    if resume and not path.is_file():
+        note(f"there is no {path} to go on with: the search begins")
     where = _workers(on, workers, address=address, token_file=token_file, priority=priority)
     with closing(where) as crew:
         evolution = populations.search(
@@ -148,6 +153,7 @@ def evolve(  # noqa: PLR0913 options of a command
         again += "" if generations is None else f" --generations {generations}"
         again += "" if on == "here" else f" --on {on}" + (f" --address {address}" if address else "")
         note(f"stopped; {again} goes on")
+        raise typer.Exit(INTERRUPTED_EXIT)
 
 
 def _workers(
@@ -177,7 +183,15 @@ def _workers(
 
 
 def read_described_job(job: Path, *, run_code: bool, roots: tuple[Path, ...]) -> Job:
-    """Return the job of a file; raises ModelError where it names code and that is not to be run."""
+    """Return the job of a file; raises ModelError where it names code and that is not to be run, or is what a
+    search keeps."""
+    if job.is_file():
+        with job.open("rb") as file:
+            if file.read(len(SQLITE_HEADER)) == SQLITE_HEADER:
+                raise ModelError(
+                    f"{job} is what a search keeps, not its job: strut evolve JOB.toml -o {job} --resume "
+                    f"goes on with it, strut jobs {job} tells what is in it"
+                )
     described = read_job(
         job,
         lambda text: _find_beside(text, job.parent, run_code, roots),

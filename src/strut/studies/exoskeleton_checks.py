@@ -14,7 +14,14 @@ from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_found import WAYS, FoundDesign, check_screening, run_again
 from strut.studies.exoskeleton_gait import RIGID_FRICTION
 from strut.studies.exoskeleton_measures import DESIGN_GOALS, MAX_ASSIST_SHARE
-from strut.studies.exoskeleton_own_walk import WALK_QUANTITY, screen_walk, walk_miss, walk_remark, walk_text
+from strut.studies.exoskeleton_own_walk import (
+    WALK_QUANTITY,
+    WALK_SCREENING,
+    screen_walk,
+    walk_miss,
+    walk_remark,
+    walk_text,
+)
 from strut.studies.exoskeleton_refined import AnswerFile
 from strut.studies.exoskeleton_rival import RIVAL, rival_run_again
 from strut.studies.exoskeleton_search import GOAL_NAMES
@@ -24,8 +31,8 @@ from strut.studies.study import Row
 
 CHECKS_FILE = "checks.json"
 """Where answers of runs that were done again are kept."""
-SCREENED, WALKED = "screened", "walked"
-"""What answers of screening along many samples of the stride, and along the walk itself, are kept as."""
+STRIDE_SCREENING = "screened"
+"""What answers of screening along many samples of the stride are kept as."""
 KEPT_NAMES = {"rigid": f"rigid, friction {RIGID_FRICTION:g}"}
 """What answers of a way are kept as in a file, where that is not its own name: runs on ground that holds
 without limit were kept as 'rigid' before."""
@@ -54,21 +61,21 @@ def check_designs(
 
     shown: how many designs, from the best on, walk on rigid ground, too, which is compiled for each topology.
     Raises StorageError where the file is damaged."""
-    ask, checks = open_checks(folder, tell), dict[str, dict[str, dict[str, float]]]()
+    ask, checks = kept_asker(folder, tell), dict[str, dict[str, dict[str, float]]]()
     for k, design in enumerate(designs):
-        ways = (WALKED, *(WAYS if k < shown else HOLDING_WAYS)) if design.walks else ()
-        checks[design.title] = {way: ask_design(ask, design, way) for way in (SCREENED, *ways)}
+        ways = (WALK_SCREENING, *(WAYS if k < shown else HOLDING_WAYS)) if design.walks else ()
+        checks[design.title] = {way: ask_design(ask, design, way) for way in (STRIDE_SCREENING, *ways)}
     if rival is not None:
         checks[RIVAL] = {way: ask_rival(ask, rival.best, way) for way in WAYS}
     return checks
 
 
-Ask = Callable[[str, str, str, Callable[[], Mapping[str, float]]], dict[str, float]]
-"""Of the title of a machine, where a search found it, how it is asked, and what answers: the answer, which is
-kept."""
+AskMachine = Callable[[str, str, str, Callable[[], Mapping[str, float]]], dict[str, float]]
+"""A function of title, place, way and run that returns the kept answer of a machine, or runs it and keeps
+that."""
 
 
-def open_checks(folder: Path, tell: Callable[[str], None]) -> Ask:
+def kept_asker(folder: Path, tell: Callable[[str], None]) -> AskMachine:
     """Return what asks machines, and keeps answers in a file of a folder: what it has is not asked again.
     Raises StorageError where the file is damaged."""
     file = AnswerFile(folder / CHECKS_FILE)
@@ -83,14 +90,16 @@ def open_checks(folder: Path, tell: Callable[[str], None]) -> Ask:
     return ask
 
 
-def ask_design(ask: Ask, design: FoundDesign, way: str) -> dict[str, float]:
+def ask_design(ask: AskMachine, design: FoundDesign, way: str) -> dict[str, float]:
     """Return how a design answers: screened again, along its own walk, or run again in a way of `WAYS`."""
     found_at = f"generation {design.individual.generation}"
-    run = {SCREENED: _screening_answer, WALKED: screen_walk}.get(way, partial(run_again, way=way))
+    run = {STRIDE_SCREENING: _screening_answer, WALK_SCREENING: screen_walk}.get(
+        way, partial(run_again, way=way)
+    )
     return ask(design.title, found_at, way, partial(run, design))
 
 
-def ask_rival(ask: Ask, individual: evolve.Individual, way: str) -> dict[str, float]:
+def ask_rival(ask: AskMachine, individual: evolve.Individual, way: str) -> dict[str, float]:
     """Return how a rival that a search found answers, run again in a way of `WAYS`."""
     found_at = f"generation {individual.generation} of run {individual.run + 1}"
     return ask(RIVAL, found_at, way, partial(rival_run_again, individual, way))
@@ -106,9 +115,9 @@ def checked_stage(stage: int, answers: Answers, limits: Mapping[str, float] | No
 
     stage: of the search. limits: of peaks that are asked for, by measure [W, N]."""
     stages = [stage, *[int(answers[way]["stage"]) for way in HOLDING_WAYS if way in answers]]
-    if SCREENED in answers and not answers[SCREENED]["ok"]:
+    if STRIDE_SCREENING in answers and not answers[STRIDE_SCREENING]["ok"]:
         stages.append(SINGULARITY_GOAL)
-    walked = answers.get(WALKED, {})
+    walked = answers.get(WALK_SCREENING, {})
     if walk_miss(walked):
         stages.append(TIME_GOAL if "time" in walked else SINGULARITY_GOAL)
     fine = answers.get("fine", {})
@@ -172,7 +181,7 @@ def is_stable_gait(worn: WornDesign) -> bool:
 
 def was_checked(answers: Answers) -> bool:
     """Whether a design was asked all that tells whether it holds."""
-    return {SCREENED, WALKED, *HOLDING_WAYS} <= set(answers)
+    return {STRIDE_SCREENING, WALK_SCREENING, *HOLDING_WAYS} <= set(answers)
 
 
 def count_rows(
@@ -225,16 +234,18 @@ def check_rows(titles: Sequence[str], checks: Mapping[str, Answers]) -> list[Row
                 goal = GOAL_NAMES[int(measures["stage"]) - 1]
                 lasted = f"{goal}, {measures['time']:.1f} s" if "time" in measures else "broke off"
                 parts.append(f"{way}: {lasted}")
-        walked = answers.get(WALKED, {})
+        walked = answers.get(WALK_SCREENING, {})
         if parts:
-            remarks = [] if answers.get(SCREENED, {}).get("ok", 1.0) else ["fails the finer screening"]
+            remarks = (
+                [] if answers.get(STRIDE_SCREENING, {}).get("ok", 1.0) else ["fails the finer screening"]
+            )
             remarks += [walk_miss(walked)] if walk_miss(walked) else []
             if "rigid" in answers:
                 remarks.append(f"rigid ground has friction {RIGID_FRICTION:g}, as soft ground has")
                 if answers["rigid"].get("time", DURATION) < DURATION:
                     remarks.append(
-                        "a run there ends by a fall, or where no force of the ground is left that friction "
-                        "allows a foot (Painleve)"
+                        "a run there ends by a fall, where no force of the ground is left that friction "
+                        "allows a foot (Painleve), or in too many steps of feet that chatter"
                     )
             rows.append(Row(f"{title} run again", "", "; ".join(parts), "; ".join(remarks)))
         if walked:
@@ -244,9 +255,8 @@ def check_rows(titles: Sequence[str], checks: Mapping[str, Answers]) -> list[Row
 
 __all__ = [
     "CHECKS_FILE",
-    "SCREENED",
-    "WALKED",
-    "Ask",
+    "STRIDE_SCREENING",
+    "AskMachine",
     "ask_design",
     "ask_rival",
     "check_designs",
@@ -256,6 +266,6 @@ __all__ = [
     "checked_stage",
     "count_rows",
     "is_stable_gait",
-    "open_checks",
+    "kept_asker",
     "was_checked",
 ]

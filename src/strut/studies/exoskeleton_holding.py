@@ -10,16 +10,16 @@ from typing import Any
 
 from strut import evolve
 from strut.studies.exoskeleton_checks import (
-    SCREENED,
-    WALKED,
-    Ask,
+    STRIDE_SCREENING,
+    AskMachine,
     ask_design,
     ask_rival,
     checked_stage,
-    open_checks,
+    kept_asker,
 )
 from strut.studies.exoskeleton_descent import HOLDING_WAYS
 from strut.studies.exoskeleton_found import FoundDesign, found_design, searched_goals, searched_space
+from strut.studies.exoskeleton_own_walk import WALK_SCREENING
 from strut.studies.exoskeleton_rival import RIVAL, RIVAL_FILE
 from strut.studies.exoskeleton_search import run_file
 from strut.studies.exoskeleton_table import LAST_GOAL
@@ -42,7 +42,7 @@ def holding_designs(
 
     designs: the best of each run of the folder. limits: of peaks, as of `checked_stage`. Answers are kept in
     the folder."""
-    ask = open_checks(folder, tell)
+    ask = kept_asker(folder, tell)
     chosen = []
     for design in designs:
         path = run_file(folder, design.run)
@@ -62,7 +62,7 @@ def holding_rival(
 ) -> evolve.Evolution:
     """Return the rival's search with the first of the bests of all its runs that holds as its best; as it was
     where none of those that are tried does."""
-    ask = open_checks(folder, tell)
+    ask = kept_asker(folder, tell)
     groups = candidates_of(folder / f"{RIVAL_FILE}.db", rival, **CANDIDATES).values()
     for each in sorted((own for group in groups for own in group), key=lambda own: (-own.stage, own.value)):
         if each.stage == rival.stages and _rival_holds(ask, each, limits):
@@ -70,11 +70,11 @@ def holding_rival(
     return rival
 
 
-def _holds(ask: Ask, design: FoundDesign, limits: Mapping[str, float] | None) -> bool:
+def _holds(ask: AskMachine, design: FoundDesign, limits: Mapping[str, float] | None) -> bool:
     """Whether a design at the last goal stays there in all that is asked of it, the cheapest first."""
     answers: dict[str, Mapping[str, float]] = {}
-    for way in (SCREENED, *HOLDING_WAYS[:1], WALKED, *HOLDING_WAYS[1:]):
-        if way != SCREENED and not design.walks:
+    for way in (STRIDE_SCREENING, *HOLDING_WAYS[:1], WALK_SCREENING, *HOLDING_WAYS[1:]):
+        if way != STRIDE_SCREENING and not design.walks:
             return False
         answers[way] = ask_design(ask, design, way)
         if checked_stage(LAST_GOAL, answers, limits) < LAST_GOAL:
@@ -82,7 +82,7 @@ def _holds(ask: Ask, design: FoundDesign, limits: Mapping[str, float] | None) ->
     return True
 
 
-def _rival_holds(ask: Ask, individual: evolve.Individual, limits: Mapping[str, float] | None) -> bool:
+def _rival_holds(ask: AskMachine, individual: evolve.Individual, limits: Mapping[str, float] | None) -> bool:
     answers: dict[str, Mapping[str, float]] = {}
     for way in HOLDING_WAYS:
         answers[way] = ask_rival(ask, individual, way)

@@ -22,6 +22,8 @@ POSTURE_RATE = 200
 next."""
 STRIDE_SAMPLES = 400
 """[1] Samples of the stride from which a walk's distance is told: 0.02 rad apart at most."""
+WALK_SCREENING = "walked"
+"""What answers of screening along a machine's own walk are kept as."""
 WALK_QUANTITY = (
     f"weakest strength and regularity along its own walk ({MIN_STRENGTH:g} and {MIN_REGULARITY:g} are needed)"
 )
@@ -103,6 +105,7 @@ def walk_miss(walked: Mapping[str, float]) -> str:
 __all__ = [
     "SOUND_WALK",
     "WALK_QUANTITY",
+    "WALK_SCREENING",
     "screen_postures",
     "screen_walk",
     "walk_miss",

@@ -20,7 +20,13 @@ from strut.studies.exoskeleton_candidates import Candidate, parameters_digest
 from strut.studies.exoskeleton_descent import HOLDING_WAYS
 from strut.studies.exoskeleton_evaluation import DURATION
 from strut.studies.exoskeleton_measures import FINE_STEP
-from strut.studies.exoskeleton_own_walk import WALK_QUANTITY, walk_miss, walk_remark, walk_text
+from strut.studies.exoskeleton_own_walk import (
+    WALK_QUANTITY,
+    WALK_SCREENING,
+    walk_miss,
+    walk_remark,
+    walk_text,
+)
 from strut.studies.exoskeleton_rival import RIVAL
 from strut.studies.exoskeleton_search import GOAL_NAMES, LIMIT_NAMES
 from strut.studies.exoskeleton_stability import StrideStability, stride_stability
@@ -41,8 +47,6 @@ STABILITY_WAY = "multipliers"
 """What an answer about multipliers is kept as."""
 ACCOUNT_WAY = "account"
 """What an answer about closures and energy is kept as."""
-WALKED_WAY = "walked"
-"""What an answer about singularities along its own walk is kept as."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +210,7 @@ def judge_candidate(
     fine, long = (file.answer(candidate.title, f"{way} {digest}", partial(run, way)) for way in HOLDING_WAYS)
     entry = file.answer(candidate.title, f"{STABILITY_WAY} {digest}", multipliers)
     account = file.answer(candidate.title, f"{ACCOUNT_WAY} {digest}", books)
-    walked = file.answer(candidate.title, f"{WALKED_WAY} {digest}", own_walk)
+    walked = file.answer(candidate.title, f"{WALK_SCREENING} {digest}", own_walk)
     stability = StrideStability(**{**entry, "strides": int(entry["strides"])}) if entry else None
     return JudgedCandidate(
         candidate,
