@@ -153,6 +153,7 @@ MADE_BY_STRUT = [
     "GaitSearchInterrupted",
     "EffortWarning",
     "LedgerWarning",
+    "RequirementWarning",
     "StabilityWarning",
     "NetworkError",
     "NoGaitError",

@@ -420,6 +420,18 @@ def test_known_exoskeletons_walk():
             assert measures[name] == pytest.approx(individual.measures[name], rel=0.02)
 
 
+@pytest.mark.timeout(3000)
+@pytest.mark.slow  # a machine is compiled in lanes, alone and on rigid ground, and walks for 30 s in fine steps
+def test_the_best_of_whole_searches_keeps_its_goals_everywhere():
+    """In fine steps with less power than the rival of as many evaluations, for 30 s, and on rigid ground."""
+    best = known_exoskeletons()["3-12"]
+    fine, long, rigid = (run_again(best, way) for way in ("fine", "long", "rigid"))
+    assert [each["stage"] for each in (fine, long, rigid)] == [5, 5, 5]
+    rival = rival_run_again(longer_rival(), "fine")
+    assert rival["stage"] == 5
+    assert fine["power_absolute"] < rival["power_absolute"]
+
+
 def test_an_interrupted_search_begins_nothing_else(tmp_path, monkeypatch):
     """Ctrl-C ends the study, not one of its runs: neither the next run nor the rival is begun."""
     begun = []
