@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system.quantity import sx, time
 from strut.system.system import System
 from strut.system.walk import Foot
 
 
+@checked
 def position_places(walker: System) -> list[int]:
     """Return the places among the states of those that are positions: their rates are velocities, which no
     motor, parameter or discrete state changes."""
@@ -17,6 +19,7 @@ def position_places(walker: System) -> list[int]:
     return [i for i in range(flow.numel()) if not ca.depends_on(flow[i], fixed)]
 
 
+@checked
 def stops_dead(walker: System, foot: Foot) -> bool:
     """Return whether the landing of a foot is an impact: it changes velocities at once, as on rigid ground.
     Motors may be behind springs, so what they accelerate says nothing."""
